@@ -1,0 +1,106 @@
+"""Every error that Oasis raises on purpose; imports nothing, runs under MicroPython too.
+
+    OasisError
+        UsageError          the caller asked for something that does not exist or is badly formed
+        SettingsError       a setting, key file or installation is wrong
+        SchemaError         a value does not have its documented shape; the message names the path
+        StoreError          a file could not be read or written; nothing already stored was lost
+        UciError            a UCI file, name or operation was refused; words as libuci's
+        PolicyError         the request is understood and not allowed
+        ToolError           a tool failed; becomes a tool result for the model
+        ProviderError       the model's side failed
+            AuthenticationError
+            RateLimitError
+            ProviderTimeout
+        PeerError           a JSON-RPC or worker peer broke the protocol
+        ApplyError          a change was not made, or was made and is fully undone
+        RollbackError       undoing failed: the loudest one
+
+`code` is the stable word for programs, `exit_status` the command line's, `message` says what and where,
+`hint` what to do next, `retryable` whether the same request may succeed later.
+"""
+
+
+class OasisError(Exception):
+    code = "error"
+    exit_status = 1
+    retryable = False
+
+    def __init__(self, message, hint=""):
+        Exception.__init__(self, message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self):
+        """Return the shape every front-end shows: {"code", "message", "hint"}."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+class UsageError(OasisError):
+    code = "usage"
+    exit_status = 2
+
+
+class SettingsError(OasisError):
+    code = "settings"
+    exit_status = 3
+
+
+class SchemaError(OasisError):
+    code = "schema"
+    exit_status = 2
+
+
+class StoreError(OasisError):
+    code = "store"
+    exit_status = 4
+    retryable = True
+
+
+class UciError(OasisError):
+    code = "uci"
+    exit_status = 1
+
+
+class PolicyError(OasisError):
+    code = "policy"
+    exit_status = 5
+
+
+class ToolError(OasisError):
+    code = "tool"
+    exit_status = 1
+
+
+class ProviderError(OasisError):
+    code = "provider"
+    exit_status = 6
+
+
+class AuthenticationError(ProviderError):
+    code = "authentication"
+
+
+class RateLimitError(ProviderError):
+    code = "rate_limit"
+    retryable = True
+
+
+class ProviderTimeout(ProviderError):
+    code = "timeout"
+    retryable = True
+
+
+class PeerError(OasisError):
+    code = "peer"
+    exit_status = 7
+
+
+class ApplyError(OasisError):
+    code = "apply"
+    exit_status = 8
+
+
+class RollbackError(OasisError):
+    code = "rollback"
+    exit_status = 9
