@@ -1,0 +1,1 @@
+"""The format library: chats, ids, JSON lines and framing; runs under CPython and MicroPython."""
