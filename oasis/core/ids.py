@@ -1,0 +1,110 @@
+"""Identifiers: SCRU128 for messages, xid for records; clock and randomness enter as arguments.
+
+Sources: SCRU128 specification 3 (48-bit Unix ms, 24-bit counter_hi, 24-bit counter_lo, 32-bit entropy, 25 digits of
+base 36, lower case); xid (4 bytes Unix seconds, 3 machine, 2 process, 3 counter, 20 digits of base 32 hex).
+Both sort by time as text.
+"""
+
+from oasis.errors import SchemaError
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_COUNTER_MAX = 0xFFFFFF
+# A clock that steps back less than this keeps the newest timestamp (order is kept); more is a new era.
+ROLLBACK_MS = 10000
+
+
+class Scru128:
+    """Make SCRU128 ids; one instance a process, calls serialised by the caller."""
+
+    def __init__(self, now_ms, random):
+        """`now_ms()` gives Unix milliseconds, `random(n)` gives n random bytes."""
+        self._now_ms = now_ms
+        self._random = random
+        self._timestamp = 0
+        self._hi_at = 0
+        self._hi = 0
+        self._lo = 0
+
+    def next(self):
+        """Return the next id: 25 digits, greater than every earlier one unless the clock fell back far."""
+        now = max(self._now_ms(), 1)
+        if now > self._timestamp:
+            self._timestamp = now
+            self._lo = self._bits(3)
+        elif now + ROLLBACK_MS > self._timestamp:
+            self._count()
+        else:
+            self._timestamp = now
+            self._hi_at = 0
+            self._lo = self._bits(3)
+        if self._timestamp - self._hi_at >= 1000 or not self._hi_at:
+            self._hi_at = self._timestamp
+            self._hi = self._bits(3)
+        number = (self._timestamp << 80) | (self._hi << 56) | (self._lo << 32) | self._bits(4)
+        return _base36(number)
+
+    def _count(self):
+        self._lo += 1
+        if self._lo <= _COUNTER_MAX:
+            return
+        self._lo = self._bits(3)
+        self._hi += 1
+        if self._hi <= _COUNTER_MAX:
+            return
+        self._hi = self._bits(3)
+        self._timestamp += 1
+
+    def _bits(self, size):
+        return int.from_bytes(self._random(size), "big")
+
+
+def _base36(number):
+    digits = []
+    for _ in range(25):
+        digits.append(_DIGITS[number % 36])
+        number //= 36
+    digits.reverse()
+    return "".join(digits)
+
+
+def is_scru128(text):
+    """Return whether `text` has the form of a SCRU128 id: exactly 25 letters and digits, any case."""
+    if not isinstance(text, str) or len(text) != 25:
+        return False
+    for char in text.lower():
+        if char not in _DIGITS:
+            return False
+    return True
+
+
+def scru128_ms(text):
+    """Return the Unix milliseconds in which a SCRU128 id was made."""
+    if not is_scru128(text):
+        raise SchemaError("%r is not a SCRU128 id" % text, "25 letters and digits")
+    return int(text, 36) >> 80
+
+
+class Xid:
+    """Make xids; `machine_and_process` are 5 bytes that tell this process from others."""
+
+    def __init__(self, now_s, random, machine_and_process=None):
+        self._now_s = now_s
+        self._place = (random(5) if machine_and_process is None else machine_and_process)[:5]
+        self._counter = int.from_bytes(random(3), "big")
+
+    def next(self):
+        """Return the next id: 20 digits of 0-9 a-v."""
+        self._counter = (self._counter + 1) & _COUNTER_MAX
+        raw = int(self._now_s()).to_bytes(4, "big") + self._place + self._counter.to_bytes(3, "big")
+        number = int.from_bytes(raw, "big") << 4  # 96 bits to 20 digits of 5 bits
+        return "".join([_DIGITS[(number >> shift) & 31] for shift in range(95, -1, -5)])
+
+
+def is_xid(text):
+    """Return whether `text` has the form of an xid."""
+    if not isinstance(text, str) or len(text) != 20:
+        return False
+    for char in text:
+        if char not in "0123456789abcdefghijklmnopqrstuv":
+            return False
+    return True

@@ -1,0 +1,120 @@
+"""The unified chat schema: what a message and its blocks look like, checked in one place.
+
+Message: {"id", "role", "content"} and, when they apply, "continues", "head", "options", "provider", "model",
+"stop_reason", "usage". `content` is a text, or a list of blocks:
+
+    {"type": "text", "text"}
+    {"type": "tool_use", "id", "name", "input": {}}
+    {"type": "tool_result", "tool_use_id", "name", "content": [text blocks], "is_error"?: true}
+    {"type": "thinking", "text", "provider_metadata"?: {}}
+    {"type": "document" | "image", "media_type", "sha256", "name"?}
+
+A line of a chat file without "role" is a record about the chat: {"type": "title", "title"}.
+Knows nothing of files or providers; imports under MicroPython.
+"""
+
+from oasis.core.ids import is_scru128
+from oasis.errors import SchemaError
+
+ROLES = ("system", "user", "assistant", "tool")
+STOP_REASONS = (
+    "end_turn",
+    "tool_use",
+    "max_tokens",
+    "stop_sequence",
+    "refusal",
+    "pause",
+    "error",
+    "other",
+)
+
+# Block type -> (fields that must be there, their type). Unknown fields are kept: newer programs may write them.
+_BLOCKS = {
+    "text": (("text", str),),
+    "thinking": (("text", str),),
+    "tool_use": (("id", str), ("name", str), ("input", dict)),
+    "tool_result": (("tool_use_id", str), ("name", str), ("content", list)),
+    "document": (("media_type", str), ("sha256", str)),
+    "image": (("media_type", str), ("sha256", str)),
+}
+
+
+def check_message(message, path="message"):
+    """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
+    _need(isinstance(message, dict), path, "an object")
+    _need(is_scru128(message.get("id")), path + ".id", "a SCRU128 id")
+    _need(message.get("role") in ROLES, path + ".role", "one of " + ", ".join(ROLES))
+    content = message.get("content")
+    if isinstance(content, list):
+        for index, block in enumerate(content):
+            check_block(block, "%s.content[%d]" % (path, index))
+    else:
+        _need(isinstance(content, str), path + ".content", "a text or a list of blocks")
+    parents = message.get("continues", [])
+    _need(isinstance(parents, list), path + ".continues", "a list of message ids")
+    for index, parent in enumerate(parents):
+        _need(is_scru128(parent), "%s.continues[%d]" % (path, index), "a SCRU128 id")
+    if "stop_reason" in message:
+        _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", "one of " + ", ".join(STOP_REASONS))
+    for name in ("options", "usage"):
+        _need(isinstance(message.get(name, {}), dict), path + "." + name, "an object")
+
+
+def check_block(block, path="block"):
+    """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
+    _need(isinstance(block, dict), path, "an object")
+    fields = _BLOCKS.get(block.get("type"))
+    _need(fields is not None, path + ".type", "one of " + ", ".join(sorted(_BLOCKS)))
+    for name, kind in fields:
+        _need(isinstance(block.get(name), kind), path + "." + name, _WORDS[kind])
+    if block["type"] == "tool_result":
+        for index, item in enumerate(block["content"]):
+            check_block(item, "%s.content[%d]" % (path, index))
+
+
+_WORDS = {str: "a text", dict: "an object", list: "a list"}
+
+
+def _need(ok, path, what):
+    if not ok:
+        raise SchemaError("%s must be %s" % (path, what))
+
+
+def blocks(message):
+    """Return the content of a message as a list of blocks, whatever its stored form."""
+    content = message["content"]
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return content
+
+
+def text_of(message):
+    """Return the text of a message: its text blocks joined by line ends."""
+    return "\n".join([block["text"] for block in blocks(message) if block["type"] == "text"])
+
+
+def tool_uses(message):
+    """Return the tool_use blocks of a message, in order."""
+    return [block for block in blocks(message) if block["type"] == "tool_use"]
+
+
+def compact(content):
+    """Return the stored form of a list of blocks: one text block becomes a plain text."""
+    if not content:
+        return ""
+    if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
+        return content[0]["text"]
+    return content
+
+
+def tool_result(call, text, is_error=False):
+    """Return the tool_result block that answers the tool_use block `call`."""
+    block = {
+        "type": "tool_result",
+        "tool_use_id": call["id"],
+        "name": call["name"],
+        "content": [{"type": "text", "text": text}],
+    }
+    if is_error:
+        block["is_error"] = True
+    return block

@@ -1,0 +1,38 @@
+"""SHA-256 and HMAC-SHA256 from the interpreter's built-in module.
+
+`hashlib` and `hmac` would map libcrypto into the daemon (several MB of RSS); the built-in module is the same function.
+Source: FIPS 180-4, RFC 2104.
+"""
+
+try:
+    from _sha2 import sha256 as _sha256  # CPython 3.12 and later
+except ImportError:
+    from _sha256 import sha256 as _sha256
+
+_BLOCK = 64
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of `data` as 64 hex digits."""
+    digest: str = _sha256(data).hexdigest()
+    return digest
+
+
+def hmac_sha256(key: bytes, data: bytes) -> str:
+    """Return the HMAC-SHA256 of `data` as 64 hex digits."""
+    if len(key) > _BLOCK:
+        key = _sha256(key).digest()
+    key = key.ljust(_BLOCK, b"\0")
+    inner = _sha256(bytes(byte ^ 0x36 for byte in key) + data).digest()
+    outer: str = _sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest()
+    return outer
+
+
+def is_equal(left: str, right: str) -> bool:
+    """Compare two hex texts in a time that does not tell where they differ."""
+    if len(left) != len(right):
+        return False
+    difference = 0
+    for one, other in zip(left.encode(), right.encode()):
+        difference |= one ^ other
+    return difference == 0

@@ -1,0 +1,87 @@
+"""Where things are: every path below one router root, `/` on a router and a folder on any other host.
+
+Knows names of files and programs, opens none of them.
+"""
+
+import os
+
+from oasis.errors import SettingsError, UsageError
+
+_SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+# What the executor may start besides init scripts; everything else is refused by name.
+PROGRAMS = ("uci", "ubus", "sh")
+
+
+class Root:
+    """The paths of one router root.
+
+    `search` is the list of folders in which programs are looked up, once, at start.
+    """
+
+    def __init__(self, folder: str = "/", search: "list[str] | None" = None) -> None:
+        self.folder = "/" if folder in ("", "/") else os.path.abspath(folder)
+        self._programs: dict[str, str] = {}
+        for name in PROGRAMS:
+            for place in search or []:
+                path = place + "/" + name
+                if place.startswith("/") and os.access(path, os.X_OK):
+                    self._programs[name] = path
+                    break
+
+    def path(self, name: str) -> str:
+        """Return the host's path of an absolute path on the router."""
+        return name if self.folder == "/" else self.folder + name
+
+    def program(self, name: str) -> str:
+        """Return the absolute path of an allowed program, "" when the host has none."""
+        return self._programs.get(name, "")
+
+    def init_script(self, service: str) -> str:
+        """Return the path of a service's init script.
+
+        Raises: UsageError for a name that cannot be one or that the router does not have.
+        """
+        if not service or service.strip(_SERVICE_NAME) or service.startswith((".", "-")):
+            raise UsageError("%r cannot be the name of a service" % service, "names are like dnsmasq or network")
+        path = self.path("/etc/init.d/" + service)
+        if not os.access(path, os.X_OK):
+            raise UsageError("there is no service %r on this router" % service, "list them with: ls /etc/init.d")
+        return path
+
+    def environment(self) -> "dict[str, str]":
+        """Return the whole environment of a child process: nothing is inherited."""
+        env = {"PATH": _PATH, "HOME": "/", "LANG": "C"}
+        if self.folder != "/":
+            env["OASIS_ROOT"] = self.folder
+            env["PATH"] = ":".join([os.path.dirname(path) for path in self._programs.values()] + [_PATH])
+        return env
+
+    @property
+    def confdir(self) -> str:
+        return self.path("/etc/config")
+
+    @property
+    def run_folder(self) -> str:
+        """Private run state: on a router this is in RAM."""
+        return self.path("/var/run/oasis")
+
+    @property
+    def state_folder(self) -> str:
+        """What must survive a reboot: journal, history, keys."""
+        return self.path("/etc/oasis")
+
+    @property
+    def socket(self) -> str:
+        return self.run_folder + "/oasis.sock"
+
+
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def service_names(root: Root) -> "list[str]":
+    """Return the names of the services that the router has."""
+    try:
+        names = sorted(os.listdir(root.path("/etc/init.d")))
+    except OSError as error:
+        raise SettingsError("cannot list the services: %s" % error, "is OASIS_ROOT a router root?")
+    return [name for name in names if os.access(root.path("/etc/init.d/" + name), os.X_OK)]
