@@ -15,6 +15,9 @@ from oasis.errors import ToolError
 OUTPUT_BYTES = 256 * 1024  # rpcd's own limit for the output of a program
 _DEFAULT_S = 30.0  # rpcd ends its scripts after the same time
 _PIECE = 65536
+# A service started by an init script may keep our pipe open for ever: once the script itself has ended, this long a
+# silence ends the reading.
+_SILENCE_S = 0.1
 
 
 class Executor:
@@ -34,9 +37,10 @@ class Executor:
         try:
             out, err = _talk(child, stdin or b"", time.monotonic() + timeout_s)
         except ToolError as error:
+            end_group(child)
             raise ToolError("%s %s" % (os.path.basename(argv[0]), error.message), error.hint)
         finally:
-            end_group(child)
+            _close(child)
         return child.returncode, out, err
 
     def detach(self, argv: "list[str]") -> "subprocess.Popen[bytes]":
@@ -66,6 +70,9 @@ def end_group(child: "subprocess.Popen[bytes]") -> None:
     except OSError:
         pass  # the group is gone already
     child.wait()
+
+
+def _close(child: "subprocess.Popen[bytes]") -> None:
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
             pipe.close()
@@ -84,7 +91,9 @@ def _talk(child: "subprocess.Popen[bytes]", data: bytes, deadline: float) -> "tu
         poll.register(child.stdin.fileno(), select.POLLOUT)
     while sinks:
         wait_s = deadline - time.monotonic()
-        ready = poll.poll(max(wait_s, 0) * 1000)
+        ready = poll.poll(max(min(wait_s, _SILENCE_S), 0) * 1000)
+        if not ready and child.poll() is not None:
+            break
         if not ready and wait_s <= 0:
             raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
         for number, _ in ready:

@@ -110,6 +110,14 @@ class Files:
                 if not self._is_folder(part):
                     raise self.failed("make folder", part, error)
 
+    def remove_folder(self, path):
+        """Remove an empty folder; it may be gone already."""
+        try:
+            os.rmdir(path)
+        except OSError as error:
+            if error.args[0] != _NOT_THERE:
+                raise self.failed("remove", path, error)
+
     def names(self, path):
         """Return the sorted names in a folder; none when there is no folder."""
         try:

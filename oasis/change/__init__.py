@@ -1,0 +1,1 @@
+"""From words to a router that works: commands, plan, policy, transaction, undo."""

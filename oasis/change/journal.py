@@ -1,0 +1,166 @@
+"""The journal of changes on flash: what makes undoing possible without Python and after a power cut.
+
+    state/pending/         the one change that is not final: `list`, `files/`, `deadline` (read by restore.sh and guard.sh)
+    state/changes/ID/      its record.json, before/ and after/ images; kept for undo
+
+Everything the undo needs is synced before `prepare` returns; `list` is written last, so a list is a whole list. Knows
+nothing of plans or services beyond their names.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.errors import ApplyError, SchemaError, UsageError
+from oasis.system.digest import sha256
+
+if False:  # annotations only
+    from oasis.system.files import Files
+
+# Records kept for undo; a record of a stock package is about 10 kB.
+HISTORY = 30
+# Free flash that a change leaves, beside twice the touched files (the images and the copies ready to be renamed).
+SPARE_BYTES = 64 * 1024
+
+
+class Journal:
+    """The pending change and the history below one state folder.
+
+    `free_bytes(path)` tells the free space of a file system.
+    """
+
+    def __init__(self, files: Files, state_folder: str, free_bytes: object) -> None:
+        self._files = files
+        self._free_bytes = free_bytes
+        self.pending = state_folder + "/pending"
+        self._history = state_folder + "/changes"
+
+    def prepare(self, record: dict[str, object], touched: list[dict[str, object]], deadline_up_s: int) -> None:
+        """Put record, images and restore copies on flash.
+
+        Shape of touched: {"name", "path" (on the router), "mode", "before": bytes, "after": bytes}.
+        Raises: ApplyError without space, StoreError when the flash refuses; nothing is pending then.
+        """
+        self._check_space(touched)
+        folder = self._history + "/" + str(record["id"])
+        for image in ("before", "after"):
+            self._files.folder(folder + "/" + image)
+            for item in touched:
+                self._files.replace(folder + "/" + image + "/" + str(item["name"]), item[image])
+        self.write(record)
+        self._files.folder(self.pending + "/files")
+        for item in touched:
+            self._files.replace(self.pending + "/files/" + str(item["name"]), item["before"], item["mode"])
+        self.set_deadline(deadline_up_s)
+        self._files.replace(self.pending + "/list", _list(record, touched))
+
+    def _check_space(self, touched: list[dict[str, object]]) -> None:
+        need = SPARE_BYTES + 2 * sum(len(item["before"]) + len(item["after"]) for item in touched)
+        self._files.folder(self._history)
+        free = self._free_bytes(self._history)
+        if free < need:
+            raise ApplyError(
+                "only %d kB of flash are free and %d kB are needed to make this change undoable" % (free // 1024, need // 1024),
+                "delete old chats or packages; nothing was changed",
+            )
+
+    def set_deadline(self, up_s: int) -> None:
+        """Write the deadline that the guard reads: seconds of uptime."""
+        self._files.replace(self.pending + "/deadline", b"%d\n" % up_s)
+
+    def is_pending(self) -> bool:
+        """Return whether files of an unfinished change wait to be put back."""
+        return self._files.read(self.pending + "/list") is not None
+
+    def pending_id(self) -> str:
+        """Return the id of the pending or just restored change, "" when there is none."""
+        for name in ("list", "restored"):
+            data = self._files.read(self.pending + "/" + name)
+            for line in (data or b"").split(b"\n"):
+                if line.startswith(b"change "):
+                    return line[7:].decode("ascii", "replace")
+        return ""
+
+    def was_restored(self) -> bool:
+        """Return whether restore.sh finished and nobody has read its result yet."""
+        return self._files.read(self.pending + "/restored") is not None
+
+    def kept(self) -> list[str]:
+        """Return the names of files that others had edited and restore.sh kept a copy of."""
+        return self._files.names(self.pending + "/kept")
+
+    def clear(self) -> None:
+        """Forget the pending change; `list` goes first, and with it the guard."""
+        for name in ("list", "restored", "deadline"):
+            self._files.remove(self.pending + "/" + name)
+        for name in self._files.names(self.pending + "/files"):
+            self._files.remove(self.pending + "/files/" + name)
+        self._files.sync_folder(self.pending + "/list")
+
+    def keep_foreign(self, change: str) -> list[str]:
+        """Move the copies of foreign edits beside the record; return their paths."""
+        paths = []
+        for name in self.kept():
+            folder = self._history + "/" + change + "/kept"
+            self._files.folder(folder)
+            self._files.rename(self.pending + "/kept/" + name, folder + "/" + name)
+            paths.append(folder + "/" + name)
+        return paths
+
+    def write(self, record: dict[str, object]) -> None:
+        """Write a record in place of its older version."""
+        folder = self._history + "/" + str(record["id"])
+        self._files.folder(folder)
+        self._files.replace(folder + "/record.json", jsonl.line(record))
+
+    def read(self, change: str) -> dict[str, object]:
+        """Return a record.
+
+        Raises: UsageError when there is none.
+        """
+        data = self._files.read(self._history + "/" + change + "/record.json") if change.isalnum() else None
+        try:
+            value = jsonl.loads(data) if data is not None else None
+        except SchemaError as error:
+            raise UsageError("the record of change %s is damaged: %s" % (change, error.message))
+        if not isinstance(value, dict):
+            raise UsageError("there is no change %r" % change, "list them with: oasis changes")
+        return value
+
+    def image(self, change: str, which: str, name: str) -> bytes:
+        """Return the `before` or `after` image of a package."""
+        data = self._files.read("%s/%s/%s/%s" % (self._history, change, which, name))
+        if data is None:
+            raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
+        return data
+
+    def records(self) -> list[dict[str, object]]:
+        """Return all readable records, newest first."""
+        found = []
+        for name in reversed(self._files.names(self._history)):
+            try:
+                found.append(self.read(name))
+            except UsageError:
+                continue  # a record torn by a power cut before its change began
+        return found
+
+    def trim(self) -> None:
+        """Remove the oldest records beyond HISTORY."""
+        for name in self._files.names(self._history)[:-HISTORY]:
+            folder = self._history + "/" + name
+            for inner in ("before", "after", "kept"):
+                for item in self._files.names(folder + "/" + inner):
+                    self._files.remove(folder + "/" + inner + "/" + item)
+                self._files.remove_folder(folder + "/" + inner)
+            self._files.remove(folder + "/record.json")
+            self._files.remove_folder(folder)
+
+
+def _list(record: dict[str, object], touched: list[dict[str, object]]) -> bytes:
+    lines = ["oasis-restore 1", "change %s" % record["id"]]
+    for item in touched:
+        lines.append(
+            "file %o %s %s %s %s"
+            % (item["mode"], sha256(item["before"]), sha256(item["after"]), item["name"], item["path"])
+        )
+    lines += ["service %s %s" % (item["name"], item["action"]) for item in record["services"]]
+    return ("\n".join(lines) + "\nend\n").encode("ascii")

@@ -1,0 +1,95 @@
+"""What a change is: low, risky or forbidden; how long it may wait for its owner; which services it reloads.
+
+The rules are data (policy.json, the marks of the catalogue), out of the model's reach. Knows no plan and no file of the
+router.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.change import catalogue
+from oasis.core import jsonl
+
+_DATA = os.path.dirname(os.path.abspath(__file__)) + "/policy.json"
+APPROVALS = ("risky", "all", "none")
+
+
+class Policy:
+    """The rules, with what the owner's settings override.
+
+    `confirm_s` and `management_s`, when given, replace the windows of the data (seconds).
+    """
+
+    def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
+        with open(_DATA, "rb") as handle:
+            self._data = jsonl.loads(handle.read())
+        self.approval = approval
+        self._confirm_s = confirm_s or self._data["confirm_s"]
+        self._management_s = management_s or confirm_s or self._data["management_s"]
+
+    def judge(self, differences: list[dict[str, object]]) -> tuple[str, list[str]]:
+        """Return the class ("low", "risky" or "forbidden") of what a change does, and why.
+
+        Shape of differences: see oasis.change.difference.
+        """
+        worst, reasons = "low", []
+        for item in differences:
+            risk, reason = self._judge_one(item)
+            if reason and reason not in reasons:
+                reasons.append(reason)
+            if _ORDER.index(risk) > _ORDER.index(worst):
+                worst = risk
+        return worst, reasons
+
+    def _judge_one(self, item: dict[str, object]) -> tuple[str, str]:
+        package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
+        for name in (package, package + "." + kind):
+            if name in self._data["forbidden"]:
+                return "forbidden", self._data["forbidden"][name]
+        mark = catalogue.mark(package, kind, option) if option else ""
+        if mark == "exec" and item["kind"] != "removed":
+            return "forbidden", "%s.%s.%s runs code or names a file: only the owner changes it, by hand" % (
+                package,
+                item["section"],
+                option,
+            )
+        if mark == "outward":
+            return "risky", "%s.%s sends traffic or logs elsewhere" % (package, option)
+        return self._judge_place(package, kind, option)
+
+    def _judge_place(self, package: str, kind: str, option: str) -> tuple[str, str]:
+        low = self._data["low"]
+        if package + "." + kind in low or "%s.%s.%s" % (package, kind, option) in low:
+            return "low", ""
+        if package in self._data["management"]:
+            return "risky", "%s is on the way by which you reach the router" % package
+        return "risky", "%s can interrupt somebody's connection" % package
+
+    def judge_services(self, names: list[str]) -> tuple[str, list[str]]:
+        """Return the class of restarting services by themselves, and why."""
+        risky = [name for name in names if name in self._data["risky_services"]]
+        return ("risky" if risky else "low"), ["restarting %s interrupts connections" % name for name in risky]
+
+    def needs_approval(self, risk: str) -> bool:
+        """Return whether a plan of that class waits for the owner."""
+        return self.approval == "all" or (risk != "low" and self.approval != "none")
+
+    def confirm_s(self, packages: list[str], risk: str) -> int:
+        """Return the seconds that an applied change waits to be kept; 0 when it need not be."""
+        if risk == "low" or not packages:
+            return 0
+        on_the_way = [name for name in packages if name in self._data["management"]]
+        return int(self._management_s if on_the_way else self._confirm_s)
+
+    def services(self, packages: list[str], has: object) -> list[dict[str, object]]:
+        """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed."""
+        found: list[dict[str, object]] = []
+        for rule in self._data["services"]:
+            item = {"name": rule["name"], "action": rule["action"]}
+            if rule["package"] in packages and item not in found and has(rule["name"]):
+                found.append(item)
+        return found
+
+
+_ORDER = ("low", "risky", "forbidden")

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Put back every file of a change that nobody confirmed. Needs no Python: the boot hook, the guard and the daemon all
+# call this one script, and it may be stopped at any point and run again.
+#
+#   restore.sh PENDING ROOT [services]
+#
+# PENDING/list names the files (written last when the change was prepared, so a list is a whole list); PENDING/files
+# holds copies that only need renaming. With `services` the services of the list are reloaded afterwards; the boot hook
+# leaves that word out, because nothing runs yet.
+# Exit status: 0 all is as before, or nothing was pending; 1 something could not be put back (the list stays).
+set -u
+
+pending=$1
+root=${2%/}
+what=${3:-files}
+list=$pending/list
+failed=0
+
+sum_of() {
+	set -- "$(sha256sum <"$1" 2>/dev/null)"
+	printf '%s' "${1%% *}"
+}
+
+say() {
+	printf 'oasis-restore: %s\n' "$1" >&2
+	command -v logger >/dev/null 2>&1 && logger -t oasis-restore "$1"
+	return 0
+}
+
+put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
+	target=$root$5
+	copy=$pending/files/$4
+	if [ ! -f "$copy" ]; then
+		# Renamed by an earlier run of this script, or lost: the target tells which.
+		[ "$(sum_of "$target")" = "$2" ] && return 0
+		say "the copy of $5 is gone and the file is not as before"
+		return 1
+	fi
+	if [ "$(sum_of "$copy")" != "$2" ]; then
+		say "the copy of $5 is damaged, the file is left alone"
+		return 1
+	fi
+	now=$(sum_of "$target")
+	if [ "$now" != "$2" ] && [ "$now" != "$3" ]; then
+		# Somebody else wrote it meanwhile: their version is kept beside the journal.
+		mkdir -p "$pending/kept" && cp "$target" "$pending/kept/$4" && say "$5 was edited by others; kept a copy"
+	fi
+	chmod "$1" "$copy" && mv -f "$copy" "$target" && return 0
+	# The daemon and the guard may restore at the same moment: then the other one has renamed it.
+	[ "$(sum_of "$target")" = "$2" ] && return 0
+	say "cannot put back $5"
+	return 1
+}
+
+[ -f "$list" ] || exit 0
+if ! grep -q '^end$' "$list"; then
+	say "the list of pending files is torn; nothing was committed before it was whole"
+	rm -f "$list"
+	exit 0
+fi
+
+while read -r word mode before after copy path; do
+	[ "$word" = file ] || continue
+	put_back "$mode" "$before" "$after" "$copy" "$path" || failed=1
+done <"$list"
+sync
+[ "$failed" = 0 ] || exit 1
+
+mv -f "$list" "$pending/restored" 2>/dev/null
+sync
+say "an unconfirmed change was put back"
+
+if [ "$what" = services ]; then
+	while read -r word name action rest; do
+		[ "$word" = service ] || continue
+		# A service that fails to reload must not keep the next one from it.
+		"$root/etc/init.d/$name" "$action" </dev/null >/dev/null 2>&1 || say "$name $action failed"
+	done <"$pending/restored"
+fi
+exit 0
