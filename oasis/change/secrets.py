@@ -1,0 +1,46 @@
+"""Which UCI options hold a secret, decided by name and never by value; the rules are data in secrets.json.
+
+One place for every way out of the router: tool results, diffs, logs and chats ask here before they show a value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+MASK = "********"  # always as long, so that it tells nothing about the value
+
+_rules: dict[str, list[list[str]]] = {}
+
+
+def is_secret(package: str, type: str, option: str) -> bool:
+    """Tell whether `option` of a section of `type` holds a secret."""
+    if not _rules:
+        _rules.update(_load())
+    path = (package, type, option)
+    return not _matches(_rules["shown"], path) and _matches(_rules["secret"], path)
+
+
+def mask(value: object) -> object:
+    """Return what is shown in place of a secret, in the shape of the value: a text or a list."""
+    return [MASK for _ in value] if isinstance(value, list) else MASK
+
+
+def _load() -> dict[str, list[list[str]]]:
+    path = os.path.join(os.path.dirname(__file__), "secrets.json")
+    with open(path, encoding="utf-8") as handle:
+        data = json.load(handle)
+    return {name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")}
+
+
+def _matches(rules: list[list[str]], path: tuple[str, str, str]) -> bool:
+    return any(all(_fits(part, name) for part, name in zip(rule, path, strict=True)) for rule in rules)
+
+
+def _fits(part: str, name: str) -> bool:
+    # At most one star a part; UCI names differ in case from package to package.
+    head, star, tail = part.lower().partition("*")
+    name = name.lower()
+    if not star:
+        return head == name
+    return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)

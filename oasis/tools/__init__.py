@@ -1,0 +1,1 @@
+"""The registry of tools, the built-in ones, and how they are called."""

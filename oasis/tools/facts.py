@@ -1,0 +1,205 @@
+"""What is true on this router right now: configuration, leases, devices, services, and the bus.
+
+Everything is asked through injected callables; nothing is cached, no file or socket is opened here. Names that other
+machines chose (host names, SSIDs) leave this module cleaned.
+
+    config(package) -> {section: {".name", ".type", ".anonymous", ".index", option: str | list}} or None
+    ubus(object, method, arguments) -> dict or None; a ToolError counts as None
+    read_file(path) -> bytes or None
+"""
+
+from __future__ import annotations
+
+from oasis.errors import ToolError, UciError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME_CHARS = 64  # a host name has at most 63, an SSID 32 bytes
+LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
+_LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
+_INVISIBLE = (  # first and last code point of what must not be shown: C0, C1, soft hyphen, zero width, bidi, BOM, tags
+    (0x00, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),
+    (0x61C, 0x61C),
+    (0x180E, 0x180E),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0xD800, 0xDFFF),
+    (0xFEFF, 0xFEFF),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE007F),
+)
+
+
+def clean_name(value: object, limit: int = NAME_CHARS) -> str:
+    """Return a foreign name as one visible line of at most `limit` characters."""
+    text = value if isinstance(value, str) else ""
+    return "".join(char for char in text if not _is_invisible(ord(char))).strip()[:limit]
+
+
+def _is_invisible(code: int) -> bool:
+    return any(first <= code <= last for first, last in _INVISIBLE)
+
+
+def words(value: object) -> list[str]:
+    """Return a UCI option as a list, whether it was written as list, option with blanks, or not at all."""
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    return str(value).split() if value else []
+
+
+class Facts:
+    """The router as the tools and the offline provider see it."""
+
+    def __init__(
+        self,
+        config: Callable[[str], dict[str, dict[str, object]] | None],
+        ubus: Callable[[str, str, dict[str, object]], dict[str, object] | None],
+        read_file: Callable[[str], bytes | None],
+        now_s: int,
+        packages: Callable[[], list[str]] | None = None,
+    ) -> None:
+        self._config = config
+        self._ubus = ubus
+        self._read_file = read_file
+        self._packages = packages
+        self.now_s = now_s
+
+    def config(self, package: str) -> dict[str, dict[str, object]]:
+        """Return the sections of `package` in order, {} when there is no such package."""
+        try:
+            sections = self._config(package) or {}
+        except UciError:
+            return {}
+        ordered = sorted(sections.items(), key=lambda item: _index(item[1]))
+        return {name: section for name, section in ordered if isinstance(section, dict)}
+
+    def has_package(self, package: str) -> bool:
+        """Tell whether `package` exists, an empty one too."""
+        try:
+            return self._config(package) is not None
+        except UciError:
+            return False
+
+    def packages(self) -> list[str]:
+        """Return the names of the UCI packages, [] when nobody knows."""
+        if self._packages is not None:
+            return sorted(self._packages())
+        reply = self.ubus("uci", "configs", {})
+        names = reply.get("configs") if reply else None
+        return sorted(str(name) for name in names) if isinstance(names, list) else []
+
+    def sections(self, package: str, kind: str) -> list[dict[str, object]]:
+        """Return the sections of one type, in order."""
+        return [section for section in self.config(package).values() if section.get(".type") == kind]
+
+    def ubus(self, name: str, method: str, arguments: dict[str, object] | None = None) -> dict[str, object]:
+        """Return the reply of a call, {} when it failed or said nothing."""
+        try:
+            reply = self._ubus(name, method, arguments or {})
+        except ToolError:
+            return {}
+        return reply if isinstance(reply, dict) else {}
+
+    def read_text(self, path: str) -> str:
+        """Return a file as text, "" when it is not there."""
+        data = self._read_file(path)
+        return data.decode("utf-8", "replace") if data else ""
+
+    def leases(self) -> list[dict[str, object]]:
+        """Return the DHCP leases.
+
+        Shape: [{"mac", "ip", "name" (cleaned, may be ""), "expires_unix_s" (0: never)}], newest last.
+        """
+        path = _LEASE_FILE
+        for section in self.sections("dhcp", "dnsmasq"):
+            path = str(section.get("leasefile") or path)
+        found = [_lease(line.split(" ")) for line in self.read_text(path).split("\n")[:LEASES]]
+        return [lease for lease in found if lease]
+
+    def devices(self) -> list[dict[str, object]]:
+        """Return the machines this router knows, each once, by lease, fixed address and neighbour table.
+
+        Shape: [{"name", "mac", "ip" ("" unknown), "fixed": bool, "present": bool, "expires_unix_s"?}]
+        in the order of their addresses.
+        """
+        known: dict[str, dict[str, object]] = {}
+        for lease in self.leases():
+            device = known.setdefault(str(lease["mac"]), _device(lease["mac"], present=True))
+            device.update(ip=lease["ip"], name=lease["name"], expires_unix_s=lease["expires_unix_s"])
+        for host in self.sections("dhcp", "host"):
+            self._add_host(known, host)
+        self._add_neighbours(known)
+        return sorted(known.values(), key=_by_address)
+
+    def _add_host(self, known: dict[str, dict[str, object]], host: dict[str, object]) -> None:
+        for mac in words(host.get("mac")):
+            device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
+            device["fixed"] = bool(host.get("ip"))
+            device["name"] = clean_name(host.get("name")) or device["name"]
+            device["ip"] = device["ip"] or str(host.get("ip") or "")
+
+    def _add_neighbours(self, known: dict[str, dict[str, object]]) -> None:
+        outside = self._outside_devices()
+        for line in self.read_text("/proc/net/arp").split("\n")[1:LEASES]:
+            fields = line.split()
+            # Flags 0x0 is an entry that was asked for and never answered.
+            if len(fields) < 6 or fields[2] == "0x0" or fields[5] in outside:
+                continue
+            device = known.setdefault(fields[3].lower(), _device(fields[3].lower(), present=True))
+            device["present"] = True
+            device["ip"] = device["ip"] or fields[0]
+
+    def _outside_devices(self) -> set[str]:
+        interfaces = self.config("network")
+        zones = [zone for zone in self.sections("firewall", "zone") if zone.get("masq") == "1"]
+        names = {name for zone in zones for name in words(zone.get("network"))}
+        found = {str(interfaces.get(name, {}).get("device", "")) for name in names}
+        for interface in self.interfaces():
+            if interface.get("interface") in names:
+                found.add(str(interface.get("l3_device", "")))
+        return found
+
+    def interfaces(self) -> list[dict[str, object]]:
+        """Return the live interfaces as netifd reports them, [] when it does not answer."""
+        found = self.ubus("network.interface", "dump").get("interface")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def services(self) -> dict[str, dict[str, object]]:
+        """Return the init scripts: {name: {"enabled"?: bool, "running"?: bool}}, {} when nobody answers."""
+        found: dict[str, dict[str, object]] = {}
+        for name, entry in self.ubus("rc", "list").items():
+            if isinstance(entry, dict):
+                found[name] = {key: entry[key] for key in ("enabled", "running") if key in entry}
+        if found:
+            return found
+        for name, entry in self.ubus("service", "list").items():
+            instances = entry.get("instances") if isinstance(entry, dict) else None
+            states = instances.values() if isinstance(instances, dict) else []
+            found[name] = {"running": any(isinstance(one, dict) and one.get("running") is True for one in states)}
+        return found
+
+
+def _index(section: object) -> int:
+    index = section.get(".index") if isinstance(section, dict) else None
+    return index if isinstance(index, int) else 0
+
+
+def _lease(fields: list[str]) -> dict[str, object]:
+    if len(fields) < 4 or not fields[0].isdigit() or fields[1].count(":") != 5:
+        return {}  # dnsmasq writes `duid …` and IPv6 lines into the same file
+    name = "" if fields[3] == "*" else clean_name(fields[3])
+    return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}
+
+
+def _device(mac: object, present: bool) -> dict[str, object]:
+    return {"name": "", "mac": mac, "ip": "", "fixed": False, "present": present}
+
+
+def _by_address(device: dict[str, object]) -> tuple[list[int], str]:
+    parts = str(device["ip"]).split(".")
+    return ([int(part) if part.isdigit() else 999 for part in parts] if device["ip"] else [999], str(device["mac"]))

@@ -1,0 +1,115 @@
+"""The tool `read_config`: one UCI package, or one section of it, with every secret masked.
+
+The package of Oasis itself is not readable here, and no value of a secret option leaves this module.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.change import secrets
+from oasis.errors import ToolError
+from oasis.tools.facts import Facts, clean_name
+
+SPEC: dict[str, object] = {
+    "name": "read_config",
+    "kind": "read",
+    "description": (
+        "Read the UCI configuration of one package (for example network, wireless, dhcp, firewall, system), or of one "
+        "section of it. Values of secret options are masked."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "package": {"type": "string", "description": "name of the package, as in /etc/config"},
+            "section": {"type": "string", "description": "name of one section, or @type[index]"},
+        },
+        "required": ["package"],
+        "additionalProperties": False,
+    },
+}
+
+NEAREST = 3  # names offered after a wrong one
+NAME_LIMIT = 64  # characters compared; bounds the cost of a hostile name
+_OWN = "oasis"
+_USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
+_ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
+
+
+def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
+    """Return {"package", "sections": {name: {".type", ".anonymous"?, option: value}}} in the order of the file.
+
+    Raises: ToolError for a package or section that does not exist, naming the nearest ones, and for Oasis's own.
+    """
+    package = input.get("package")
+    if not isinstance(package, str) or not package:
+        raise ToolError("read_config needs the name of a package", "one of " + ", ".join(_names(facts)))
+    if package == _OWN:
+        raise ToolError("the package oasis is not readable here", "its settings are on the Oasis page")
+    if not re.match(r"[A-Za-z0-9_-]+\Z", package) or not facts.has_package(package):
+        raise ToolError(f"there is no package {package[:40]!r}", "nearest: " + _nearest(package, _names(facts)))
+    sections = facts.config(package)
+    wanted = input.get("section")
+    if wanted:
+        name = find_section(sections, str(wanted))
+        if name is None:
+            raise ToolError(
+                f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
+            )
+        sections = {name: sections[name]}
+    return {"package": package, "sections": {name: _shown(package, one) for name, one in sections.items()}}
+
+
+def find_section(sections: dict[str, dict[str, object]], wanted: str) -> str | None:
+    """Return the name of the section `wanted` means: a name or @type[index], negative from the end."""
+    match = re.match(r"@([A-Za-z0-9_-]+)\[(-?\d+)\]\Z", wanted)
+    if not match:
+        return wanted if wanted in sections else None
+    names = [name for name, section in sections.items() if section.get(".type") == match.group(1)]
+    index = int(match.group(2))
+    return names[index] if -len(names) <= index < len(names) else None
+
+
+def _shown(package: str, section: dict[str, object]) -> dict[str, object]:
+    kind = str(section.get(".type", ""))
+    answer: dict[str, object] = {".type": kind}
+    if section.get(".anonymous"):
+        answer[".anonymous"] = True
+    for option, value in section.items():
+        if not option.startswith("."):
+            answer[option] = secrets.mask(value) if secrets.is_secret(package, kind, option) else _plain(option, value)
+    return answer
+
+
+def _plain(option: str, value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(option, item) for item in value]
+    text = _ACCOUNT.sub(lambda found: found.group(1) + secrets.MASK + "@", str(value))
+    # An SSID may have been chosen by a neighbour (client mode); everything else the owner wrote.
+    return clean_name(text) if option == "ssid" else text
+
+
+def _names(facts: Facts) -> list[str]:
+    names = facts.packages() or [name for name in _USUAL if facts.has_package(name)]
+    return [name for name in names if name != _OWN]
+
+
+def _near_section(sections: dict[str, dict[str, object]], wanted: str) -> str:
+    if not sections:
+        return "the package is empty"
+    return "nearest: " + _nearest(wanted, list(sections))
+
+
+def _nearest(wanted: str, names: list[str]) -> str:
+    return (
+        ", ".join(sorted(names, key=lambda name: (_distance(wanted.lower(), name.lower()), name))[:NEAREST]) or "none"
+    )
+
+
+def _distance(left: str, right: str) -> int:
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left[:NAME_LIMIT], 1):
+        previous, row[0] = row[0], i
+        for j, b in enumerate(right, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (a != b))
+    return row[-1]

@@ -1,0 +1,276 @@
+"""The tool `status`: what the router is and does, in few words for a model, a page or the offline provider.
+
+Live values come from the bus; where it says nothing the configuration answers and a note says so. Every answer is
+{"what": …, …, "notes"?: [str]} of plain JSON values. No secret is in it.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import ToolError
+from oasis.tools.facts import Facts, clean_name, words
+
+SPEC: dict[str, object] = {
+    "name": "status",
+    "kind": "read",
+    "description": (
+        "Read what the router is doing now. overview: model, release, uptime, memory, internet, Wi-Fi, "
+        "number of devices. addresses: every interface with its addresses. devices: machines on the network. wifi: radios and networks. "
+        "services: what runs. storage: flash and memory."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "what": {
+                "type": "string",
+                "enum": ["overview", "addresses", "devices", "wifi", "services", "storage"],
+                "description": "the part to read, overview when left out",
+            }
+        },
+        "additionalProperties": False,
+    },
+}
+
+_CONFIG_ONLY = "the live state is not available, this is from the configuration"
+
+
+def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
+    """Return one part of the router's state.
+
+    Raises: ToolError for an unknown part.
+    """
+    what = input.get("what") or "overview"
+    part = _PARTS.get(what) if isinstance(what, str) else None
+    if part is None:
+        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join(_PARTS))
+    return {"what": what, **part(facts)}
+
+
+def overview(facts: Facts) -> dict[str, object]:
+    """Return the whole router in a dozen values."""
+    board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
+    release = board.get("release")
+    system = (facts.sections("system", "system") or [{}])[0]
+    answer: dict[str, object] = {"hostname": clean_name(board.get("hostname") or system.get("hostname"))}
+    answer["model"] = clean_name(board.get("model"))
+    answer["release"] = clean_name(release.get("description") if isinstance(release, dict) else "")
+    if isinstance(info.get("uptime"), int):
+        answer["uptime_s"] = info["uptime"]
+    if info:
+        answer["load_1min"] = _load(info.get("load"))
+        answer["memory_bytes"] = _of(info.get("memory"), "total", "available")
+    interfaces = _interfaces(facts)
+    answer["internet"] = _internet(facts, interfaces)
+    answer["lan"] = [item for item in interfaces if item["interface"] in _lan_names(facts)]
+    answer["wifi"] = _networks(facts)
+    devices = facts.devices()
+    answer["devices"] = {"known": len(devices), "present": sum(1 for one in devices if one["present"])}
+    return _with_note(answer, board or info)
+
+
+def addresses(facts: Facts) -> dict[str, object]:
+    """Return every interface but loopback with its addresses."""
+    return _with_note({"interfaces": _interfaces(facts)}, facts.interfaces())
+
+
+def devices(facts: Facts) -> dict[str, object]:
+    """Return the machines known to the router; a blocked one carries "blocked": true."""
+    stations = _stations(facts)
+    blocked = {
+        mac.lower()
+        for rule in facts.sections("firewall", "rule")
+        if rule.get("target") in ("REJECT", "DROP") and rule.get("enabled") != "0"
+        for mac in words(rule.get("src_mac"))
+    }
+    found = []
+    for device in facts.devices():
+        entry = {key: value for key, value in device.items() if value not in ("", False)}
+        entry["name"] = device["name"]
+        entry["present"] = bool(device["present"]) or device["mac"] in stations
+        expires = entry.pop("expires_unix_s", 0)
+        if isinstance(expires, int) and expires > facts.now_s:
+            entry["lease_s"] = expires - facts.now_s
+        if device["mac"] in stations:
+            entry["wifi"] = stations[str(device["mac"])]
+        if device["mac"] in blocked:
+            entry["blocked"] = True
+        found.append(entry)
+    return {"devices": found}
+
+
+def wifi(facts: Facts) -> dict[str, object]:
+    """Return the radios, each with its networks; no key is shown, only how a network is secured."""
+    live = facts.ubus("network.wireless", "status")
+    answer: dict[str, object] = {"radios": _radios(facts)}
+    return _with_note(answer, live or not answer["radios"])
+
+
+def services(facts: Facts) -> dict[str, object]:
+    """Return the init scripts with what is known about them."""
+    found = [{"name": name, **entry} for name, entry in sorted(facts.services().items())]
+    answer: dict[str, object] = {"services": found}
+    if not found:
+        answer["notes"] = ["the list of services is not available"]
+    return answer
+
+
+def storage(facts: Facts) -> dict[str, object]:
+    """Return flash, the temporary file system and memory, in bytes."""
+    info = facts.ubus("system", "info")
+    answer: dict[str, object] = {}
+    for name, key in (("flash", "root"), ("tmp", "tmp")):
+        # system info counts file systems in KiB and memory in bytes.
+        sizes = _of(info.get(key), "total", "used", "avail")
+        if sizes:
+            answer[name + "_bytes"] = {field: size * 1024 for field, size in sizes.items()}
+    if info:
+        answer["memory_bytes"] = _of(info.get("memory"), "total", "free", "available")
+    else:
+        answer["notes"] = ["the sizes are not available"]
+    return answer
+
+
+def _interfaces(facts: Facts) -> list[dict[str, object]]:
+    live = facts.interfaces()
+    if live:
+        return [_live(item) for item in live if item.get("interface") != "loopback"]
+    found = facts.sections("network", "interface")
+    return [_configured(section) for section in found if section.get(".name") != "loopback"]
+
+
+def _live(item: dict[str, object]) -> dict[str, object]:
+    answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
+    answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
+    answer["up"] = item.get("up") is True
+    answer["ipv4"] = _cidr(item.get("ipv4-address"))
+    answer["ipv6"] = _cidr(item.get("ipv6-address")) + [
+        text for one in _dicts(item.get("ipv6-prefix-assignment")) for text in _cidr([one.get("local-address")])
+    ]
+    for route in _dicts(item.get("route")):
+        if route.get("mask") == 0:
+            answer["gateway"] = route.get("nexthop")
+    if item.get("dns-server"):
+        answer["dns"] = item["dns-server"]
+    if isinstance(item.get("uptime"), int):
+        answer["uptime_s"] = item["uptime"]
+    return {key: value for key, value in answer.items() if value not in ([], "")}
+
+
+def _configured(section: dict[str, object]) -> dict[str, object]:
+    answer: dict[str, object] = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
+    answer["device"] = section.get("device", "")
+    masks = words(section.get("netmask"))
+    answer["ipv4"] = [one if "/" in one or not masks else one + "/" + masks[0] for one in words(section.get("ipaddr"))]
+    answer["ipv6"] = words(section.get("ip6addr"))
+    answer["gateway"] = section.get("gateway", "")
+    answer["dns"] = words(section.get("dns"))
+    return {key: value for key, value in answer.items() if value not in ([], "")}
+
+
+def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, object]:
+    outside = [item for item in interfaces if item.get("interface") in _wan_names(facts)]
+    with_route = [item for item in outside if item.get("up") and item.get("gateway")]
+    if with_route:
+        return {
+            "up": True,
+            **{key: with_route[0][key] for key in ("interface", "ipv4", "gateway", "dns") if key in with_route[0]},
+        }
+    if any("up" in item for item in outside):
+        return {"up": False, "interfaces": [item["interface"] for item in outside]}
+    return {"interfaces": [item["interface"] for item in outside]}
+
+
+def _wan_names(facts: Facts) -> list[str]:
+    zones = facts.sections("firewall", "zone")
+    return [name for zone in zones if zone.get("masq") == "1" for name in words(zone.get("network"))] or ["wan", "wan6"]
+
+
+def _lan_names(facts: Facts) -> list[str]:
+    return ["lan"] if "lan" in facts.config("network") else []
+
+
+def _networks(facts: Facts) -> list[dict[str, object]]:
+    return [
+        {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
+        for radio in _radios(facts)
+        for network in _dicts(radio["networks"])
+    ]
+
+
+def _radios(facts: Facts) -> list[dict[str, object]]:
+    live = facts.ubus("network.wireless", "status")
+    networks = facts.sections("wireless", "wifi-iface")
+    radios = []
+    for radio in facts.sections("wireless", "wifi-device"):
+        name = str(radio[".name"])
+        state = live.get(name)
+        on = radio.get("disabled") != "1"
+        entry: dict[str, object] = {"radio": name, "band": _band(radio), "channel": radio.get("channel", ""), "on": on}
+        if isinstance(state, dict):
+            entry["up"] = state.get("up") is True
+        mine = [one for one in networks if one.get("device") == name]
+        entry["networks"] = [_network(one, on) for one in mine]
+        radios.append(entry)
+    return radios
+
+
+def _network(section: dict[str, object], radio_on: bool) -> dict[str, object]:
+    return {
+        "section": section[".name"],
+        "ssid": clean_name(section.get("ssid")),
+        "mode": section.get("mode", "ap"),
+        "network": words(section.get("network")),
+        "encryption": section.get("encryption", "none"),
+        "on": radio_on and section.get("disabled") != "1",
+    }
+
+
+def _band(radio: dict[str, object]) -> object:
+    # Releases before 21.02 wrote hwmode instead of band.
+    return radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
+
+
+def _stations(facts: Facts) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for radio in facts.ubus("network.wireless", "status").values():
+        for interface in _dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+            ifname = interface.get("ifname")
+            settings = interface.get("config")
+            clients = facts.ubus("hostapd." + ifname, "get_clients").get("clients") if isinstance(ifname, str) else None
+            for mac in clients if isinstance(clients, dict) else []:
+                found[mac.lower()] = clean_name(settings.get("ssid") if isinstance(settings, dict) else "")
+    return found
+
+
+def _with_note(answer: dict[str, object], live: object) -> dict[str, object]:
+    if not live:
+        answer["notes"] = [_CONFIG_ONLY]
+    return {key: value for key, value in answer.items() if value != ""}
+
+
+def _dicts(value: object) -> list[dict[str, object]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _cidr(value: object) -> list[str]:
+    return [f"{item.get('address')}/{item.get('mask')}" for item in _dicts(value)]
+
+
+def _of(value: object, *fields: str) -> dict[str, int]:
+    found = value if isinstance(value, dict) else {}
+    return {field: found[field] for field in fields if isinstance(found.get(field), int)}
+
+
+def _load(value: object) -> float:
+    # netifd and procd report load averages as fixed point with 16 fractional bits.
+    first = value[0] if isinstance(value, list) and value else 0
+    return round(first / 65536, 2) if isinstance(first, int) else 0.0
+
+
+_PARTS = {
+    "overview": overview,
+    "addresses": addresses,
+    "devices": devices,
+    "wifi": wifi,
+    "services": services,
+    "storage": storage,
+}
