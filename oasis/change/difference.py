@@ -1,0 +1,206 @@
+"""What differs between two versions of a UCI package: the one source of words, diff lines and risk.
+
+Differences are dicts:
+    {"kind": "set" | "added" | "removed" | "section_added" | "section_removed" | "section_renamed" | "section_moved",
+     "package", "section", "type", "option"?, "old"?, "new"?}
+`old` and `new` are the option's text, or list of texts. Sections are paired by name; anonymous ones by their content
+first, then by order within their type (their cfg names depend on position and say nothing).
+"""
+
+from __future__ import annotations
+
+from oasis.change import catalogue, secrets
+
+MASK = "(secret)"
+NEW_MASK = "(new secret)"
+
+if False:  # annotations only
+    from oasis.uci.model import Package, Section
+
+
+def compare(before: Package, after: Package, package: str) -> list[dict[str, object]]:
+    """Return the differences from `before` to `after`, in the order of the sections."""
+    pairs = _pair(before.sections, after.sections)
+    found: list[dict[str, object]] = []
+    for old, new in pairs:
+        if new is None:
+            found.append(_item("section_removed", package, label(before, old), old.type))
+            found.extend(_options(package, label(before, old), old.type, old.options, {}))
+        elif old is None:
+            found.append(_item("section_added", package, label(after, new), new.type))
+            found.extend(_options(package, label(after, new), new.type, {}, new.options))
+        else:
+            if (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
+                found.append(_item("section_renamed", package, label(before, old), new.type, new=label(after, new)))
+            found.extend(_options(package, label(after, new), new.type, old.options, new.options))
+    if _is_reordered(pairs, before.sections):
+        found.append(_item("section_moved", package, label(after, after.sections[0]), after.sections[0].type))
+    return found
+
+
+def label(package: Package, section: Section) -> str:
+    """Return how a section is called in commands: its name, or @type[n]."""
+    if not section.anonymous:
+        return section.name
+    same = [other for other in package.sections if other.type == section.type]
+    return "@%s[%d]" % (section.type, [other is section for other in same].index(True))
+
+
+def _pair(before: list[Section], after: list[Section]) -> list[tuple[Section | None, Section | None]]:
+    partner: dict[int, Section] = {}
+    taken: set[int] = set()
+
+    def join(is_same: object) -> None:
+        for new in after:
+            if id(new) in partner:
+                continue
+            for old in before:
+                if id(old) not in taken and is_same(old, new):
+                    partner[id(new)] = old
+                    taken.add(id(old))
+                    break
+
+    join(lambda old, new: not old.anonymous and not new.anonymous and old.name == new.name and old.type == new.type)
+    join(lambda old, new: old.anonymous and new.anonymous and old.type == new.type and old.options == new.options)
+    join(lambda old, new: old.type == new.type and old.options == new.options)
+    join(lambda old, new: old.anonymous and new.anonymous and old.type == new.type)
+    pairs: list[tuple[Section | None, Section | None]] = [(partner.get(id(new)), new) for new in after]
+    return pairs + [(old, None) for old in before if id(old) not in taken]
+
+
+def _is_reordered(pairs: list[tuple[Section | None, Section | None]], before: list[Section]) -> bool:
+    """Return whether sections that exist on both sides stand in another order; `pairs` follow the new file."""
+    place = {id(section): number for number, section in enumerate(before)}
+    places = [place[id(old)] for old, new in pairs if old is not None and new is not None]
+    return places != sorted(places)
+
+
+def _item(kind: str, package: str, section: str, type_: str, **more: object) -> dict[str, object]:
+    return {"kind": kind, "package": package, "section": section, "type": type_, **more}
+
+
+def _options(
+    package: str, section: str, type_: str, old: dict[str, object], new: dict[str, object]
+) -> list[dict[str, object]]:
+    found = []
+    for option in list(new) + [name for name in old if name not in new]:
+        if old.get(option) == new.get(option):
+            continue
+        item = _item("set", package, section, type_, option=option)
+        if option in old:
+            item["old"] = old[option]
+        if option in new:
+            item["new"] = new[option]
+        if "old" not in item:
+            item["kind"] = "added"
+        elif "new" not in item:
+            item["kind"] = "removed"
+        found.append(item)
+    return found
+
+
+def sentences(differences: list[dict[str, object]]) -> list[str]:
+    """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
+    lines: list[str] = []
+    for item in differences:
+        if item["kind"] in ("section_added", "section_removed"):
+            verb = "new" if item["kind"] == "section_added" else "removed"
+            lines.append("%s: %s %s" % (item["package"], verb, _section_title(item)))
+        elif _belongs_to_whole_section(item, differences):
+            if item["kind"] == "added":
+                lines[-1] += (", " if " with " in lines[-1] else " with ") + _short(item)
+        elif item["kind"] in ("section_renamed", "section_moved"):
+            lines.append("%s: %s %s" % (item["package"], _section_title(item), _moved(item)))
+        else:
+            lines.append("%s: %s" % (_place(item), _from_to(item)))
+    return lines
+
+
+def _belongs_to_whole_section(item: dict[str, object], differences: list[dict[str, object]]) -> bool:
+    kinds = ("section_added", "section_removed")
+    place = (item["package"], item["section"])
+    return any(other["kind"] in kinds and (other["package"], other["section"]) == place for other in differences)
+
+
+def _section_title(item: dict[str, object]) -> str:
+    return "%s %s" % (catalogue.title(str(item["package"]), str(item["type"]), "") or item["type"], item["section"])
+
+
+def _moved(item: dict[str, object]) -> str:
+    return "is renamed to %s" % item["new"] if item["kind"] == "section_renamed" else "and others change their order"
+
+
+def _place(item: dict[str, object]) -> str:
+    package, type_, option = str(item["package"]), str(item["type"]), str(item["option"])
+    title = catalogue.title(package, type_, option)
+    where = "%s.%s.%s" % (package, item["section"], option)
+    return "%s (%s)" % (title, where) if title else where
+
+
+def _short(item: dict[str, object]) -> str:
+    return "%s %s" % (item["option"], shown(item, "new"))
+
+
+def _from_to(item: dict[str, object]) -> str:
+    if item["kind"] == "added":
+        return "set to %s" % shown(item, "new")
+    if item["kind"] == "removed":
+        return "removed, was %s" % shown(item, "old")
+    if isinstance(item["old"], list) and isinstance(item["new"], list):
+        return _list_words(item["old"], item["new"])
+    return "%s → %s" % (shown(item, "old"), shown(item, "new"))
+
+
+def _list_words(old: list[str], new: list[str]) -> str:
+    words = ["+ %s" % value for value in new if value not in old] + ["- %s" % value for value in old if value not in new]
+    return ", ".join(words) or "in another order: " + ", ".join(new)
+
+
+def shown(item: dict[str, object], side: str) -> str:
+    """Return the old or new value of a difference for people: quoted, lists joined, secrets masked."""
+    if secrets.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
+        return NEW_MASK if side == "new" else MASK
+    value = item[side]
+    return ", ".join("'%s'" % one for one in value) if isinstance(value, list) else "'%s'" % value
+
+
+def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
+    """Return the line difference of two versions as {"op": " " | "-" | "+", "text"}; secrets masked, 2 lines around."""
+    from difflib import SequenceMatcher  # only plans need it: the idle daemon does without
+
+    old, new = _lines(before, package, None), _lines(after, package, before)
+    found: list[dict[str, str]] = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(2):
+        if found:
+            found.append({"op": " ", "text": "…"})
+        for tag, old_from, old_to, new_from, new_to in group:
+            if tag == "equal":
+                found += [{"op": " ", "text": text} for text in old[old_from:old_to]]
+                continue
+            found += [{"op": "-", "text": text} for text in old[old_from:old_to]]
+            found += [{"op": "+", "text": text} for text in new[new_from:new_to]]
+    return found
+
+
+def _lines(version: Package, package: str, older: Package | None) -> list[str]:
+    known = secret_values(older, package) if older is not None else None
+    lines = []
+    for section in version.sections:
+        lines.append("config %s" % section.type if section.anonymous else "config %s '%s'" % (section.type, section.name))
+        for option, value in section.options.items():
+            word = "list" if isinstance(value, list) else "option"
+            for one in value if isinstance(value, list) else [value]:
+                if secrets.is_secret(package, section.type, option):
+                    one = MASK if known is None or one in known else NEW_MASK
+                lines.append("\t%s %s '%s'" % (word, option, one))
+    return lines
+
+
+def secret_values(version: Package, package: str) -> set[str]:
+    """Return the values of all options of a package that hold a secret."""
+    found = set()
+    for section in version.sections:
+        for option, value in section.options.items():
+            if secrets.is_secret(package, section.type, option):
+                found.update(value if isinstance(value, list) else [value])
+    return found

@@ -1,0 +1,207 @@
+"""A plan: everything a change will do, worked out before anything is touched, and bound by one hash.
+
+Shape of a plan (in memory; what people see of it is `card`):
+    {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
+     "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
+     "is_restore": bool, "undoes": change id or "", "confirm_s", "needs_approval", "expires_s" (monotonic), "hash"}
+`hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
+other. Planning reads the router and writes nothing.
+"""
+
+from __future__ import annotations
+
+from oasis.change import catalogue, difference
+from oasis.change.commands import as_commands
+from oasis.core import jsonl
+from oasis.errors import ApplyError, PolicyError, UciError
+from oasis.system.digest import hmac_sha256, sha256
+from oasis.uci import model
+from oasis.uci.preview import preview
+
+if False:  # annotations only
+    from oasis.change.policy import Policy
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+
+FORMAT = 1
+# Long enough to read a diff and ask somebody; short enough that the router has not become another one.
+EXPIRES_S = 600
+
+
+class Planner:
+    """Make plans for one router.
+
+    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic.
+    """
+
+    def __init__(self, root: Root, files: Files, policy: Policy, key: bytes, new_id: object, now_s: object) -> None:
+        self._root = root
+        self._files = files
+        self.policy = policy
+        self._key = key
+        self._new_id = new_id
+        self._now_s = now_s
+
+    def propose(
+        self, operations: list[dict[str, object]], run: str, chat: str, summary: str = ""
+    ) -> dict[str, object] | None:
+        """Return the plan of UCI operations, None when they change nothing.
+
+        Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed.
+        """
+        before = {str(item["package"]): b"" for item in operations}
+        for package in before:
+            self._refuse_forbidden_package(package)
+        before = {package: self.read(package) for package in before}
+        read: dict[str, bytes] = {}
+        self._check_catalogue(operations, read)
+        after = preview(before, operations)
+        images = {name: (before[name], after[name]) for name in before}
+        plan = self._plan(images, run, chat, summary)
+        if plan is None:
+            return None
+        plan["operations"] = operations
+        plan["uci"] = as_commands(operations, _mask(images))
+        for name, data in read.items():
+            plan["before"].setdefault(name, sha256(data))
+        return self._bind(plan)
+
+    def restore(self, images: dict[str, bytes], run: str, chat: str, summary: str, undoes: str) -> dict[str, object] | None:
+        """Return the plan that puts whole packages back, None when they are as wished already."""
+        plan = self._plan({name: (self.read(name), data) for name, data in images.items()}, run, chat, summary)
+        if plan is None:
+            return None
+        plan["is_restore"] = True
+        plan["undoes"] = undoes
+        return self._bind(plan)
+
+    def service(self, name: str, action: str, run: str, chat: str) -> dict[str, object]:
+        """Return the plan that only acts on a service."""
+        self._root.init_script(name)
+        risk, reasons = self.policy.judge_services([name])
+        plan = self._empty(run, chat, "%s %s" % (action, name))
+        plan["risk"], plan["reasons"] = risk, reasons
+        plan["words"] = ["service %s: %s" % (name, action)]
+        plan["services"] = [{"name": name, "action": action}]
+        return self._bind(plan)
+
+    def read(self, package: str) -> bytes:
+        """Return the bytes of a package's file.
+
+        Raises: UciError when the router has no such package.
+        """
+        data = self._files.read(self._root.confdir + "/" + package)
+        if data is None:
+            raise UciError("there is no configuration package %r" % package, self._packages_hint())
+        return data
+
+    def _packages_hint(self) -> str:
+        return "there are: " + ", ".join(self._files.names(self._root.confdir))
+
+    def _refuse_forbidden_package(self, package: str) -> None:
+        risk, reasons = self.policy.judge([{"kind": "set", "package": package, "type": "", "section": ""}])
+        if risk == "forbidden":
+            raise PolicyError("%s may not be changed here" % package, "; ".join(reasons))
+
+    def _check_catalogue(self, operations: list[dict[str, object]], read: dict[str, bytes]) -> None:
+        def table(package: str) -> dict[str, dict[str, object]]:
+            data = self._files.read(self._root.confdir + "/" + package)
+            read[package] = data or b""
+            return model.tables(model.parse(data or b"", package))
+
+        findings = catalogue.check(operations, table)
+        if findings:
+            lines = ["%s (%s)" % (item["message"], item["hint"]) if item["hint"] else item["message"] for item in findings]
+            raise PolicyError("; ".join(lines[:5]), "correct these and propose the whole change again")
+
+    def _plan(
+        self, images: dict[str, tuple[bytes, bytes]], run: str, chat: str, summary: str
+    ) -> dict[str, object] | None:
+        images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
+        differences: list[dict[str, object]] = []
+        diff = []
+        for name, (old, new) in images.items():
+            before, after = model.parse(old, name), model.parse(new, name)
+            differences += difference.compare(before, after, name)
+            diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
+        if not differences:
+            return None
+        plan = self._empty(run, chat, summary)
+        plan["images"] = images
+        plan["risk"], plan["reasons"] = self.policy.judge(differences)
+        if plan["risk"] == "forbidden":
+            raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
+        plan["words"] = difference.sentences(differences)
+        plan["diff"] = diff
+        plan["before"] = {name: sha256(pair[0]) for name, pair in images.items()}
+        plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
+        plan["services"] = self.policy.services(list(images), self._has_service)
+        return plan
+
+    def _empty(self, run: str, chat: str, summary: str) -> dict[str, object]:
+        return {
+            "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
+            "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
+            "is_restore": False, "undoes": "",
+        }  # fmt: skip
+
+    def _bind(self, plan: dict[str, object]) -> dict[str, object]:
+        plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
+        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]))
+        plan["expires_s"] = self._now_s() + EXPIRES_S
+        plan["hash"] = self.hash(plan)
+        return plan
+
+    def hash(self, plan: dict[str, object]) -> str:
+        """Return the plan_hash of what a plan says now."""
+        bound = {key: plan[key] for key in ("id", "run", "operations", "services", "before", "after", "undoes")}
+        bound["format"] = FORMAT
+        bound["forces"] = []
+        return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
+
+    def check_current(self, plan: dict[str, object]) -> None:
+        """Raise ApplyError unless plan and router are still what was approved."""
+        if self.hash(plan) != plan["hash"]:
+            raise ApplyError("plan %s is not what was shown any more" % plan["id"], "ask for the change again")
+        if self._now_s() > plan["expires_s"]:
+            raise ApplyError("plan %s has expired" % plan["id"], "ask for the change again")
+        for package, revision in plan["before"].items():
+            data = self._files.read(self._root.confdir + "/" + package)
+            if data is None or sha256(data) != revision:
+                raise ApplyError(
+                    "%s was changed by somebody else since the plan was made; nothing was written" % package,
+                    "ask for the change again: it will be worked out on the new state",
+                )
+        self._check_foreign(plan)
+
+    def _check_foreign(self, plan: dict[str, object]) -> None:
+        for package in plan["images"]:
+            staged = self._files.read(self._root.path("/tmp/.uci/") + package)  # noqa: S108
+            if staged and staged.strip():
+                lines = staged.decode("utf-8", "replace").strip().split("\n")
+                raise ApplyError(
+                    "%s has %d uncommitted change(s) of somebody else; nothing was written" % (package, len(lines)),
+                    "look at them with `uci changes %s`, then commit or revert them" % package,
+                )
+
+    def _has_service(self, name: str) -> bool:
+        return name in self._files.names(self._root.path("/etc/init.d"))
+
+
+def _mask(images: dict[str, tuple[bytes, bytes]]) -> object:
+    held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
+
+    def mask(operation: dict[str, object], value: str) -> str:
+        return difference.NEW_MASK if value in held.get(str(operation["package"]), ()) else value
+
+    return mask
+
+
+def card(plan: dict[str, object], now_s: float) -> dict[str, object]:
+    """Return what people and programs are shown of a plan (see methods.py for the shape)."""
+    keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "services", "confirm_s")
+    shown = {key: plan[key] for key in keys}
+    shown["short"] = str(plan["hash"])[:8]
+    shown["needs_approval"] = plan["needs_approval"]
+    shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
+    return shown

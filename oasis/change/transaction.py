@@ -1,0 +1,258 @@
+"""One change at a time, with proof: prepared, applied, then confirmed or rolled back.
+
+                prepare          commit, reload             keep
+    (nothing) ──────────▶ prepared ──────────▶ applied ──────────▶ confirmed
+                             │                    │ deadline, put back, daemon started again
+                             ▼                    ▼
+                           rolled_back ◀──────────┘      rollback_failed: tried again at each start
+
+Before the first commit: record, images and ready-to-rename copies are synced (journal.py) and a guard process waits for
+the deadline by itself. A change of low risk needs no keeping and is confirmed as soon as its services were reloaded.
+While one change waits, every other write is refused. An unconfirmed change never survives the daemon: a start puts it
+back first. All waiting is done in monotonic time. Knows nothing of models, chats or front-ends.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
+from oasis.system.digest import sha256
+
+if False:  # annotations only
+    from oasis.change.journal import Journal
+    from oasis.change.plan import Planner
+    from oasis.system.executor import Executor
+    from oasis.system.root import Root
+
+# The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
+GUARD_GRACE_S = 10
+# How long commit and reload of all services may take before the guard acts: a slow router restarts its network in 20 s.
+RELOAD_S = 120
+_SERVICE_S = 60
+
+STATES = {
+    "": ("prepared",),
+    "prepared": ("applied", "confirmed", "rolled_back", "rollback_failed"),
+    "applied": ("confirmed", "rolled_back", "rollback_failed"),
+    "rollback_failed": ("rolled_back", "rollback_failed"),
+    "confirmed": (),
+    "rolled_back": (),
+}
+
+
+class Transaction:
+    """The only writer of the router's configuration.
+
+    `write(plan)` stages and commits a plan's operations (see commit.py); `clock` has now_s() (monotonic), unix_s() and
+    up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state.
+    """
+
+    def __init__(
+        self, root: Root, journal: Journal, planner: Planner, executor: Executor, write: object, clock: object, scripts: str,
+        tell: object,
+    ) -> None:  # fmt: skip
+        self._root = root
+        self._journal = journal
+        self._planner = planner
+        self._executor = executor
+        self._write = write
+        self._clock = clock
+        self._scripts = scripts
+        self._tell = tell
+        self._lock = threading.RLock()
+        self._wake = threading.Condition(self._lock)
+        self._record: dict[str, object] | None = None  # the change that waits to be kept
+        self._deadline_s = 0.0
+        self._guard: object = None
+
+    def recover(self) -> dict[str, object] | None:
+        """Put back what an earlier run left unconfirmed; call this first. Return the record of it, if any."""
+        with self._lock:
+            change = self._journal.pending_id()
+            if not change:
+                self._journal.clear()
+                return None
+            try:
+                record = self._journal.read(change)
+            except UsageError:
+                record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
+            self._put_back(record, "the daemon or the router stopped before the change was kept")
+            return record
+
+    def apply(self, plan: dict[str, object], message: str = "") -> dict[str, object]:
+        """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
+
+        Raises: ApplyError when nothing was changed or all is undone again; RollbackError when undoing failed.
+        """
+        with self._lock:
+            if self._record is not None:
+                raise ApplyError(
+                    "change %s waits to be kept or put back; nothing was written" % self._record["id"],
+                    "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
+                )
+            self._planner.check_current(plan)
+            record = self._new_record(plan, message)
+            if plan["images"]:
+                self._prepare(record, plan)
+            try:
+                if plan["images"]:
+                    self._write(plan)
+                    self._check_written(plan)
+                record["services"] = self._reload(plan["services"])
+            except OasisError as error:
+                if not plan["images"]:
+                    raise
+                self._put_back(record, error.message)
+                raise ApplyError("%s; everything was put back" % error.message, error.hint)
+            self._finish(record, plan)
+            return dict(record)
+
+    def _new_record(self, plan: dict[str, object], message: str) -> dict[str, object]:
+        keys = ("chat", "summary", "words", "risk", "services")
+        record = {key: plan[key] for key in keys}
+        record.update(
+            id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
+            when_unix_s=self._clock.unix_s(), after=plan["after"],
+        )  # fmt: skip
+        if plan["undoes"]:
+            record["undoes"] = plan["undoes"]
+        return record
+
+    def _prepare(self, record: dict[str, object], plan: dict[str, object]) -> None:
+        touched = []
+        for package, (before, after) in plan["images"].items():
+            path = "/etc/config/" + package
+            mode = self._mode(self._root.path(path))
+            touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
+        deadline = int(self._clock.up_s()) + int(plan["confirm_s"]) + RELOAD_S + GUARD_GRACE_S
+        self._journal.prepare(record, touched, deadline)
+        self._guard = self._executor.detach(
+            ["/bin/sh", self._scripts + "/guard.sh", self._journal.pending, self._root.folder, self._scripts + "/restore.sh"]
+        )
+
+    def _mode(self, path: str) -> int:
+        import os
+
+        return os.stat(path).st_mode & 0o777
+
+    def _check_written(self, plan: dict[str, object]) -> None:
+        for package in plan["images"]:
+            if sha256(self._planner.read(package)) != plan["after"][package]:
+                raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
+
+    def _reload(self, services: list[dict[str, object]]) -> list[dict[str, object]]:
+        done = []
+        for item in services:
+            name, action = str(item["name"]), str(item["action"])
+            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_SERVICE_S)
+            if status:
+                words = err.decode("utf-8", "replace").strip()[:200]
+                raise ToolError("service %s %s failed with status %d %s" % (name, action, status, words))
+            done.append({"name": name, "action": action, "ok": True})
+        return done
+
+    def _finish(self, record: dict[str, object], plan: dict[str, object]) -> None:
+        if not plan["images"]:
+            self._move(record, "confirmed", False)
+            return
+        if not plan["confirm_s"]:
+            self._close(record, "confirmed")
+            return
+        seconds = int(plan["confirm_s"])
+        self._journal.set_deadline(int(self._clock.up_s()) + seconds + GUARD_GRACE_S)
+        self._record = record
+        self._deadline_s = self._clock.now_s() + seconds
+        self._move(record, "applied", True)
+        threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()
+
+    def _watch(self, record: dict[str, object]) -> None:
+        with self._lock:
+            while self._record is record:
+                left_s = self._deadline_s - self._clock.now_s()
+                if left_s <= 0:
+                    self._put_back(record, "nobody kept the change in time")
+                    return
+                self._wake.wait(left_s)
+
+    def confirm(self, change: str) -> dict[str, object]:
+        """Keep the change that waits: the owner said that all is well."""
+        with self._lock:
+            record = self._waiting(change)
+            self._close(record, "confirmed")
+            return dict(record)
+
+    def roll_back(self, change: str, reason: str) -> dict[str, object]:
+        """Put back the change that waits, now.
+
+        Raises: RollbackError when that failed.
+        """
+        with self._lock:
+            record = self._waiting(change)
+            self._put_back(record, reason)
+            return dict(record)
+
+    def stop(self) -> None:
+        """Put back what waits, because nobody could keep it any more."""
+        with self._lock:
+            if self._record is not None:
+                self._put_back(self._record, "the daemon stopped before the change was kept")
+
+    def pending(self) -> dict[str, object] | None:
+        """Return the change that waits to be kept, with `confirm_in_s`, or None."""
+        with self._lock:
+            if self._record is None:
+                return None
+            return {**self._record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
+
+    def _waiting(self, change: str) -> dict[str, object]:
+        if self._record is None:
+            raise UsageError("no change waits to be kept", "see what happened with: oasis changes")
+        if change and self._record["id"] != change:
+            raise UsageError("change %s does not wait; %s does" % (change, self._record["id"]), "see: oasis pending")
+        return self._record
+
+    def _close(self, record: dict[str, object], state: str) -> None:
+        self._move(record, state, True)
+        self._journal.clear()
+        self._record = None
+        self._end_guard()
+        if record.get("undoes") and state == "confirmed":
+            self._mark_undone(record)
+        self._journal.trim()
+        self._wake.notify_all()
+
+    def _put_back(self, record: dict[str, object], reason: str) -> None:
+        """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""
+        argv = ["/bin/sh", self._scripts + "/restore.sh", self._journal.pending, self._root.folder, "services"]
+        status, _, err = self._executor.run(argv, timeout_s=RELOAD_S)
+        record["reason"] = reason
+        if status:
+            self._move(record, "rollback_failed", True)
+            words = err.decode("utf-8", "replace").strip()
+            raise RollbackError("putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again")
+        kept = self._journal.keep_foreign(str(record["id"]))
+        if kept:
+            record["kept"] = kept
+        self._close(record, "rolled_back")
+
+    def _end_guard(self) -> None:
+        """Reap the guard: it sees within a second that the record is gone, and is not waited for."""
+        if self._guard is not None:
+            self._guard.terminate()
+            self._guard.wait()
+            self._guard = None
+
+    def _mark_undone(self, record: dict[str, object]) -> None:
+        other = self._journal.read(str(record["undoes"]))
+        other["undone_by"] = record["id"]
+        self._journal.write(other)
+
+    def _move(self, record: dict[str, object], state: str, is_stored: bool) -> None:
+        old = str(record["state"])
+        if state not in STATES[old]:
+            raise RollbackError("change %s cannot go from %s to %s" % (record["id"], old, state), "this is a bug")
+        record["state"] = state
+        if is_stored:
+            self._journal.write(record)
+        self._tell(dict(record))
