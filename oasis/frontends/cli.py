@@ -1,0 +1,94 @@
+"""The command `oasis`: finds the command in the table, reads its words, runs it, turns errors into an exit status.
+
+Start-up time counts on a router: only what the chosen command needs is imported. Contract: `main(argv)` returns the
+exit status; nothing is raised out of it but bugs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from oasis import VERSION
+from oasis.errors import OasisError, UsageError
+from oasis.frontends.cli_arguments import read
+from oasis.frontends.cli_commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK
+from oasis.frontends.cli_screen import Screen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SOCKET = "var/run/oasis/oasis.sock"
+
+
+def main(argv: list[str]) -> int:
+    """Run `oasis` with the words of a command line and return its exit status."""
+    screen = _screen()
+    try:
+        return _run(argv, screen)
+    except OasisError as error:
+        return screen.failure(error)
+    except KeyboardInterrupt:
+        screen.fresh_line()
+        return CANCELLED
+    except BrokenPipeError:
+        # The reader left, as `head` does. Whatever is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+
+
+def _run(argv: list[str], screen: Screen) -> int:
+    words = list(argv)
+    leading = []
+    while words and words[0] in FLAGS:
+        leading.append(words.pop(0))
+    screen.is_json = "-j" in leading or "--json" in leading
+    if words[:1] == ["--version"]:
+        screen.line(f"oasis {VERSION}")
+        return OK
+    if not words or "-h" in leading or "--help" in leading:
+        words = ["help", *words[:1]]
+    name = words[0]
+    if name not in COMMANDS:
+        raise UsageError(f"unknown command {name!r}", "`oasis help` lists the commands")
+    arguments = _read(name, words[1:])
+    if arguments["-h"] or arguments["--help"]:
+        name, arguments = "help", {"COMMAND": name}
+    elif arguments["-j"] or arguments["--json"]:
+        screen.is_json = True
+    status: int = _function(name)(_caller(), arguments, screen)
+    return status
+
+
+def _read(name: str, words: list[str]) -> dict[str, str]:
+    if "-h" in words or "--help" in words[:1]:
+        return dict.fromkeys(FLAGS, "yes")
+    usage = COMMANDS[name][0]
+    try:
+        return read(usage, words)
+    except UsageError as error:
+        raise UsageError(error.message, f"usage: oasis {name} {usage}".rstrip())
+
+
+def _function(name: str) -> Any:
+    """Return the function of a command; its module is named in the table and imported now."""
+    module, _, function = COMMANDS[name][2].partition(":")
+    return getattr(__import__("oasis.frontends." + module, fromlist=(function,)), function)
+
+
+def _caller() -> Any:
+    """Return the `call` of a client of the daemon; nothing is opened before it is called."""
+    from oasis.frontends.client import Client
+
+    root = os.environ.get("OASIS_ROOT") or "/"
+    return Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run").call
+
+
+def _screen() -> Screen:
+    """Return the Screen of this process: a person is there when both ends are terminals."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a name from the router may not fit the locale
+    is_terminal = os.isatty(0) and os.isatty(1)
+    has_colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
+    return Screen(sys.stdout, sys.stderr, is_terminal, has_colour)

@@ -1,0 +1,108 @@
+"""How plans, changes and stored chats look as text: pure functions from a method's values to lines for the Screen.
+
+A card is a list of (text, look); looks are the keys of cli_screen.COLOURS, or "". Texts are cleaned here, one line
+each, because they hold names from the router and words of the model.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oasis.frontends.cli_screen import clean, clean_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Card = list[tuple[str, str]]
+
+STATES = {
+    "applied": "applied",
+    "confirmed": "kept",
+    "rolled_back": "put back",
+    "rollback_failed": "PUTTING BACK FAILED",
+}
+
+
+def show(card: Card, screen: Screen) -> None:
+    for text, look in card:
+        screen.line(text, look)
+
+
+def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
+    """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
+    card = [(clean_line(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
+    card += [(clean_line(f"  - {word}"), "") for word in plan["words"]]
+    if plan["risk"] == "risky":
+        card.append((clean_line("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
+    for package in plan["diff"]:
+        card.append((clean_line(f"  {package['package']}:"), "dim"))
+        for line in package["lines"]:
+            card.append((clean_line(f"  {line['op']} {line['text']}"), line["op"].strip()))
+    if plan["services"]:
+        services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
+        card.append((clean_line(f"  then: {services}"), ""))
+    if plan["confirm_s"]:
+        card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
+    if with_hash:
+        card.append((clean_line(f"  plan {plan['id']}"), ""))
+        card.append((clean_line(f"  hash {plan['hash']}"), ""))
+    return card
+
+
+def change_card(change: dict[str, Any]) -> Card:
+    """Return a change as it stands now."""
+    state = STATES.get(change["state"], change["state"])
+    undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
+    undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
+    card = [(clean_line(f"Change {change['id']} {state}: {change['summary']}{undoes}{undone}"), "bold")]
+    for service in change["services"]:
+        if not service["ok"]:
+            card.append((clean_line(f"  {service['action']} {service['name']} failed"), "-"))
+    left_s = change.get("confirm_in_s")
+    if change["state"] == "applied" and left_s:
+        card.append((f"  it is put back in {left_s} s unless it is kept", ""))
+    return card
+
+
+def change_line(change: dict[str, Any]) -> str:
+    state = STATES.get(change["state"], change["state"])
+    if change.get("undone_by"):
+        state = "undone"
+    return clean_line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}")
+
+
+def transcript(messages: list[dict[str, Any]]) -> list[str]:
+    """Return a stored chat as paragraphs: who said it, then the text; tools as one line each."""
+    paragraphs = []
+    for message in messages:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
+        for block in blocks:
+            if block["type"] == "text" and block["text"]:
+                paragraphs.append(clean(f"{speaker}: {block['text']}"))
+            elif block["type"] == "tool_use":
+                paragraphs.append(tool_line(block["name"], block["input"]))
+            elif block["type"] == "tool_result" and block.get("is_error"):
+                paragraphs.append(clean_line(f"[{block['name']} failed: {_result_text(block)}]"))
+    return paragraphs
+
+
+def tool_line(name: str, arguments: dict[str, Any]) -> str:
+    """Return a tool call on one line, its arguments as words."""
+    words = []
+    for value in arguments.values():
+        words += [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    return clean_line(f"[{name}{': ' if words else ''}{'; '.join(words)}]")
+
+
+def local_time(unix_s: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
+
+
+def _result_text(block: dict[str, Any]) -> str:
+    content = block["content"]
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)

@@ -1,0 +1,128 @@
+"""`oasis changes`, `pending`, `confirm`, `rollback` and `undo`, and the question whether to keep a change.
+
+Contract: not answering keeps nothing; the daemon's own timer puts an unkept change back, also without us.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oasis.errors import OasisError, UsageError
+from oasis.frontends import cli_cards as cards
+from oasis.frontends.cli_commands import FAILED, OK, ROLLED_BACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+PUT_BACK_S = 30  # restoring files takes an instant, reading back that services run up to 20 s
+_ASKED_ROLLBACK = {"rolled_back": OK, "rollback_failed": 9}
+
+
+def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print the changes, newest first."""
+    reply = call("change.list", {})
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    for change in reply["changes"]:
+        screen.line(cards.change_line(change))
+    if not reply["changes"]:
+        screen.line("no changes yet")
+    return OK
+
+
+def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print the change that waits to be kept."""
+    reply = call("change.pending", {})
+    if screen.is_json:
+        screen.json(reply)
+    elif reply["change"] is None:
+        screen.line("no change waits to be kept")
+    else:
+        cards.show(cards.change_card(reply["change"]), screen)
+        screen.line(f"  to keep it: oasis confirm {reply['change']['id']}")
+    return OK
+
+
+def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Keep the waiting change."""
+    change = _show(call("change.confirm", {"change": arguments["CHANGE"] or _pending_id(call)}), screen)
+    return {"confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}.get(change["state"], FAILED)
+
+
+def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Put the waiting change back now."""
+    change = _show(call("change.rollback", {"change": arguments["CHANGE"] or _pending_id(call)}), screen)
+    return _ASKED_ROLLBACK.get(change["state"], FAILED)
+
+
+def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Undo a change by another change, and follow it."""
+    from oasis.frontends.cli_run import run
+
+    params: dict[str, object] = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
+    return run(call, call("change.undo", params), screen, waits=not arguments["--no-wait"])
+
+
+def ask_to_keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str, Any]:
+    """Ask whether a change just applied stays, and return the change as it then is."""
+    from oasis.frontends.cli_ask import GONE, YES, ask
+
+    waiting = call("change.pending", {})["change"]
+    if not waiting or waiting["id"] != change["id"]:
+        return _current(call, change)
+    answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
+    if answer == GONE:
+        return _outcome(call, change)
+    method = "change.confirm" if answer == YES else "change.rollback"
+    try:
+        done: dict[str, Any] = call(method, {"change": change["id"]})["change"]
+    except OasisError as error:
+        screen.failure(error)
+        return _current(call, change)
+    return done
+
+
+def _outcome(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    """Wait until an unanswered change is put back, or was decided elsewhere."""
+    for _ in range(PUT_BACK_S):
+        change = _current(call, change)
+        if change["state"] != "applied":
+            break
+        time.sleep(1)
+    return change
+
+
+def _is_pending(call: Call, change: dict[str, Any]) -> bool:
+    waiting = call("change.pending", {})["change"]
+    return bool(waiting and waiting["id"] == change["id"])
+
+
+def _current(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    known: dict[str, Any]
+    for known in call("change.list", {})["changes"]:
+        if known["id"] == change["id"]:
+            return known
+    return change
+
+
+def _pending_id(call: Call) -> str:
+    waiting = call("change.pending", {})["change"]
+    if waiting is None:
+        raise UsageError("no change waits to be kept", "`oasis changes` lists the changes, `oasis undo` undoes one")
+    return str(waiting["id"])
+
+
+def _show(reply: dict[str, Any], screen: Screen) -> dict[str, Any]:
+    change: dict[str, Any] = reply["change"]
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        cards.show(cards.change_card(change), screen)
+    return change

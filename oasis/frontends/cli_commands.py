@@ -1,0 +1,90 @@
+"""The commands of `oasis` as tables: what each is called, how it is used, what it does, where it is, how it ends.
+
+Data only, read by the argument reader (a command's usage line is also its grammar), by help and by `cli.main`.
+Grammar of a usage line: NAME is required, [NAME] may be left out, NAME… takes the rest of the line as it stands,
+[--flag] is a switch, [--option NAME] takes a value.
+"""
+
+# name: (usage, summary, module and function, more help)
+COMMANDS = {
+    "prompt": (
+        "[--no-wait] [--continue CHAT] TEXT…",
+        "ask one question, or say what the router should do",
+        "cli_run:prompt",
+        "TEXT - reads the text from standard input, which keeps passwords out of the process list.\n"
+        "A plan that needs approval is asked about on a terminal. Elsewhere it is printed with its id and hash,\n"
+        "and the command waits until somebody approves or declines it; with --no-wait it ends with status 10 instead.\n"
+        "Ctrl-C cancels.",
+    ),
+    "chat": (
+        "[--continue CHAT] [CHAT]",
+        "talk with the router until /exit",
+        "cli_chat:chat",
+        "CHAT is an id, or no=N for the Nth of `oasis list`; without it a new chat begins.\n"
+        "In the chat: /help /plan /undo /history /exit. Ctrl-C cancels the answer being given, or else leaves.",
+    ),
+    "list": ("", "list the chats", "cli_chats:show_list", ""),
+    "show": ("CHAT", "print a chat", "cli_chats:show", "CHAT is an id, or no=N for the Nth of `oasis list`."),
+    "delete": (
+        "CHAT",
+        "delete a chat",
+        "cli_chats:delete",
+        "CHAT is an id. A position (no=N) is taken by `oasis delchat` only.",
+    ),
+    "delchat": ("CHAT", "delete a chat, by id or no=N", "cli_chats:delete_chat", ""),
+    "plans": ("", "list the plans that wait for approval", "cli_plans:show_list", ""),
+    "approve": (
+        "PLAN [HASH]",
+        "approve a waiting plan",
+        "cli_plans:approve",
+        "On a terminal the plan is shown and asked about. Elsewhere HASH is required: all 64 characters of the plan's\n"
+        "hash as `oasis plans` prints it, so that exactly the plan that was read is approved.",
+    ),
+    "decline": ("PLAN [REASON…]", "decline a waiting plan", "cli_plans:decline", "The model is told the reason."),
+    "changes": ("", "list the changes made, newest first", "cli_changes:show_list", ""),
+    "pending": ("", "show the change that waits to be kept", "cli_changes:pending", ""),
+    "confirm": ("[CHANGE]", "keep the change that waits for it", "cli_changes:confirm", ""),
+    "rollback": ("[CHANGE]", "put the waiting change back now", "cli_changes:rollback", ""),
+    "undo": (
+        "[--no-wait] [CHANGE]",
+        "undo a change, without CHANGE the newest",
+        "cli_changes:undo",
+        "Undoing is a change too: its plan may need approval.",
+    ),
+    "services": ("", "list the AI services", "cli_services:show_list", ""),
+    "select": (
+        "SERVICE",
+        "use another AI service",
+        "cli_services:select",
+        "SERVICE is an identifier, or no=N for the Nth of `oasis services`.",
+    ),
+    "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
+    "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
+}
+
+FLAGS = ("-j", "--json", "-h", "--help")  # before or after every command
+
+OK = 0
+FAILED = 1
+WAITING = 10
+DECLINED = 11
+ROLLED_BACK = 12
+CANCELLED = 130  # what shells report for a program ended by Ctrl-C
+
+EXIT_STATUSES = (
+    (OK, "done"),
+    (FAILED, "error"),
+    (2, "wrong usage"),
+    (3, "a setting is wrong or missing"),
+    (4, "a file could not be read or written"),
+    (5, "refused by the policy"),
+    (6, "the AI service failed"),
+    (7, "the service broke the protocol"),
+    (8, "the change was not made, or is fully undone"),
+    (9, "putting back failed: look at the router"),
+    (WAITING, "a plan waits for approval"),
+    (DECLINED, "the plan was declined or expired"),
+    (ROLLED_BACK, "the change was put back"),
+    (69, "the service is not running"),
+    (CANCELLED, "cancelled by Ctrl-C"),
+)

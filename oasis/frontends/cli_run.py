@@ -1,0 +1,244 @@
+"""`oasis prompt`, and what every command does with a run: show its events, ask the owner, end with its status.
+
+Contract: a run lives in the daemon and goes on without us; leaving never approves, declines or keeps anything.
+`Turn.follow` reads events until the run ends. Ctrl-C cancels the run; a second one leaves at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from oasis.errors import OasisError, UsageError
+from oasis.frontends import cli_cards as cards
+from oasis.frontends.cli_commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, WAITING
+from oasis.frontends.client import error_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+POLL_MS = 15000
+LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
+TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
+_ENDED = ("done", "cancelled", "error")
+_STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}
+
+
+def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Ask one question and show the answer."""
+    text = sys.stdin.read() if arguments["TEXT"] == "-" else arguments["TEXT"]
+    return run(call, start(call, text, arguments["--continue"]), screen, waits=not arguments["--no-wait"])
+
+
+def start(call: Call, text: str, chat: str) -> dict[str, Any]:
+    """Start a run with the owner's words; `chat` "" is a new chat.
+
+    Raises: UsageError for words that are no text.
+    """
+    text = text.strip()
+    if not text:
+        raise UsageError("the text is empty", "say what the router should do")
+    try:
+        text.encode("utf-8")
+    except UnicodeError:
+        raise UsageError("the text is not valid UTF-8", "set the terminal to UTF-8")
+    if chat.startswith("no="):
+        from oasis.frontends.cli_chats import chat_id
+
+        chat = chat_id(call, chat)
+    return call("run.start", {"message": text, "chat": chat} if chat else {"message": text})
+
+
+def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
+    """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
+    turn = Turn(call, started["run"], screen, after_plan)
+    if screen.is_json and not after_plan:
+        screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
+    try:
+        return turn.follow(waits)
+    except KeyboardInterrupt:
+        return turn.cancel()
+
+
+class Turn:
+    """One run as this terminal has seen it."""
+
+    def __init__(self, call: Call, run_id: str, screen: Screen, after_plan: str = "") -> None:
+        """`after_plan`: stay silent until that plan was decided (its events before are known already)."""
+        self._call = call
+        self._run = run_id
+        self._screen = screen
+        self._is_silent = bool(after_plan)
+        self._after_plan = after_plan
+        self._asks = screen.can_ask
+        self._since = 0
+        self._state = "running"
+        self._is_over = False  # the end was seen
+        self._answer = ""
+        self._plan: dict[str, Any] | None = None  # the plan that waits
+        self._change: dict[str, Any] = {}
+        self._status = OK  # of what happened to the plan and the change
+        self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
+
+    def follow(self, waits: bool) -> int:
+        """Show events until the end; without `waits` a waiting plan is the end."""
+        while True:
+            events = self._poll(POLL_MS)
+            if self._is_over or (self._state in _ENDED and not events):
+                return self._end()
+            if self._state == "waiting" and self._plan:
+                if self._asks:
+                    self._ask_approval(self._plan)
+                elif not waits:
+                    return WAITING
+
+    def cancel(self) -> int:
+        """Cancel the run and show how it ended."""
+        self._asks = False
+        self._call("run.cancel", {"run": self._run})
+        while self._state not in _ENDED and self._poll(LAST_POLL_MS):
+            pass
+        self._screen.notice("cancelled")
+        self._tell_unkept()
+        return CANCELLED
+
+    def _poll(self, wait_ms: int) -> list[dict[str, Any]]:
+        reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
+        self._since = reply["next"]
+        self._state = reply["state"]
+        events: list[dict[str, Any]] = reply["events"]
+        for event in events:
+            self._take(event)
+        return events
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if event["type"] == "approval" and event["plan"] == self._after_plan:
+            self._is_silent = False
+        if self._is_silent:
+            return
+        if self._screen.is_json:
+            self._screen.json(event)
+        handler = _HANDLERS.get(event["type"])  # a newer daemon may send more
+        if handler:
+            handler(self, event)
+
+    def _on_delta(self, event: dict[str, Any]) -> None:
+        self._answer += event["text"]
+        self._say(event["text"])
+
+    def _on_reset(self, event: dict[str, Any]) -> None:
+        """Show what is missing of the whole text, or all of it when it is another one."""
+        whole = event["text"]
+        if whole.startswith(self._answer):
+            self._say(whole[len(self._answer) :])
+        else:
+            self._break()
+            self._say(whole)
+        self._answer = whole
+
+    def _on_message(self, event: dict[str, Any]) -> None:
+        self._break()
+
+    def _on_tool_use(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._screen.progress(cards.tool_line(event["name"], event["input"])[:TOOL_TEXT])
+
+    def _on_tool_result(self, event: dict[str, Any]) -> None:
+        if event.get("is_error"):
+            self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
+
+    def _on_plan(self, event: dict[str, Any]) -> None:
+        plan = event["plan"]
+        waits = plan["needs_approval"]
+        self._plan = plan if waits else None
+        self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
+        if waits and not self._asks:
+            self._screen.notice(f"waiting for approval: oasis approve {plan['id']} {plan['hash']}")
+
+    def _on_approval(self, event: dict[str, Any]) -> None:
+        if self._plan and self._plan["id"] == event["plan"]:
+            self._plan = None
+        if event["decision"] in ("declined", "expired"):
+            self._status = DECLINED
+            self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
+
+    def _on_change(self, event: dict[str, Any]) -> None:
+        self._see(event["change"])
+        if self._asks and event["change"]["state"] == "applied" and event["change"].get("confirm_in_s"):
+            from oasis.frontends.cli_changes import ask_to_keep
+
+            self._see(ask_to_keep(self._call, event["change"], self._screen))
+
+    def _on_error(self, event: dict[str, Any]) -> None:
+        error = error_of(event["error"])
+        self._error_status = error.exit_status
+        if not self._screen.is_json:
+            self._screen.failure(error)
+
+    def _on_end(self, event: dict[str, Any]) -> None:
+        self._is_over = True
+        self._state = event["state"]
+
+    def _see(self, change: dict[str, Any]) -> None:
+        """Show a change whose state is new."""
+        if (change["id"], change["state"]) == (self._change.get("id"), self._change.get("state")):
+            return
+        self._change = change
+        self._status = _STATUS_OF_CHANGE.get(change["state"], FAILED)
+        self._show(cards.change_card(change))
+
+    def _ask_approval(self, plan: dict[str, Any]) -> None:
+        from oasis.frontends.cli_plans import ask_approval
+
+        try:
+            ask_approval(self._call, plan, self._screen, self._is_waiting)
+        except OasisError as error:
+            self._screen.failure(error)
+        self._plan = None  # asked once; what came of it is the run's next event
+
+    def _is_waiting(self) -> bool:
+        reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": 0})
+        return bool(reply["state"] == "waiting" and not reply["events"])
+
+    def _end(self) -> int:
+        self._break()
+        self._tell_unkept()
+        if self._state == "cancelled":
+            self._screen.notice("cancelled")
+            return CANCELLED
+        return self._error_status if self._state == "error" and self._status == OK else self._status
+
+    def _tell_unkept(self) -> None:
+        if self._change.get("state") == "applied" and self._change.get("confirm_in_s"):
+            self._screen.notice(f"to keep the change: oasis confirm {self._change['id']}")
+
+    def _say(self, text: str) -> None:
+        if not self._screen.is_json:
+            self._screen.text(text)
+
+    def _break(self) -> None:
+        if not self._screen.is_json:
+            self._screen.fresh_line()
+
+    def _show(self, card: list[tuple[str, str]]) -> None:
+        if not self._screen.is_json:
+            cards.show(card, self._screen)
+
+
+_HANDLERS = {
+    "delta": Turn._on_delta,
+    "reset": Turn._on_reset,
+    "message": Turn._on_message,
+    "tool_use": Turn._on_tool_use,
+    "tool_result": Turn._on_tool_result,
+    "plan": Turn._on_plan,
+    "approval": Turn._on_approval,
+    "change": Turn._on_change,
+    "error": Turn._on_error,
+    "end": Turn._on_end,
+}

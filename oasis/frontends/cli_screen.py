@@ -1,0 +1,108 @@
+"""What a command writes: answers to standard output, everything about them to standard error.
+
+Contract: every text from a model, a name or the router passes `clean` or `clean_line` on its way, because a terminal
+obeys what it is sent. `Screen` remembers whether the cursor stands at the start of a line, so that a block always
+begins on one.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from oasis.errors import OasisError
+
+_GREEN, _RED, _BOLD, _DIM, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+COLOURS = {"+": _GREEN, "-": _RED, "bold": _BOLD, "dim": _DIM}
+
+# Controls (C0 but line end and tab, delete, C1), direction marks, invisible spaces. Joiners stay: scripts need them.
+_UNSEEN = [*range(9), *range(11, 32), *range(0x7F, 0xA0), 0x61C, 0x200B, 0x200E, 0x200F]
+_UNSEEN += [*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF]
+_CLEAN = dict.fromkeys(_UNSEEN)
+_CLEAN_LINE: dict[int, str | None] = {**_CLEAN, 9: " ", 10: " "}
+
+
+def clean(text: object) -> str:
+    """Return `text` without characters that steer a terminal; line ends and tabs stay."""
+    return str(text).translate(_CLEAN)
+
+
+def clean_line(text: object) -> str:
+    """Return `text` as one line without characters that steer a terminal."""
+    return str(text).translate(_CLEAN_LINE)
+
+
+class Screen:
+    def __init__(self, out: TextIO, err: TextIO, is_terminal: bool = False, has_colour: bool = False) -> None:
+        """Write to `out` and `err`; `is_terminal`: a person is there to be asked."""
+        self._out = out
+        self._err = err
+        self.is_terminal = is_terminal
+        self.is_json = False
+        self._has_colour = has_colour
+        self._is_at_start = True
+
+    @property
+    def can_ask(self) -> bool:
+        return self.is_terminal and not self.is_json
+
+    def text(self, text: str) -> None:
+        """Write a piece of an answer as it comes."""
+        text = clean(text)
+        if text:
+            self._out.write(text)
+            self._out.flush()
+            self._is_at_start = text.endswith("\n")
+
+    def line(self, text: object = "", look: str = "") -> None:
+        """Write whole lines; `look` is a key of COLOURS."""
+        self.fresh_line()
+        self._out.write(self._dressed(clean(text), look) + "\n")
+        self._out.flush()
+
+    def fresh_line(self) -> None:
+        if not self._is_at_start:
+            self._out.write("\n")
+            self._out.flush()
+            self._is_at_start = True
+
+    def json(self, value: object) -> None:
+        self._out.write(jsonl.dumps(value) + "\n")
+        self._out.flush()
+
+    def notice(self, text: str) -> None:
+        """Tell, on standard error, what is going on."""
+        if not self.is_json:
+            self.fresh_line()
+            self._err.write(f"oasis: {clean_line(text)}\n")
+            self._err.flush()
+
+    def progress(self, text: str) -> None:
+        """Tell a person, and no program, what is being worked at."""
+        if self.can_ask:
+            self.fresh_line()
+            self._err.write(self._dressed(clean_line(text), "dim") + "\n")
+            self._err.flush()
+
+    def failure(self, error: OasisError) -> int:
+        """Show an error and return the exit status it asks for."""
+        if self.is_json:
+            self.json({"error": error.as_dict()})
+        self.fresh_line()
+        self._err.write(f"oasis: error: {clean_line(error.message)}\n")
+        if error.hint:
+            self._err.write(f"oasis: hint: {clean_line(error.hint)}\n")
+        self._err.flush()
+        return error.exit_status
+
+    def question(self, text: str) -> None:
+        """Write a question and leave the cursor behind it; the answer's line end is the person's."""
+        self.fresh_line()
+        self._out.write(text)
+        self._out.flush()
+
+    def _dressed(self, text: str, look: str) -> str:
+        return f"{COLOURS[look]}{text}{_PLAIN}" if look and self._has_colour else text

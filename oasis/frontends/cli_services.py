@@ -1,0 +1,64 @@
+"""`oasis services`, `select` and `status`: which AI answers, and what is going on."""
+
+from __future__ import annotations
+
+from oasis.frontends import cli_cards as cards
+from oasis.frontends.cli_commands import OK
+from oasis.frontends.cli_screen import clean_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+
+def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print the services; a star marks the one in use."""
+    reply = call("service.list", {})
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    for number, service in enumerate(reply["service"], 1):
+        mark = "*" if service["active"] else " "
+        note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
+        words = f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}"
+        screen.line(clean_line(words).rstrip() + clean_line(note))
+    if not reply["service"]:
+        screen.line("no services are set up")
+    return OK
+
+
+def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Use another service from now on."""
+    identifier = arguments["SERVICE"]
+    if identifier.startswith("no="):
+        from oasis.frontends.cli_chats import at_position
+
+        identifier = str(at_position(call("service.list", {})["service"], identifier, "service")["identifier"])
+    reply = call("service.select", {"identifier": identifier})
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        screen.line(clean_line(f"{identifier} answers from now on"))
+    return OK
+
+
+def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what the daemon is and what waits in it."""
+    info = call("info", {})
+    if screen.is_json:
+        screen.json(info)
+        return OK
+    provider = info["provider"]
+    screen.line(clean_line(f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"))
+    screen.line(clean_line(f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"))
+    screen.line(clean_line(f"approval: {info['approval']}"))
+    for plan in info["waiting"]:
+        screen.line(clean_line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
+    if info["pending"]:
+        cards.show(cards.change_card(info["pending"]), screen)
+    return OK
