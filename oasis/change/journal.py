@@ -90,11 +90,19 @@ class Journal:
 
     def clear(self) -> None:
         """Forget the pending change; `list` goes first, and with it the guard."""
-        for name in ("list", "restored", "deadline"):
+        if not self._files.names(self.pending):
+            return
+        for name in ("list", "restored"):
             self._files.remove(self.pending + "/" + name)
+        self._files.sync_folder(self.pending + "/list")
+        self._files.remove(self.pending + "/deadline")
         for name in self._files.names(self.pending + "/files"):
             self._files.remove(self.pending + "/files/" + name)
-        self._files.sync_folder(self.pending + "/list")
+
+    def abandon(self, change: str) -> None:
+        """Forget a change whose preparation failed: nothing of it was committed."""
+        self.clear()
+        self._remove(change)
 
     def keep_foreign(self, change: str) -> list[str]:
         """Move the copies of foreign edits beside the record; return their paths."""
@@ -146,13 +154,17 @@ class Journal:
     def trim(self) -> None:
         """Remove the oldest records beyond HISTORY."""
         for name in self._files.names(self._history)[:-HISTORY]:
-            folder = self._history + "/" + name
-            for inner in ("before", "after", "kept"):
-                for item in self._files.names(folder + "/" + inner):
-                    self._files.remove(folder + "/" + inner + "/" + item)
-                self._files.remove_folder(folder + "/" + inner)
-            self._files.remove(folder + "/record.json")
-            self._files.remove_folder(folder)
+            self._remove(name)
+
+    def _remove(self, change: str) -> None:
+        folder = self._history + "/" + change
+        for inner in ("before", "after", "kept"):
+            for item in self._files.names(folder + "/" + inner):
+                self._files.remove(folder + "/" + inner + "/" + item)
+            self._files.remove_folder(folder + "/" + inner)
+        for name in self._files.names(folder):
+            self._files.remove(folder + "/" + name)
+        self._files.remove_folder(folder)
 
 
 def _list(record: dict[str, object], touched: list[dict[str, object]]) -> bytes:

@@ -14,6 +14,7 @@ back first. All waiting is done in monotonic time. Knows nothing of models, chat
 
 from __future__ import annotations
 
+import os
 import threading
 
 from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
@@ -71,14 +72,22 @@ class Transaction:
         with self._lock:
             change = self._journal.pending_id()
             if not change:
-                self._journal.clear()
-                return None
+                return self._close_interrupted()
             try:
                 record = self._journal.read(change)
             except UsageError:
                 record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
             self._put_back(record, "the daemon or the router stopped before the change was kept")
             return record
+
+    def _close_interrupted(self) -> None:
+        """Tell the end of a change whose record was not written any more: removing the list is what confirms it."""
+        for record in self._journal.records()[:1]:
+            if record["state"] not in ("prepared", "applied"):
+                return
+            is_written = all(sha256(self._planner.read(name)) == sum_ for name, sum_ in record["after"].items())
+            record["state"] = "confirmed" if is_written else "rolled_back"
+            self._journal.write(record)
 
     def apply(self, plan: dict[str, object], message: str = "") -> dict[str, object]:
         """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
@@ -94,7 +103,7 @@ class Transaction:
             self._planner.check_current(plan)
             record = self._new_record(plan, message)
             if plan["images"]:
-                self._prepare(record, plan)
+                self._prepare_or_clear(record, plan)
             try:
                 if plan["images"]:
                     self._write(plan)
@@ -119,22 +128,25 @@ class Transaction:
             record["undoes"] = plan["undoes"]
         return record
 
+    def _prepare_or_clear(self, record: dict[str, object], plan: dict[str, object]) -> None:
+        try:
+            self._prepare(record, plan)
+        except OasisError:
+            self._journal.abandon(str(record["id"]))
+            self._end_guard()
+            raise
+
     def _prepare(self, record: dict[str, object], plan: dict[str, object]) -> None:
         touched = []
         for package, (before, after) in plan["images"].items():
             path = "/etc/config/" + package
-            mode = self._mode(self._root.path(path))
+            mode = os.stat(self._root.path(path)).st_mode & 0o777
             touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
         deadline = int(self._clock.up_s()) + int(plan["confirm_s"]) + RELOAD_S + GUARD_GRACE_S
         self._journal.prepare(record, touched, deadline)
         self._guard = self._executor.detach(
             ["/bin/sh", self._scripts + "/guard.sh", self._journal.pending, self._root.folder, self._scripts + "/restore.sh"]
         )
-
-    def _mode(self, path: str) -> int:
-        import os
-
-        return os.stat(path).st_mode & 0o777
 
     def _check_written(self, plan: dict[str, object]) -> None:
         for package in plan["images"]:
@@ -170,10 +182,13 @@ class Transaction:
         with self._lock:
             while self._record is record:
                 left_s = self._deadline_s - self._clock.now_s()
-                if left_s <= 0:
+                if left_s > 0:
+                    self._wake.wait(left_s)
+                    continue
+                try:
                     self._put_back(record, "nobody kept the change in time")
-                    return
-                self._wake.wait(left_s)
+                except RollbackError:
+                    return  # its state is stored and told; every write is refused until a retry succeeds
 
     def confirm(self, change: str) -> dict[str, object]:
         """Keep the change that waits: the owner said that all is well."""
@@ -200,10 +215,10 @@ class Transaction:
 
     def pending(self) -> dict[str, object] | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None."""
-        with self._lock:
-            if self._record is None:
-                return None
-            return {**self._record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
+        record = self._record  # without the lock: an apply may hold it for as long as a network restarts
+        if record is None:
+            return None
+        return {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
 
     def _waiting(self, change: str) -> dict[str, object]:
         if self._record is None:
@@ -213,23 +228,32 @@ class Transaction:
         return self._record
 
     def _close(self, record: dict[str, object], state: str) -> None:
-        self._move(record, state, True)
-        self._journal.clear()
+        # The moment that confirms is the removal of the list, the moment that rolls back is its restoring: the record
+        # is only told about it, so a power cut between the two is read correctly at the next start.
+        if state == "confirmed":
+            self._journal.clear()
         self._record = None
+        self._wake.notify_all()
         self._end_guard()
-        if record.get("undoes") and state == "confirmed":
+        self._move(record, state, True)
+        if state != "confirmed":
+            self._journal.clear()
+        elif record.get("undoes"):
             self._mark_undone(record)
         self._journal.trim()
-        self._wake.notify_all()
 
     def _put_back(self, record: dict[str, object], reason: str) -> None:
         """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""
         argv = ["/bin/sh", self._scripts + "/restore.sh", self._journal.pending, self._root.folder, "services"]
-        status, _, err = self._executor.run(argv, timeout_s=RELOAD_S)
+        try:
+            status, _, err = self._executor.run(argv, timeout_s=RELOAD_S)
+            words = err.decode("utf-8", "replace").strip()
+        except ToolError as error:
+            status, words = 1, error.message
         record["reason"] = reason
         if status:
+            self._record = record
             self._move(record, "rollback_failed", True)
-            words = err.decode("utf-8", "replace").strip()
             raise RollbackError("putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again")
         kept = self._journal.keep_foreign(str(record["id"]))
         if kept:

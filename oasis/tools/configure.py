@@ -1,0 +1,40 @@
+"""The tool that changes the configuration: UCI commands in, a plan, and what became of it out."""
+
+from __future__ import annotations
+
+from oasis.change import commands
+from oasis.errors import ToolError
+
+SPEC = {
+    "name": "configure",
+    "description": (
+        "Change the router's configuration. Give uci commands (set, add, add_list, del_list, delete, rename, reorder), one "
+        "each, in order. Commit and service reload happen by themselves. Read the configuration first: use the section "
+        "names that exist. The owner sees the difference and may have to approve it; the result tells what happened."
+    ),
+    "kind": "change",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "commands": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 200,
+                "description": "for example: uci set system.@system[0].hostname='attic'",
+            },
+            "summary": {"type": "string", "description": "what this does, in the owner's language, one line"},
+        },
+        "required": ["commands"],
+    },
+}
+
+
+def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+    """Propose the commands as one plan and carry it out as policy and owner decide."""
+    operations, notes = commands.parse("\n".join(arguments["commands"]))
+    if not operations:
+        raise ToolError("there is no change in these commands", "; ".join(notes))
+    result = desk.change(operations, str(arguments.get("summary", ""))[:200])
+    if notes:
+        result["notes"] = notes
+    return result

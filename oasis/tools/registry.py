@@ -1,0 +1,90 @@
+"""The tools that a model may call: one table, arguments checked against each tool's schema.
+
+A tool is {"name", "description", "input_schema", "kind", "run"}; `run(input, desk)` returns a JSON-able dict, where
+`desk` (see runs.py) gives facts and carries out plans. A ToolError, or any other OasisError, becomes a tool result
+with is_error, never an exception for the model's side.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, ToolError
+from oasis.tools import configure, read_config, service, status, undo
+
+# What one result may cost of a small model's context.
+RESULT_BYTES = 16 * 1024
+
+_TYPES = {
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+class Registry:
+    """The tools of one daemon."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, object] = {}
+        for module in (status, read_config, configure, service, undo):
+            self._tools[module.SPEC["name"]] = module
+
+    def specs(self) -> list[dict[str, object]]:
+        """Return what providers are told: name, description and input_schema of each tool."""
+        keys = ("name", "description", "input_schema")
+        return [{key: module.SPEC[key] for key in keys} for module in self._tools.values()]
+
+    def call(self, name: str, arguments: dict[str, object], desk: object) -> tuple[str, bool]:
+        """Run a tool; return its result as text and whether it is an error."""
+        try:
+            module = self._tools.get(name)
+            if module is None:
+                raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(self._tools))
+            if "invalid" in arguments and "invalid" not in module.SPEC["input_schema"].get("properties", {}):
+                raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
+            check_arguments(arguments, module.SPEC["input_schema"], name)
+            return _text(module.run(arguments, desk)), False
+        except OasisError as error:
+            return jsonl.dumps({"error": error.as_dict()}), True
+
+
+def _text(result: dict[str, object]) -> str:
+    text = jsonl.dumps(result)
+    if len(text.encode("utf-8")) > RESULT_BYTES:
+        raise ToolError("the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section")
+    return text
+
+
+def check_arguments(value: object, schema: dict[str, object], path: str) -> None:
+    """Raise ToolError, naming the argument, unless `value` fits the JSON Schema.
+
+    Understood: type, enum, required, properties, items, maxItems; an argument the schema does not name is an error.
+    """
+    kind = str(schema.get("type", ""))
+    fits = isinstance(value, _TYPES[kind]) if kind else True
+    if kind == "integer" and isinstance(value, bool):
+        fits = False
+    if not fits:
+        raise ToolError("%s must be %s %s" % (path, "an" if kind[0] in "aeio" else "a", kind))
+    if "enum" in schema and value not in schema["enum"]:
+        raise ToolError("%s is %r; allowed are %s" % (path, value, ", ".join(schema["enum"])))
+    if kind == "object":
+        _check_object(value, schema, path)
+    if kind == "array":
+        if len(value) > schema.get("maxItems", len(value)):
+            raise ToolError("%s has %d items, %d are allowed" % (path, len(value), schema["maxItems"]))
+        for index, item in enumerate(value):
+            check_arguments(item, schema.get("items", {}), "%s[%d]" % (path, index))
+
+
+def _check_object(value: dict[str, object], schema: dict[str, object], path: str) -> None:
+    properties = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise ToolError("%s needs the argument %s" % (path, name))
+    for name, item in value.items():
+        if name not in properties:
+            raise ToolError("%s has no argument %s" % (path, name), "it has: " + ", ".join(properties))
+        check_arguments(item, properties[name], path + "." + name)

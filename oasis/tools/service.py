@@ -1,0 +1,23 @@
+"""The tool that restarts or reloads one service."""
+
+from __future__ import annotations
+
+SPEC = {
+    "name": "service",
+    "description": "Restart or reload a service of the router, for example dnsmasq. Needed only when the owner asks: "
+    "after a configuration change the right services reload by themselves.",
+    "kind": "change",
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "name of the init script"},
+            "action": {"type": "string", "enum": ["restart", "reload"]},
+        },
+        "required": ["name"],
+    },
+}
+
+
+def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+    """Propose the action as a plan and carry it out as policy and owner decide."""
+    return desk.act(str(arguments["name"]), str(arguments.get("action", "restart")))

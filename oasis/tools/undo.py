@@ -1,0 +1,15 @@
+"""The tool that undoes a change by proposing the way back as a plan."""
+
+from __future__ import annotations
+
+SPEC = {
+    "name": "undo",
+    "description": "Undo a change that was made here: the last one, or the one with the given id. The owner sees it as a plan.",
+    "kind": "change",
+    "input_schema": {"type": "object", "properties": {"change": {"type": "string", "description": "id of a change"}}},
+}
+
+
+def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+    """Propose the undo as a plan and carry it out as policy and owner decide."""
+    return desk.undo(str(arguments.get("change", "")))
