@@ -1,0 +1,60 @@
+"""Which vendors can be spoken to, and the data that tells their services apart.
+
+A vendor is a module with the wire format of one API; a profile is a service that speaks it (address, key, quirks as
+data). Every vendor module is a pure translator without socket, clock or settings:
+
+    build_request(messages, tools, options) -> {"method", "url", "headers": {}, "body": bytes}
+    Decoder(status, headers, options)       with feed(bytes) -> [event] and close() -> [event]
+    models_request(options)                 -> request
+    models_read(status, headers, body, options) -> [{"id", "context_tokens"?, "tools"?}], or raises ProviderError
+
+`options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
+"max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {} (body fields of the service, as its documentation says)}.
+Events are the dicts made in events.py. A decoder's events end with exactly one `done` or `error`.
+
+A new vendor is a new file and a line in VENDORS.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.errors import SettingsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+VENDORS = {
+    "openai": "oasis.providers.openai_chat",
+    "ollama": "oasis.providers.ollama",
+}
+
+
+def load(vendor: str) -> ModuleType:
+    """Return the module of a vendor, imported when first asked for.
+
+    Raises: SettingsError for a vendor that is not in the table.
+    """
+    if vendor not in VENDORS:
+        raise SettingsError(f"vendor {vendor!r} is unknown", "use one of: " + ", ".join(sorted(VENDORS)))
+    import importlib
+
+    return importlib.import_module(VENDORS[vendor])
+
+
+def profiles() -> dict[str, dict[str, object]]:
+    """Return every profile by its name; profiles.json describes the keys of an entry."""
+    with open(__file__.rpartition("/")[0] + "/profiles.json", "rb") as file:
+        table = jsonl.loads(file.read())
+    return {name: entry for name, entry in table.items() if not name.startswith("_")}
+
+
+def profile(name: str) -> dict[str, object]:
+    """Return one profile with its name as `id`.
+
+    Raises: SettingsError naming the known profiles.
+    """
+    table = profiles()
+    if name not in table:
+        raise SettingsError(f"provider profile {name!r} is unknown", "use one of: " + ", ".join(sorted(table)))
+    return {**table[name], "id": name}

@@ -1,0 +1,71 @@
+"""The events every decoder speaks, made in one place so that their shape is written down once.
+
+    {"type": "delta", "text"}                 a piece of the answer
+    {"type": "thinking", "text", "provider_metadata"?: {}}
+    {"type": "tool_use", "id", "name", "input": {}, "invalid"?: str, "provider_metadata"?: {}}
+    {"type": "usage", "usage": {...}}
+    {"type": "done", "stop_reason", "model"}                  ends the answer
+    {"type": "error", "error": {"code", "message", "hint", "retryable", "status"?, "retry_after_s"?}}   ends it too
+
+`tool_use` comes only when the whole turn is complete. `invalid` holds the first 200 characters of arguments that were
+no JSON object; then `input` is {} and the call must be answered with an error result, never run. `invalid` is for
+the caller only and never goes out again (gate.py removes it).
+`provider_metadata` is {profile name: {...}}: what that service wants back unchanged; others ignore it.
+"""
+
+from __future__ import annotations
+
+STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
+
+INVALID_CHARS = 200  # enough for a model to recognise its own slip, too little to fill a log
+
+Event = dict[str, object]
+
+
+def delta(text: str) -> Event:
+    return {"type": "delta", "text": clean(text)}
+
+
+def thinking(text: str, provider_metadata: dict[str, object] | None = None) -> Event:
+    event: Event = {"type": "thinking", "text": clean(text)}
+    if provider_metadata:
+        event["provider_metadata"] = provider_metadata
+    return event
+
+
+def usage(counts: dict[str, object]) -> list[Event]:
+    """Return the usage event of the counts that are known; none at all gives no event."""
+    known: dict[str, object] = {}
+    for name, value in counts.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+            known[name] = int(value)
+    return [{"type": "usage", "usage": known}] if known else []
+
+
+def done(stop_reason: str, model: str) -> Event:
+    return {"type": "done", "stop_reason": stop_reason, "model": clean(model)}
+
+
+def error(
+    code: str,
+    message: str,
+    hint: str = "",
+    retryable: bool = False,
+    status: int | None = None,
+    retry_after_s: float | None = None,
+) -> Event:
+    body: dict[str, object] = {"code": code, "message": clean(message), "hint": hint, "retryable": retryable}
+    if status is not None:
+        body["status"] = status
+    if retry_after_s is not None:
+        body["retry_after_s"] = retry_after_s
+    return {"type": "error", "error": body}
+
+
+def clean(text: str) -> str:
+    """Replace halves of surrogate pairs, which JSON can spell and no file can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

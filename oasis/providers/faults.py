@@ -1,0 +1,235 @@
+"""Turn what a service says when it fails into one error event: kind, words for people, whether and when to retry.
+
+Knows the error bodies of all services, because they imitate each other; knows no key. Words of a service are shown
+cut, on one line and with everything that looks like a key masked; when a key was refused they are not shown at all,
+since some services quote part of it.
+
+Source of kinds and retry rules: the HTTP status tables of the services, RFC 9110 section 10.2.3 (Retry-After).
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.core import jsonl
+from oasis.core.framing import text as decoded
+from oasis.errors import SchemaError
+from oasis.providers import events
+
+BODY_BYTES = 65536  # of an error body: the longest real ones (whole HTML pages) say nothing new after that
+WORDS_CHARS = 300
+
+_BY_STATUS = {
+    400: "invalid_request",
+    401: "authentication",
+    402: "no_credit",
+    403: "permission",
+    404: "not_found",
+    408: "timeout",
+    409: "conflict",
+    413: "too_large",
+    422: "invalid_request",
+    429: "rate_limit",
+    498: "overloaded",
+    503: "overloaded",
+    511: "portal",
+    529: "overloaded",
+}
+
+# Words of a body that say more than its status; the first that is found wins.
+_BY_WORDS = (
+    ("context_length", "context_length"),
+    ("exceed_context_size", "context_length"),
+    ("maximum context length", "context_length"),
+    ("prompt is too long", "context_length"),
+    ("insufficient_quota", "no_credit"),
+    ("credit_balance", "no_credit"),
+    ("credit balance", "no_credit"),
+    ("billing", "no_credit"),
+    ("payment_required", "no_credit"),
+    ("enforced_spend_limit", "no_credit"),
+    ("perday", "quota"),
+    ("invalid_api_key", "authentication"),
+    ("api_key_invalid", "authentication"),
+    ("api key not valid", "authentication"),
+    ("authentication", "authentication"),
+    ("model_not_found", "not_found"),
+    ("does not support tools", "no_tools"),
+    ("tool_use_failed", "bad_tool_call"),
+    ("rate_limit_exceeded", "rate_limit"),
+    ("overloaded", "overloaded"),
+    ("loading model", "overloaded"),
+    ("provider_unavailable", "overloaded"),
+)
+
+_RETRYABLE = ("timeout", "conflict", "rate_limit", "overloaded", "server", "bad_tool_call")
+
+_HINTS = {
+    "invalid_request": "check the model name and the extra options of this service",
+    "authentication": "enter the key of this service again and check that it belongs to this base_url",
+    "no_credit": "add credit at the service or choose another service",
+    "quota": "wait until the quota is renewed or choose another service",
+    "permission": "the key may not use this model, or the service is not offered in this region",
+    "not_found": "check the model name and base_url; list the models of this service to see what it offers",
+    "timeout": "try again",
+    "conflict": "try again",
+    "too_large": "start a new chat or ask for less at once",
+    "context_length": "start a new chat or choose a model with a longer context",
+    "rate_limit": "wait a little and try again",
+    "overloaded": "try again in a minute or choose another service",
+    "server": "try again; if it stays, look at the status page of the service",
+    "no_tools": "choose a model that can call tools",
+    "bad_tool_call": "ask again in other words or choose a stronger model",
+    "redirect": "enter the address it names as base_url",
+    "portal": "open a web page in a browser and log in to the network (captive portal), or check base_url and proxy",
+    "empty_answer": "check base_url and the model; the server closed the connection without a word",
+    "bad_answer": "check base_url: this does not look like the API of this service",
+    "truncated": "the connection was cut; try again",
+}
+
+# Masked remains of keys and the prefixes keys are known by.
+_KEY_LIKE = re.compile(r"\S*\*{3,}\S*|\b(?:sk|rk|pk|gsk|xai|csk|AIza|key|hf|nvapi|pplx|Bearer )[-_A-Za-z0-9*.]{8,}")
+
+
+def event(code: str, message: str, status: int | None = None) -> events.Event:
+    """Return the error event of a kind that needs no body."""
+    return events.error(code, message, _HINTS.get(code, ""), code in _RETRYABLE, status)
+
+
+def read(label: str, status: int, headers: dict[str, str], body: bytes) -> events.Event:
+    """Return the error event of an answer whose status says that it failed. `headers` have lower-case names."""
+    body = body[:BODY_BYTES]
+    if 300 <= status < 400:
+        target = headers.get("location", "?")[:200]
+        return event("redirect", f"{label} is not there: it points to {target}", status)
+    value = _parsed(body)
+    if value is None:
+        words = "" if is_page(body) else decoded(body)
+        return _judged(label, status, headers, words, "", value)
+    message, codes = words_of(value)
+    return _judged(label, status, headers, message, codes, value)
+
+
+def read_object(label: str, value: object, headers: dict[str, str]) -> events.Event:
+    """Return the error event of an error object that came with status 200, whole or in the middle of a stream."""
+    message, codes = words_of(value)
+    return _judged(label, _status_in(value), headers, message, codes, value)
+
+
+def has_error(value: dict[str, object]) -> bool:
+    """Tell whether a JSON object is one of the error shapes."""
+    if value.get("error") or value.get("object") == "error" or value.get("type") == "error":
+        return True
+    return "choices" not in value and ("detail" in value or isinstance(value.get("message"), str))
+
+
+def is_page(body: bytes) -> bool:
+    """Tell whether a body is a web page instead of data."""
+    return body[:256].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+
+
+def words_of(value: object) -> tuple[str, str]:
+    """Return the message of an error body and its codes as one lower-case text; both may be empty."""
+    if isinstance(value, list):
+        return words_of(value[0]) if value else ("", "")
+    if not isinstance(value, dict):
+        return (value if isinstance(value, str) else "", "")
+    inner = value.get("error")
+    if isinstance(inner, str) and inner:
+        return inner, ""
+    source = inner if isinstance(inner, dict) else value
+    message = source.get("message") or source.get("detail")
+    if not isinstance(message, str):
+        message = jsonl.dumps(message) if message else ""
+    codes = [
+        jsonl.dumps(source[name]) for name in ("code", "type", "status", "details", "metadata") if source.get(name)
+    ]
+    return message, " ".join(codes).lower()
+
+
+def scrub(words: str) -> str:
+    """Return foreign words on one line, cut, with all that looks like a key masked."""
+    return _KEY_LIKE.sub("…", events.clean(" ".join(words.split())))[:WORDS_CHARS]
+
+
+def _judged(label: str, status: int, headers: dict[str, str], words: str, codes: str, value: object) -> events.Event:
+    kind = _kind(status, words, codes)
+    message = f"{label} refused the key" if kind == "authentication" else f"{label} failed"
+    if kind != "authentication" and words.strip():
+        message = f"{label}: {scrub(words)}"
+    if status != 200:
+        message += f" (status {status})"
+    retryable = kind in _RETRYABLE
+    if headers.get("x-should-retry") in ("true", "false"):
+        retryable = headers["x-should-retry"] == "true"
+    wait_s = _wait_s(headers, value) if retryable else None
+    return events.error(kind, message, _HINTS.get(kind, ""), retryable, status if status != 200 else None, wait_s)
+
+
+def _kind(status: int, words: str, codes: str) -> str:
+    both = codes + " " + words.lower()
+    if status not in (401, 402, 404, 413):
+        for part, kind in _BY_WORDS:
+            if part in both:
+                return kind
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return "invalid_request" if 400 <= status < 500 else "server"
+
+
+def _status_in(value: object) -> int:
+    """Return the status that an error object names itself; 200 when it names none."""
+    inner = value.get("error", value) if isinstance(value, dict) else value
+    code = inner.get("code") if isinstance(inner, dict) else None
+    if isinstance(code, str) and code.isdigit():
+        code = int(code)
+    return code if isinstance(code, int) and 400 <= code <= 599 else 200
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return jsonl.loads(body, max_bytes=BODY_BYTES)
+    except SchemaError:
+        return None
+
+
+def _wait_s(headers: dict[str, str], value: object) -> float | None:
+    """Return how long the service asks to wait: headers first, then the body's own fields."""
+    for text, unit in ((headers.get("retry-after-ms"), 0.001), (headers.get("retry-after"), 1.0)):
+        number = _number(text)
+        if number is not None:
+            return number * unit
+    return _until(headers) if "retry-after" in headers else _wait_in_body(value)
+
+
+def _number(text: object) -> float | None:
+    try:
+        number = float(str(text))
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e6 else None
+
+
+def _until(headers: dict[str, str]) -> float | None:
+    """Return the seconds from the answer's own Date to the date in Retry-After; no clock is needed."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        wait = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return max(0.0, wait.total_seconds())
+
+
+def _wait_in_body(value: object) -> float | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    inner = value.get("error") if isinstance(value, dict) else None
+    if not isinstance(inner, dict):
+        return None
+    details = inner.get("details")
+    for detail in details if isinstance(details, list) else []:
+        if isinstance(detail, dict) and "retryDelay" in detail:
+            return _number(str(detail["retryDelay"]).rstrip("s"))
+    availability = inner.get("availability")
+    return _number(availability.get("retry_after")) if isinstance(availability, dict) else None

@@ -1,0 +1,172 @@
+"""Ollama's own chat API: NDJSON, whole tool calls with object arguments, usage in the last line.
+
+Shares nothing with the OpenAI class but the gate: its system rule, its field for reasoning and its lenient tool
+schemas are its own. Source: Ollama, docs/api and api/types.go.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.core.framing import TOTAL_BYTES, Lines
+from oasis.errors import SchemaError
+from oasis.providers import decoding, events, faults, gate, wire
+from oasis.providers.wire import Options, Request
+
+Dict = dict[str, object]
+
+_STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "load": "end_turn", "unload": "end_turn"}
+
+# The server's own default is small and it cuts long prompts from the front without a word.
+NUM_CTX = 16384
+
+
+def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
+    """Return the HTTP request of one turn. There is no tool_choice in this API.
+
+    Raises: SettingsError for a bad base_url or missing model.
+    """
+    limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
+    if options.get("max_tokens") is not None:
+        limits["num_predict"] = options["max_tokens"]
+    if options.get("temperature") is not None:
+        limits["temperature"] = options["temperature"]
+    body: Dict = {
+        "model": wire.model_of(options),
+        "messages": _messages(gate.prepare(messages, _merge_system_runs)),
+        "stream": bool(options.get("stream")),
+        "options": limits,
+    }
+    if tools:
+        body["tools"] = [_tool(tool) for tool in tools]
+    return wire.post(options, _url(options, "/api/chat"), body)
+
+
+def models_request(options: Options) -> Request:
+    """Return the request for the list of models."""
+    return wire.get(options, _url(options, "/api/tags"))
+
+
+def models_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[Dict]:
+    """Return the models: {"id", "tools"?}.
+
+    Raises: ProviderError with the kind of failure.
+    """
+    answer = wire.answer_of(status, headers, body, options)
+    listed = answer.get("models") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        raise wire.bad_answer(options, "it holds no list of models")
+    return [_model(entry) for entry in listed if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+
+
+def _model(entry: Dict) -> Dict:
+    model: Dict = {"id": events.clean(str(entry["name"]))}
+    if isinstance(entry.get("capabilities"), list):
+        model["tools"] = "tools" in entry["capabilities"]  # type: ignore[operator]
+    return model
+
+
+# The request
+
+
+def _url(options: Options, path: str) -> str:
+    base = wire.base_url_of(options)
+    for tail in ("/v1", "/api"):  # copied from the OpenAI-compatible address or from the API's own pages
+        if base.endswith(tail):
+            base = base[: -len(tail)]
+    return base + path
+
+
+def _merge_system_runs(chat: list[gate.Message]) -> list[gate.Message]:
+    """Join system messages that stand side by side, in place, with a blank line."""
+    out: list[gate.Message] = []
+    for message in chat:
+        if message["role"] == "system" and out and out[-1]["role"] == "system":
+            joined = "\n\n".join([text for text in (gate.text_of(out[-1]), gate.text_of(message)) if text])
+            out[-1] = {"role": "system", "content": [{"type": "text", "text": joined}] if joined else []}
+        else:
+            out.append(message)
+    return out
+
+
+def _tool(tool: Dict) -> Dict:
+    schema = tool.get("input_schema")
+    parameters = schema if isinstance(schema, dict) and schema else {"type": "object", "properties": {}}
+    function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def _messages(chat: list[gate.Message]) -> list[Dict]:
+    out: list[Dict] = []
+    names: dict[object, object] = {}
+    for message in chat:
+        if message["role"] == "tool":
+            out.extend([_result(block, names) for block in gate.blocks_of(message, "tool_result")])
+            continue
+        plain: Dict = {"role": message["role"], "content": gate.text_of(message)}
+        calls = gate.blocks_of(message, "tool_use")
+        if calls:
+            plain["tool_calls"] = [_call(block) for block in calls]
+            names.update({block["id"]: block["name"] for block in calls})
+        out.append(plain)
+    return out
+
+
+def _call(block: gate.Block) -> Dict:
+    return {"id": block["id"], "function": {"name": block["name"], "arguments": block["input"]}}
+
+
+def _result(block: gate.Block, names: dict[object, object]) -> Dict:
+    text = gate.text_of(block)
+    if block.get("is_error") and not text.lower().startswith("error"):
+        text = "Error: " + text  # this format has no flag for it
+    ident = block["tool_use_id"]
+    return {"role": "tool", "content": text, "tool_name": names.get(ident, ""), "tool_call_id": ident}
+
+
+# The answer
+
+
+class Decoder(decoding.Decoder):
+    """Decode a streamed or whole answer of /api/chat; both are the same lines."""
+
+    whole_marks = b"["  # an object is a line of the stream; a list is nothing we know
+
+    def make_reader(self) -> Lines:
+        return Lines()
+
+    def on_item(self, item: object) -> list[events.Event]:
+        assert isinstance(item, bytes)
+        line = jsonl.loads(item, max_bytes=TOTAL_BYTES)
+        if not isinstance(line, dict):
+            raise SchemaError("a line of the stream is no object")
+        if line.get("error"):
+            return self.reported(line)
+        if "message" not in line and "done" not in line:
+            return self.reported(line) if faults.has_error(line) else []
+        self.is_started = True
+        return self._line(line)
+
+    def on_whole(self, answer: Dict) -> list[events.Event]:
+        return self.bad_answer("it is no answer of /api/chat")
+
+    def _line(self, line: Dict) -> list[events.Event]:
+        self.model = str(line.get("model") or self.model)
+        self.seed = str(line.get("created_at") or self.seed)
+        message = line.get("message")
+        out = self._said(message) if isinstance(message, dict) else []
+        if line.get("done") is not True:
+            return out
+        self.stop_reason = _STOP_REASONS.get(str(line.get("done_reason") or ""), "other")
+        self.counts = {"input_tokens": line.get("prompt_eval_count"), "output_tokens": line.get("eval_count")}
+        return [*out, *self.finish()]
+
+    def _said(self, message: Dict) -> list[events.Event]:
+        out: list[events.Event] = []
+        if isinstance(message.get("thinking"), str) and message["thinking"]:
+            out.append(events.thinking(str(message["thinking"])))
+        if isinstance(message.get("content"), str) and message["content"]:
+            out.append(events.delta(str(message["content"])))
+        calls = message.get("tool_calls")
+        for piece in calls if isinstance(calls, list) else []:
+            self.calls.add(piece, whole=True)
+        return out

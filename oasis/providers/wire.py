@@ -1,0 +1,113 @@
+"""What the requests of all vendors have in common: addresses, headers, bodies, and reading a plain JSON answer."""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.core.framing import TOTAL_BYTES
+from oasis.errors import AuthenticationError, ProviderError, RateLimitError, SchemaError, SettingsError
+from oasis.providers import faults
+
+Options = dict[str, object]
+Request = dict[str, object]
+
+_CLASSES = {"authentication": AuthenticationError, "rate_limit": RateLimitError}
+
+
+def profile_of(options: Options) -> dict[str, object]:
+    profile = options.get("profile")
+    return profile if isinstance(profile, dict) else {}
+
+
+def label_of(options: Options) -> str:
+    return str(profile_of(options).get("name") or "the service")
+
+
+def base_url_of(options: Options) -> str:
+    """Return the address without a slash at its end.
+
+    Raises: SettingsError when it is missing or no http address.
+    """
+    base = str(options.get("base_url") or profile_of(options).get("base_url") or "").rstrip("/")
+    if not base.startswith(("http://", "https://")) or any(char.isspace() for char in base):
+        example = "for example http://192.168.1.10:8080/v1"
+        raise SettingsError(f"base_url {base!r} of {label_of(options)} is no http address", example)
+    return base
+
+
+def model_of(options: Options) -> str:
+    """Return the model's name.
+
+    Raises: SettingsError when neither the settings nor the profile name one.
+    """
+    model = options.get("model") or profile_of(options).get("model")
+    if not model:
+        raise SettingsError(f"no model is set for {label_of(options)}", "list the models of this service and set one")
+    return str(model)
+
+
+def post(options: Options, url: str, body: dict[str, object]) -> Request:
+    """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key."""
+    extra = options.get("extra")
+    for name, value in (extra if isinstance(extra, dict) else {}).items():
+        here = body.get(name)
+        body[name] = {**here, **value} if isinstance(here, dict) and isinstance(value, dict) else value
+    headers = {**_headers(options), "content-type": "application/json"}
+    if body.get("stream"):
+        headers["accept"] = "text/event-stream, application/x-ndjson, application/json"
+    return {"method": "POST", "url": url, "headers": headers, "body": jsonl.dumps(body).encode("utf-8")}
+
+
+def get(options: Options, url: str) -> Request:
+    return {"method": "GET", "url": url, "headers": _headers(options), "body": b""}
+
+
+def answer_of(status: int, headers: dict[str, str], body: bytes, options: Options) -> object:
+    """Return the JSON of a plain answer.
+
+    Raises: ProviderError with the kind of failure as `code`.
+    """
+    label = label_of(options)
+    if not 200 <= status < 300:
+        raise raised(faults.read(label, status, headers, body))
+    if faults.is_page(body):
+        raise raised(faults.event("portal", f"{label} answered with a web page instead of data"))
+    try:
+        answer = jsonl.loads(body, max_bytes=TOTAL_BYTES)
+    except SchemaError as error:
+        raise bad_answer(options, error.message)
+    if isinstance(answer, dict) and faults.has_error(answer):
+        raise raised(faults.read_object(label, answer, headers))
+    return answer
+
+
+def bad_answer(options: Options, reason: str) -> ProviderError:
+    return raised(faults.event("bad_answer", f"{label_of(options)} sent an answer nobody can read: {reason}"))
+
+
+def raised(event: dict[str, object]) -> ProviderError:
+    """Return an error event as the exception of its kind."""
+    body = event["error"]
+    assert isinstance(body, dict)
+    error = _CLASSES.get(body["code"], ProviderError)(body["message"], body["hint"])
+    error.code = body["code"]
+    error.retryable = body["retryable"]
+    return error
+
+
+def metadata_of(block: dict[str, object], profile: dict[str, object]) -> dict[str, object]:
+    """Return what a block keeps for this very service; empty when it came from another one."""
+    kept = block.get("provider_metadata")
+    own = kept.get(profile.get("id")) if isinstance(kept, dict) else None
+    return own if isinstance(own, dict) else {}
+
+
+def _headers(options: Options) -> dict[str, str]:
+    # identity: a compressed stream would come in lumps, and unpacking costs a router more than the bytes
+    headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "oasis"}
+    extra = profile_of(options).get("headers")
+    for name, value in (extra if isinstance(extra, dict) else {}).items():
+        headers[name.lower()] = str(value)
+    key = options.get("key")
+    if key:
+        headers["authorization"] = f"Bearer {key}"
+    return headers
