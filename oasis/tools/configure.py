@@ -29,12 +29,12 @@ SPEC = {
 }
 
 
-def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+def run(arguments: dict[str, object], operator: object) -> dict[str, object]:
     """Propose the commands as one plan and carry it out as policy and owner decide."""
     operations, notes = commands.parse("\n".join(arguments["commands"]))
     if not operations:
         raise ToolError("there is no change in these commands", "; ".join(notes))
-    result = desk.change(operations, str(arguments.get("summary", ""))[:200])
+    result = operator.change(operations, str(arguments.get("summary", ""))[:200])
     if notes:
         result["notes"] = notes
     return result

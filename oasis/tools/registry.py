@@ -1,7 +1,7 @@
 """The tools that a model may call: one table, arguments checked against each tool's schema.
 
-A tool is {"name", "description", "input_schema", "kind", "run"}; `run(input, desk)` returns a JSON-able dict, where
-`desk` (see runs.py) gives facts and carries out plans. A ToolError, or any other OasisError, becomes a tool result
+A tool is {"name", "description", "input_schema", "kind", "run"}; `run(input, …)` returns a JSON-able dict and gets
+the Facts of the router when its kind is "read", else the Operator that carries out plans (operator.py). A ToolError, or any other OasisError, becomes a tool result
 with is_error, never an exception for the model's side.
 """
 
@@ -36,7 +36,7 @@ class Registry:
         keys = ("name", "description", "input_schema")
         return [{key: module.SPEC[key] for key in keys} for module in self._tools.values()]
 
-    def call(self, name: str, arguments: dict[str, object], desk: object) -> tuple[str, bool]:
+    def call(self, name: str, arguments: dict[str, object], operator: object) -> tuple[str, bool]:
         """Run a tool; return its result as text and whether it is an error."""
         try:
             module = self._tools.get(name)
@@ -45,7 +45,8 @@ class Registry:
             if "invalid" in arguments and "invalid" not in module.SPEC["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check_arguments(arguments, module.SPEC["input_schema"], name)
-            return _text(module.run(arguments, desk)), False
+            target = operator.facts if module.SPEC["kind"] == "read" else operator
+            return _text(module.run(arguments, target)), False
         except OasisError as error:
             return jsonl.dumps({"error": error.as_dict()}), True
 

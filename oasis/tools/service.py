@@ -18,6 +18,6 @@ SPEC = {
 }
 
 
-def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+def run(arguments: dict[str, object], operator: object) -> dict[str, object]:
     """Propose the action as a plan and carry it out as policy and owner decide."""
-    return desk.act(str(arguments["name"]), str(arguments.get("action", "restart")))
+    return operator.act(str(arguments["name"]), str(arguments.get("action", "restart")))

@@ -10,6 +10,6 @@ SPEC = {
 }
 
 
-def run(arguments: dict[str, object], desk: object) -> dict[str, object]:
+def run(arguments: dict[str, object], operator: object) -> dict[str, object]:
     """Propose the undo as a plan and carry it out as policy and owner decide."""
-    return desk.undo(str(arguments.get("change", "")))
+    return operator.undo(str(arguments.get("change", "")))

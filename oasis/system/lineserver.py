@@ -1,0 +1,109 @@
+"""Serve lines on a unix socket: one thread a connection, one line in, one line out.
+
+Who is at the other end is told by the kernel (SO_PEERCRED) when the connection opens, never by what it says. The
+socket and its folder are private to the user that runs us. Knows nothing of methods.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+import threading
+
+from oasis.errors import StoreError
+
+LINE_BYTES = 1024 * 1024
+# A page of LuCI, a few terminals, a messenger and a phone: each holds one connection while it polls.
+CONNECTIONS = 32
+_BACKLOG = 16
+
+
+class LineServer:
+    """A listening socket. `answer(line, peer)` returns the reply line; peer is {"pid", "uid", "terminal"}."""
+
+    def __init__(self, path: str, answer: object) -> None:
+        self._answer = answer
+        self._path = path
+        self._slots = threading.BoundedSemaphore(CONNECTIONS)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self._bind()
+
+    def _bind(self) -> None:
+        folder, name = os.path.split(self._path)
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            if os.path.exists(self._path):
+                os.remove(self._path)  # left by a killed daemon: the caller holds the lock
+            # A socket's address has 108 bytes; a folder on a developer's machine may be deeper.
+            self._listener.bind("/proc/self/fd/%d/%s" % (number, name))
+            os.chmod(self._path, 0o600)
+            self._listener.listen(_BACKLOG)
+        except OSError as error:
+            raise StoreError("cannot listen on %s: %s" % (self._path, error), "is the folder writable?")
+        finally:
+            os.close(number)
+
+    def serve(self) -> None:
+        """Accept connections until `stop`."""
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return  # closed by stop()
+            if not self._slots.acquire(blocking=False):
+                connection.close()
+                continue
+            threading.Thread(target=self._talk, args=(connection,), name="connection", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop accepting; connections end with their next line."""
+        try:
+            os.remove(self._path)
+        except OSError:
+            pass  # gone already, with its folder
+        # close() alone does not wake a thread that waits in accept().
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # never connected: the wake-up is what counts
+        self._listener.close()
+
+    def _talk(self, connection: socket.socket) -> None:
+        try:
+            peer = peer_of(connection)
+            rest = b""
+            while True:
+                piece = connection.recv(65536)
+                if not piece:
+                    return
+                rest += piece
+                while b"\n" in rest:
+                    line, _, rest = rest.partition(b"\n")
+                    connection.sendall(self._answer(line, peer))
+                if len(rest) > LINE_BYTES:
+                    return
+        except OSError as error:
+            if error.errno not in (32, 104):  # the other end left: EPIPE, ECONNRESET
+                print("oasisd: connection failed: %s" % error, file=sys.stderr)
+        finally:
+            connection.close()
+            self._slots.release()
+
+
+def peer_of(connection: socket.socket) -> dict[str, object]:
+    """Return who is connected: {"pid", "uid", "terminal": whether its process has a controlling terminal}."""
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid, uid, _ = struct.unpack("3i", raw)
+    return {"pid": pid, "uid": uid, "terminal": has_terminal(pid)}
+
+
+def has_terminal(pid: int) -> bool:
+    """Return whether a process has a controlling terminal (field 7 of /proc/PID/stat)."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as handle:
+            fields = handle.read().rpartition(b")")[2].split()
+    except OSError:
+        return False
+    return len(fields) > 4 and fields[4] != b"0"

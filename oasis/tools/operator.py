@@ -1,0 +1,106 @@
+"""Carry out what a tool wants changed: plan, show, wait for the owner, apply, tell what happened.
+
+One Operator serves one run. What it returns goes to the model as the tool's result:
+    {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm", "summary",
+     "words": [...], "services": [...], "change"?, "confirm_in_s"?, "reason"?}
+A failure is an OasisError of the change package: nothing was changed, or all is put back.
+"""
+
+from __future__ import annotations
+
+from oasis.change.plan import card
+from oasis.change.undo import plan_undo
+
+if False:  # annotations only
+    from oasis.change.approval import Desk
+    from oasis.change.audit import Audit
+    from oasis.change.journal import Journal
+    from oasis.change.plan import Planner
+    from oasis.change.transaction import Transaction
+    from oasis.tools.facts import Facts
+
+
+class Workshop:
+    """What every run shares: the planner, the desk, the transaction and their records."""
+
+    def __init__(
+        self, facts: Facts, planner: Planner, desk: Desk, transaction: Transaction, journal: Journal, audit: Audit, now_s: object
+    ) -> None:  # fmt: skip
+        self.facts = facts
+        self.planner = planner
+        self.desk = desk
+        self.transaction = transaction
+        self.journal = journal
+        self.audit = audit
+        self.now_s = now_s
+
+
+class Operator:
+    """The hands of one run.
+
+    `emit(type, **fields)` tells the front-ends, `flush()` puts the chat on flash, `is_cancelled()` is asked while
+    waiting, `message` is the id of the owner's message that all this answers.
+    """
+
+    def __init__(
+        self, shop: Workshop, run: str, chat: str, message: str, emit: object, flush: object, is_cancelled: object
+    ) -> None:  # fmt: skip
+        self.facts = shop.facts
+        self._shop = shop
+        self._run = run
+        self._chat = chat
+        self._message = message
+        self._emit = emit
+        self._flush = flush
+        self._is_cancelled = is_cancelled
+
+    def change(self, operations: list[dict[str, object]], summary: str) -> dict[str, object]:
+        """Carry out UCI operations."""
+        plan = self._shop.planner.propose(operations, self._run, self._chat, summary)
+        if plan is None:
+            return {"status": "unchanged", "summary": summary, "words": [], "services": []}
+        return self.carry_out(plan)
+
+    def act(self, name: str, action: str) -> dict[str, object]:
+        """Carry out an action on a service."""
+        return self.carry_out(self._shop.planner.service(name, action, self._run, self._chat))
+
+    def undo(self, change: str) -> dict[str, object]:
+        """Carry out the undoing of a change."""
+        return self.carry_out(plan_undo(self._shop.journal, self._shop.planner, change, self._run, self._chat))
+
+    def carry_out(self, plan: dict[str, object]) -> dict[str, object]:
+        """Show a plan, wait for the owner where policy says so, apply it."""
+        self._emit("plan", plan=card(plan, self._shop.now_s()))
+        decision, words = "automatic", "policy"
+        if plan["needs_approval"]:
+            decision, words = self._shop.desk.wait(plan, self._is_cancelled)
+        self._emit("approval", plan=plan["id"], decision=decision)
+        if decision not in ("automatic", "approved"):
+            self._shop.audit.write(decision, plan, "owner" if decision == "declined" else "daemon")
+            return _refusal(plan, decision, words)
+        self._flush()
+        self._shop.audit.write(decision, plan, words)
+        record = self._shop.transaction.apply(plan, self._message)
+        return _outcome(plan, record)
+
+
+def _refusal(plan: dict[str, object], decision: str, reason: str) -> dict[str, object]:
+    result = {"status": decision, "summary": plan["summary"], "words": plan["words"], "services": []}
+    if reason:
+        result["reason"] = reason
+    return result
+
+
+def _outcome(plan: dict[str, object], record: dict[str, object]) -> dict[str, object]:
+    result = {
+        "status": "applied",
+        "change": record["id"],
+        "summary": plan["summary"],
+        "words": plan["words"],
+        "services": ["%s %s" % (item["name"], item["action"]) for item in record["services"]],
+    }
+    if record["state"] == "applied":
+        result["status"] = "waiting_confirm"
+        result["confirm_in_s"] = plan["confirm_s"]
+    return result
