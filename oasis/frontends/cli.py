@@ -62,8 +62,6 @@ def _run(argv: list[str], screen: Screen) -> int:
 
 
 def _read(name: str, words: list[str]) -> dict[str, str]:
-    if "-h" in words or "--help" in words[:1]:
-        return dict.fromkeys(FLAGS, "yes")
     usage = COMMANDS[name][0]
     try:
         return read(usage, words)

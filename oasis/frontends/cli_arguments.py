@@ -33,8 +33,9 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
             words = []
         else:
             found[_bare(pending.pop(0))] = words.pop(0)
+    asks_help = found["-h"] or found["--help"]
     for name in pending:
-        if not name.startswith("["):
+        if not name.startswith("[") and not asks_help:
             raise UsageError(f"{_bare(name)} is missing")
     return found
 

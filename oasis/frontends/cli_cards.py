@@ -79,7 +79,7 @@ def transcript(messages: list[dict[str, Any]]) -> list[str]:
     paragraphs = []
     for message in messages:
         content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
         for block in blocks:
             if block["type"] == "text" and block["text"]:

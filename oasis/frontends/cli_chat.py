@@ -112,7 +112,7 @@ class Conversation:
         for plan in plans:
             cards.show(cards.plan_card(plan, with_hash=not self._screen.can_ask), self._screen)
             if self._screen.can_ask:
-                ask_approval(self._call, plan, self._screen, lambda: True)
+                ask_approval(self._call, plan, self._screen)
                 status = run(self._call, plan, self._screen, after_plan=plan["id"])
         return status
 

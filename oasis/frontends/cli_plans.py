@@ -49,7 +49,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         call("plan.approve", {"plan": plan["id"], "hash": given})
     else:
         cards.show(cards.plan_card(plan, with_hash=False), screen)
-        ask_approval(call, plan, screen, lambda: _is_waiting(call, plan["id"]))
+        ask_approval(call, plan, screen)
     from oasis.frontends.cli_run import run
 
     return run(call, plan, screen, after_plan=plan["id"])
@@ -68,11 +68,11 @@ def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK if reply["decision"] == "declined" else DECLINED
 
 
-def ask_approval(call: Call, plan: dict[str, Any], screen: Screen, is_waiting: Callable[[], bool]) -> None:
+def ask_approval(call: Call, plan: dict[str, Any], screen: Screen) -> None:
     """Ask the person at the terminal about a plan just shown and send the answer."""
     from oasis.frontends.cli_ask import GONE, YES, ask
 
-    answer = ask(screen, "Apply this? [y/N]", is_waiting)
+    answer = ask(screen, "Apply this? [y/N]", lambda: _is_waiting(call, plan["id"]))
     if answer == YES:
         call("plan.approve", {"plan": plan["id"], "hash": plan["hash"]})
     elif answer != GONE:

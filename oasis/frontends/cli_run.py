@@ -196,14 +196,10 @@ class Turn:
         from oasis.frontends.cli_plans import ask_approval
 
         try:
-            ask_approval(self._call, plan, self._screen, self._is_waiting)
+            ask_approval(self._call, plan, self._screen)
         except OasisError as error:
             self._screen.failure(error)
         self._plan = None  # asked once; what came of it is the run's next event
-
-    def _is_waiting(self) -> bool:
-        reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": 0})
-        return bool(reply["state"] == "waiting" and not reply["events"])
 
     def _end(self) -> int:
         self._break()

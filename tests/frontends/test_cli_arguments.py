@@ -1,0 +1,50 @@
+import pytest
+
+from oasis.errors import UsageError
+from oasis.frontends.cli_arguments import read
+from oasis.frontends.cli_commands import COMMANDS
+
+NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
+
+
+@pytest.mark.parametrize(
+    ("usage", "words", "expected"),
+    [
+        ("", [], {}),
+        ("", ["-j"], {"-j": "yes"}),
+        ("PLAN [HASH]", ["p1"], {"PLAN": "p1", "HASH": ""}),
+        ("PLAN [HASH]", ["p1", "--json", "abc"], {"PLAN": "p1", "HASH": "abc", "--json": "yes"}),
+        ("[--go] [--in CHAT] TEXT…", ["a", "--go", "-j"], {"--go": "", "--in": "", "TEXT": "a --go -j"}),
+        ("[--go] [--in CHAT] TEXT…", ["--in=c", "--go", "a"], {"--go": "yes", "--in": "c", "TEXT": "a"}),
+        ("[--go] [--in CHAT] TEXT…", ["--in", "-x", "a", "b"], {"--go": "", "--in": "-x", "TEXT": "a b"}),
+        ("TEXT…", ["--", "-j"], {"TEXT": "-j"}),
+        ("TEXT…", ["-"], {"TEXT": "-"}),
+        ("PLAN [REASON…]", ["p1", "not", "now"], {"PLAN": "p1", "REASON": "not now"}),
+        ("PLAN [REASON…]", ["p1"], {"PLAN": "p1", "REASON": ""}),
+        ("PLAN", ["-h"], {"PLAN": "", "-h": "yes"}),
+    ],
+)
+def test_words_are_read_by_the_usage(usage, words, expected):
+    assert read(usage, words) == {**NONE, **expected}
+
+
+@pytest.mark.parametrize(
+    ("usage", "words", "message"),
+    [
+        ("PLAN", [], "PLAN is missing"),
+        ("TEXT…", [], "TEXT is missing"),
+        ("PLAN", ["a", "b"], "'b'"),
+        ("PLAN", ["--go"], "unknown option --go"),
+        ("[--go]", ["--go=1"], "takes no value"),
+        ("[--in CHAT]", ["--in"], "needs a value"),
+    ],
+)
+def test_wrong_words_are_named(usage, words, message):
+    with pytest.raises(UsageError, match=message):
+        read(usage, words)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_where_the_table_says(name):
+    module, function = COMMANDS[name][2].split(":")
+    assert callable(getattr(__import__("oasis.frontends." + module, fromlist=[function]), function))
