@@ -1,0 +1,128 @@
+"""The values: a package with its sections in order; knows names, positions and anonymous names, no files, no text.
+
+Shape: Package(name, sections [Section], created: sections ever made, delta: records not yet saved, saved_delta: records
+read from delta files, path: file or "", has_delta: False for what was imported whole). Section(type, name, anonymous,
+options {name: str | [str]} in order). A delta record is (command, section, option or None, value or None).
+Source: libuci list.c.
+"""
+
+from __future__ import annotations
+
+Record = tuple[str, str, "str | None", "str | None"]
+
+
+class HiddenName(str):
+    """An option's name that an earlier option of its section bears too: written out, never found.
+
+    Renaming can make such a pair, and libuci writes both. Equal only to itself, so a dict can hold it beside the other.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Section:
+    """A section: its type, its name (`cfgXXXXXX` when anonymous) and its options in order."""
+
+    __slots__ = ("anonymous", "name", "options", "type")
+
+    def __init__(self, type: str, name: str, anonymous: bool) -> None:
+        self.type = type
+        self.name = name
+        self.anonymous = anonymous
+        self.options: dict[str, str | list[str]] = {}
+
+    def rename_option(self, old: str, new: str) -> None:
+        """Rename an option where it stands; a name borne twice stays twice, as in libuci."""
+        self._rebuild([(new if key == old else key, value) for key, value in self.options.items()])
+
+    def delete_option(self, name: str) -> None:
+        """Remove an option; one that it hid becomes visible."""
+        del self.options[name]
+        if any(isinstance(key, HiddenName) for key in self.options):
+            self._rebuild(list(self.options.items()))
+
+    def _rebuild(self, items: list[tuple[str, str | list[str]]]) -> None:
+        self.options = {}
+        for key, value in items:
+            plain = str.__str__(key)
+            self.options[HiddenName(plain) if plain in self.options else plain] = value
+
+
+class Package:
+    """A package: its sections in the order of the file, and what is recorded about changes to it."""
+
+    __slots__ = ("_by_name", "created", "delta", "has_delta", "name", "path", "saved_delta", "sections")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sections: list[Section] = []
+        self.created = 0
+        self.delta: list[Record] = []
+        self.saved_delta: list[Record] = []
+        self.path = ""
+        self.has_delta = False
+        self._by_name: dict[str, Section] | None = {}
+
+    def find(self, name: str) -> Section | None:
+        """Return the first section of this name, or None."""
+        if self._by_name is None:
+            self._by_name = {section.name: section for section in reversed(self.sections)}
+        return self._by_name.get(name)
+
+    def append(self, type: str, name: str) -> Section:
+        """Add a section at the end; without a name it is anonymous and gets libuci's name."""
+        self.created += 1
+        section = Section(type, name or anonymous_name(self.created, type), not name)
+        self.sections.append(section)
+        if self._by_name is not None:
+            self._by_name.setdefault(section.name, section)
+        return section
+
+    def remove(self, section: Section) -> None:
+        """Take a section out; the count for anonymous names goes on, as in libuci."""
+        self.sections.remove(section)
+        self._by_name = None
+
+    def rename(self, section: Section, name: str) -> None:
+        """Give a section a name; it is no longer anonymous."""
+        section.name = name
+        section.anonymous = False
+        self._by_name = None
+
+    def move(self, section: Section, position: int) -> bool:
+        """Move a section to a position counted without it; tell whether it now follows another one."""
+        before = self.sections.index(section)
+        del self.sections[before]
+        after = min(max(position, 0), len(self.sections))
+        self.sections.insert(after, section)
+        self._by_name = None
+        return before != after
+
+
+_hashes: dict[str, int] = {}
+# Types come from files; a hostile one must not make the daemon remember them for ever.
+_HASHES_MAX = 256
+
+
+def anonymous_name(created: int, type: str) -> str:
+    """Return the name libuci gives to the created-th section of a package when it has none.
+
+    Source: libuci list.c, uci_fixup_section: djb hash of the type (C's signed characters), 16 bits.
+    """
+    value = _hashes.get(type)
+    if value is None:
+        value = 5381
+        for byte in type.encode("utf-8", "surrogateescape"):
+            value = (value * 33 + (byte - 256 if byte > 127 else byte)) & 0xFFFF
+        if len(_hashes) < _HASHES_MAX:
+            _hashes[type] = value
+    return f"cfg{created:02x}{value:04x}"
