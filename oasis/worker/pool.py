@@ -1,0 +1,258 @@
+"""The daemon's side of the workers: start them, hand them requests, end them; every request gets exactly one ending.
+
+Blocking calls for plain threads. A worker serves one request at a time; when all are busy, requests wait in line
+(urgent ones first). A worker that breaks the protocol, dies or stays silent is killed, and its request ends as an
+error event; others are not touched. An idle worker stays warm for `idle_s`. Never holds a key longer than a request.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from oasis.core import jsonl
+from oasis.errors import PeerError, ProviderError, SchemaError
+from oasis.worker import lines
+from oasis.worker.process import Process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Event = dict[str, object]
+    OnEvent = Callable[[Event], None]
+    Cancelled = Callable[[], bool] | threading.Event | None
+
+ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+# What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
+PATIENCE_S = 180.0
+
+
+def default_argv(python: str = sys.executable) -> list[str]:
+    """Return how to start the worker that lies beside this module."""
+    folder, _, own = __file__.rpartition("/")
+    suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
+    return [python, "-I", "-B", f"{folder}/__main__{suffix}"]
+
+
+class Pool:
+    """At most `max_workers` workers, started when needed."""
+
+    def __init__(
+        self,
+        argv: list[str],
+        env: dict[str, str] | None = None,
+        max_workers: int = 2,
+        idle_s: float = 60.0,
+        now_s: Callable[[], float] = time.monotonic,
+    ):
+        self._argv = argv
+        self._env = dict(ENV if env is None else env)
+        self._max_workers = max_workers
+        self._idle_s = idle_s
+        self._now_s = now_s
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[bool, int]] = []
+        self._numbers = 0
+        self._busy = 0
+        self._warm: list[tuple[float, Process]] = []
+        self._has_janitor = False
+        self._is_closed = False
+
+    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
+        """Ask a model; call `on_event` with each event, the last is `done` or `error`. Blocks until then.
+
+        `request` is as in lines.py, without `op` and `id`. A cancelled request ends with the error `cancelled`.
+        """
+        self._ask({**request, "op": "chat"}, on_event, cancelled, urgent)
+
+    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
+        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask({**request, "op": "models"}, answers.append, cancelled, False)
+        if answers[-1]["type"] != "models":
+            raise raised(answers[-1])
+        listed = answers[-1]["models"]
+        assert isinstance(listed, list)
+        return listed
+
+    def close(self) -> None:
+        """End all idle workers and let no new one start; busy ones end with their request."""
+        with self._changed:
+            self._is_closed = True
+            warm, self._warm = self._warm, []
+            self._changed.notify_all()
+        for _, process in warm:
+            process.stop()
+
+    def count(self) -> dict[str, int]:
+        """Return how many requests are waiting and how many workers are busy or warm."""
+        with self._changed:
+            return {"waiting": len(self._waiting), "busy": self._busy, "warm": len(self._warm)}
+
+    # One request
+
+    def _ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        is_cancelled = _as_callable(cancelled)
+        number = self._take_seat(is_cancelled, urgent)
+        if number == 0:
+            on_event(_CANCELLED if not self._is_closed else _CLOSED)
+            return
+        process: Process | None = None
+        is_healthy = False
+        try:
+            data = jsonl.line({**request, "id": number})
+            if len(data) > lines.REQUEST_BYTES:
+                raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
+            process = self._process()
+            ending = self._converse(process, number, request, data, on_event, is_cancelled)
+            is_healthy = ending["type"] in lines.ENDINGS and ending is not _CANCELLED and not process.has_rest()
+        except (PeerError, SchemaError) as error:
+            ending = _error("worker", error.message, error.hint or _REPORT)
+        except OSError as error:
+            ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
+        finally:
+            self._leave_seat(process, is_healthy)
+        on_event(ending)
+
+    def _converse(
+        self,
+        process: Process,
+        number: int,
+        request: Event,
+        data: bytes,
+        on_event: OnEvent,
+        is_cancelled: Callable[[], bool],
+    ) -> Event:
+        """Pass on the events of one request; return its ending without passing it on.
+
+        Raises: PeerError when the worker broke the protocol.
+        """
+        total = 0
+        silence_s = _silence_s(request)
+        heard_s = self._now_s()
+        for line in process.talk(data, lines.EVENT_BYTES):
+            if is_cancelled():
+                return _CANCELLED
+            if not line:
+                if self._now_s() - heard_s > silence_s:
+                    raise PeerError(f"the worker was silent for {silence_s:g} s")
+                continue
+            heard_s = self._now_s()
+            total += len(line)
+            if total > lines.REQUEST_BYTES:
+                raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
+            event = lines.decode(line, number)
+            if event["type"] in lines.ENDINGS:
+                return event
+            on_event(event)
+        raise PeerError(*_obituary(process, str(request.get("key") or "")))
+
+    # Seats
+
+    def _take_seat(self, is_cancelled: Callable[[], bool], urgent: bool) -> int:
+        """Wait for a free worker; return the number of the request, 0 when it was cancelled meanwhile."""
+        with self._changed:
+            self._numbers += 1
+            ticket = (not urgent, self._numbers)
+            self._waiting.append(ticket)
+            while not self._is_closed and not is_cancelled():
+                if self._busy < self._max_workers and ticket == min(self._waiting):
+                    self._busy += 1
+                    self._waiting.remove(ticket)
+                    return ticket[1]
+                self._changed.wait(0.2)
+            self._waiting.remove(ticket)
+            self._changed.notify_all()
+            return 0
+
+    def _process(self) -> Process:
+        """Return a warm worker that still lives, else a new one."""
+        while True:
+            with self._changed:
+                process = self._warm.pop()[1] if self._warm else None
+            if process is None:
+                return Process(self._argv, self._env)
+            if process.is_alive():
+                return process
+            process.stop(0)
+
+    def _leave_seat(self, process: Process | None, is_healthy: bool) -> None:
+        if process is not None and not is_healthy:
+            process.stop()
+        with self._changed:
+            self._busy -= 1
+            keep = is_healthy and not self._is_closed and self._idle_s > 0
+            if process is not None and keep:
+                self._warm.append((self._now_s() + self._idle_s, process))
+                self._start_janitor()
+            self._changed.notify_all()
+        if process is not None and is_healthy and not keep:
+            process.stop()
+
+    # Idle workers
+
+    def _start_janitor(self) -> None:
+        if not self._has_janitor:
+            self._has_janitor = True
+            threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
+
+    def _reap(self) -> None:
+        """End workers whose time is over; runs as long as there are idle ones."""
+        while True:
+            with self._changed:
+                now_s = self._now_s()
+                over = [process for until_s, process in self._warm if until_s <= now_s]
+                self._warm = [pair for pair in self._warm if pair[0] > now_s]
+                if not self._warm and not over:
+                    self._has_janitor = False
+                    return
+                if not over:
+                    self._changed.wait(max(0.01, min(until_s for until_s, _ in self._warm) - now_s))
+            for process in over:
+                process.stop()
+
+
+def raised(event: Event) -> ProviderError:
+    """Return an error event as the exception that says the same."""
+    body = event["error"]
+    assert isinstance(body, dict)
+    error = ProviderError(body["message"], body["hint"])
+    error.code = body["code"]
+    error.retryable = body["retryable"]
+    return error
+
+
+def _error(code: str, message: str, hint: str) -> Event:
+    return {"type": "error", "error": {"code": code, "message": message, "hint": hint, "retryable": False}}
+
+
+_REPORT = "try again; when it happens again, the system log has more"
+_CANCELLED = _error("cancelled", "the request was cancelled", "")
+_CLOSED = _error("cancelled", "oasis is stopping", "")
+
+
+def _obituary(process: Process, key: str) -> tuple[str, str]:
+    status = process.exit_status()
+    words = process.last_words(key).strip().split("\n")[-1][:300]
+    reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
+    hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
+    return f"the worker ended in the middle of a request ({reason}){': ' + words if words else ''}", hint
+
+
+def _silence_s(request: Event) -> float:
+    given = request.get("options")
+    options = given if isinstance(given, dict) else {}
+    once_s = float(options.get("idle_s") or 600) + float(options.get("connect_s") or 10)
+    return once_s * (int(options.get("retries", 2)) + 1) + PATIENCE_S
+
+
+def _as_callable(cancelled: Cancelled) -> Callable[[], bool]:
+    if cancelled is None:
+        return lambda: False
+    return cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
