@@ -1,0 +1,113 @@
+'use strict';
+'require baseclass';
+'require rpc';
+
+/*
+ * The daemon's methods as calls that give the reply object or reject with a fault.
+ * A fault is an Error with `code`, `message`, `hint`. Codes made here: session (log in again), denied (no right),
+ * absent (the daemon does not run), transport (try again). Every other code is the daemon's own.
+ * It knows no node of the page.
+ */
+
+/* LuCI asks uhttpd directly below this address; elsewhere each call occupies one of its few script slots. */
+const DIRECT_URL = '/ubus/';
+/* uhttpd takes 64 KiB with frame and session */
+const MESSAGE_MAX_BYTES = 60 * 1024;
+/* LuCI gives up on a call after 20 s */
+const WAIT_MS = 15000;
+const CODE = /failed with error (-?\d+)/;
+const STATUS = /failed with ubus code (\d+)/;
+/* ubus: resource not found, no data, connection lost; each while the daemon starts or stops */
+const GONE = [ '4', '5', '10' ];
+
+function declare(object, method, params, nobatch) {
+	return rpc.declare({
+		object: object,
+		method: method,
+		params: params,
+		expect: { '': {} },
+		nobatch: nobatch,
+		reject: true
+	});
+}
+
+const calls = {
+	info: declare('oasis', 'info'),
+	chats: declare('oasis.chat', 'list'),
+	chat: declare('oasis.chat', 'load', [ 'id' ]),
+	remove_chat: declare('oasis.chat', 'delete', [ 'id' ], true),
+	services: declare('oasis.service', 'list'),
+	select_service: declare('oasis.service', 'select', [ 'identifier' ], true),
+	changes: declare('oasis.change', 'list'),
+	pending: declare('oasis.change', 'pending', [], true),
+	confirm: declare('oasis.change', 'confirm', [ 'change' ], true),
+	rollback: declare('oasis.change', 'rollback', [ 'change' ], true),
+	undo: declare('oasis.change', 'undo', [ 'change' ], true),
+	approve: declare('oasis.plan', 'approve', [ 'plan', 'hash' ], true),
+	decline: declare('oasis.plan', 'decline', [ 'plan' ], true),
+	start: declare('oasis.run', 'start', [ 'message', 'chat' ], true),
+	cancel: declare('oasis.run', 'cancel', [ 'run' ], true),
+	poll: declare('oasis.run', 'poll', [ 'run', 'since', 'wait_ms' ], true)
+};
+
+function fault(code, message, hint) {
+	const error = new Error(message);
+
+	error.name = 'OasisFault';
+	error.code = code;
+	error.hint = hint || '';
+	return error;
+}
+
+function absent() {
+	return fault('absent', _('Oasis is not running on this router.'),
+		_('Start the service "oasis" under System, Startup, or wait a moment if it is just starting.'));
+}
+
+function explain(error) {
+	const text = String(error && error.message || error);
+	const code = (CODE.exec(text) || [])[1];
+	const status = (STATUS.exec(text) || [])[1];
+
+	if (error && error.name == 'OasisFault')
+		return error;
+	if (error && error.name == 'SessionError' || text == 'Session expired')
+		return fault('session', _('Your session has ended.'), _('What you typed is kept. Log in again to go on.'));
+	if (code == '-32002' || status == '6')
+		return fault('denied', _('This login may not do that.'), _('Log in as a user with write access to Oasis.'));
+	if (code == '-32000' || GONE.indexOf(status) != -1)
+		return absent();
+	if (status == '2' || status == '3')
+		return fault('mismatch', _('Page and service do not fit together.'), _('Reload the page; after an update restart the service "oasis".'));
+
+	return fault('transport', _('The router does not answer.'), _('Check the connection; the page tries again.'));
+}
+
+return baseclass.extend({
+	WAIT_MS: WAIT_MS,
+
+	/* Call a method of the table above by its name. */
+	call: function(name) {
+		const args = Array.prototype.slice.call(arguments, 1);
+
+		return calls[name].apply(calls, args).then(function(reply) {
+			if (reply.error)
+				throw fault(reply.error.code || 'error', reply.error.message || _('Unknown error'), reply.error.hint);
+			return reply;
+		}).catch(function(error) {
+			throw explain(error);
+		});
+	},
+
+	/* Milliseconds that a poll may wait for news: none where a waiting call would block the whole of LuCI. */
+	wait_ms: function() {
+		return rpc.getBaseURL() == DIRECT_URL ? WAIT_MS : 0;
+	},
+
+	/* Tell whether a message fits into one request. */
+	fits: function(message) {
+		return new TextEncoder().encode(JSON.stringify(message)).length <= MESSAGE_MAX_BYTES;
+	},
+
+	fault: fault
+});

@@ -1,0 +1,401 @@
+'use strict';
+'require view';
+'require ui';
+'require oasis.rpc as api';
+'require oasis.run as run';
+'require oasis.chats as chats';
+'require oasis.services as services';
+'require oasis.composer as composer';
+'require oasis.transcript as transcript';
+'require oasis.change as change';
+
+/*
+ * The chat page: joins the list of chats, the conversation, the banner of an unconfirmed change and the field to write in
+ * with the daemon's methods. What is shown how is each part's own matter.
+ */
+
+/* which run to rejoin after the page was left: { run, chat } */
+const RUN_KEY = 'oasis.run';
+/* a title is made after the first answer */
+const TITLE_MS = 6000;
+/* coming back to the tab looks again, but not at every click between windows */
+const LOOK_MS = 5000;
+/* of the conversation, and what stays free below the field */
+const LOG_MIN_PX = 240;
+const MARGIN_PX = 20;
+
+/* A value or the fault that came instead: one missing part must not keep the page away. */
+function settle(promise) {
+	return promise.then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
+}
+
+function remembered() {
+	try {
+		return JSON.parse(window.localStorage.getItem(RUN_KEY)) || {};
+	}
+	catch (e) {
+		return {};
+	}
+}
+
+return view.extend({
+	load: function() {
+		return Promise.all([
+			settle(api.call('info')),
+			settle(api.call('chats')),
+			settle(api.call('services')),
+			settle(api.call('changes'))
+		]);
+	},
+
+	render: function(results) {
+		const write = L.hasViewPermission() !== false;
+		const act = write ? { approve: this.approve.bind(this), decline: this.decline.bind(this), undo: this.undo.bind(this) } : null;
+
+		this.write = write;
+		this.chat = '';
+		this.info = {};
+		this.changes = [];
+		this.follower = null;
+		this.look_ms = Date.now();
+
+		this.list = chats.list({ open: this.open.bind(this), fresh: this.fresh.bind(this), remove: write ? this.remove.bind(this) : null });
+		this.services = services.choice(write ? this.select.bind(this) : null);
+		this.composer = composer.create({ send: this.send.bind(this), stop: this.stop.bind(this) });
+		this.log = transcript.create(act, this.composer.welcome(write));
+		this.banner = change.banner(!write, this.ended.bind(this));
+		this.notices = E('div', { 'class': 'oasis-notices', 'aria-live': 'polite' });
+		this.main = E('div', { 'class': 'oasis-main' }, [
+			E('div', { 'class': 'oasis-bar-top' }, [ this.services.node ]),
+			this.notices, this.log.node, this.banner.node,
+			write ? this.composer.node : E('p', { 'class': 'oasis-note' }, [ _('This login may look, but not write.') ])
+		]);
+		this.node = E('div', { 'class': 'oasis' }, [
+			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/chat.css') }),
+			this.list.node, this.main
+		]);
+
+		window.addEventListener('resize', this.fit.bind(this));
+		document.addEventListener('visibilitychange', this.lookAgain.bind(this));
+		/* sizes are known once the page shows this node and its style */
+		this.node.firstChild.addEventListener('load', this.fit.bind(this));
+		window.setTimeout(this.begin.bind(this, results), 0);
+
+		return this.node;
+	},
+
+	begin: function(results) {
+		const faults = results.filter(function(result) { return result.fault; });
+
+		this.fit();
+		if (faults.length)
+			this.notice(faults[0].fault, E('button', { 'class': 'btn cbi-button', 'click': function() { window.location.reload(); } }, [ _('Try again') ]));
+
+		this.info = results[0].value || {};
+		this.list.set((results[1].value || {}).item || []);
+		this.services.set((results[2].value || {}).service || []);
+		this.changes = (results[3].value || {}).changes || [];
+		this.showPending(this.info.pending);
+
+		return this.openFirst();
+	},
+
+	openFirst: function() {
+		const saved = remembered(), waiting = (this.info.waiting || [])[0] || {};
+		const wanted = [ saved.chat, waiting.chat, this.list.newest() ].filter(this.list.has);
+
+		return wanted.length ? this.open(wanted[0]) : this.fresh();
+	},
+
+	/* --- chats --- */
+
+	fresh: function() {
+		this.leave();
+		this.show('', [], []);
+		this.showWaiting();
+		this.composer.focus();
+	},
+
+	open: function(id) {
+		this.leave();
+		this.chat = id;
+
+		return api.call('chat', id).then(L.bind(function(reply) {
+			const own = this.changes.filter(function(item) { return item.chat == id; });
+			const saved = remembered(), waiting = (this.info.waiting || []).filter(function(plan) { return plan.chat == id; })[0];
+			const running = saved.chat == id ? saved.run : waiting ? waiting.run : null;
+
+			if (this.chat != id)
+				return;
+			this.show(id, reply.messages || [], own);
+			if (running)
+				this.follow(running);
+			else
+				this.showWaiting();
+		}, this)).catch(L.bind(function(fault) {
+			this.show(id, [], []);
+			this.trouble(fault);
+		}, this));
+	},
+
+	show: function(id, messages, changes) {
+		this.chat = id;
+		this.notices.textContent = '';
+		this.list.mark(id);
+		this.log.show(messages, changes);
+		this.fit();
+	},
+
+	remove: function(id) {
+		return api.call('remove_chat', id).then(L.bind(function() {
+			this.list.drop(id);
+			if (this.chat == id)
+				this.fresh();
+		}, this)).catch(this.trouble.bind(this));
+	},
+
+	refreshChats: function() {
+		return api.call('chats').then(L.bind(function(reply) {
+			this.list.set(reply.item || []);
+			this.list.mark(this.chat);
+		}, this)).catch(function() { /* the old list stays; the next answer asks again */ });
+	},
+
+	select: function(identifier) {
+		return api.call('select_service', identifier).catch(L.bind(function(fault) {
+			this.trouble(fault);
+			throw fault;
+		}, this));
+	},
+
+	/* --- runs --- */
+
+	send: function(text) {
+		const bubble = this.log.user(text);
+
+		this.notices.textContent = '';
+		this.composer.busy(_('Sending\u2026'));
+
+		return api.call('start', text, this.chat).then(L.bind(function(reply) {
+			this.begun(reply);
+			return true;
+		}, this)).catch(L.bind(function(fault) {
+			bubble.remove();
+			this.composer.idle('');
+			this.trouble(fault);
+			return false;
+		}, this));
+	},
+
+	/* A run was started from here. */
+	begun: function(reply) {
+		const isNew = this.chat != reply.chat;
+
+		this.chat = reply.chat;
+		window.localStorage.setItem(RUN_KEY, JSON.stringify({ run: reply.run, chat: reply.chat }));
+		if (isNew)
+			this.refreshChats();
+		this.follow(reply.run, true);
+	},
+
+	/* Follow a run; one begun here has nothing on the page yet. */
+	follow: function(id, isOwn) {
+		const self = this;
+
+		this.runId = id;
+		this.composer.busy(_('Working\u2026'));
+		this.follower = run.follow(id, this.node, {
+			events: function(events, reply, isFirst) {
+				const isReplay = isFirst && !isOwn;
+
+				if (isReplay)
+					self.log.rewind(events);
+				self.log.apply(events);
+				events.forEach(function(event) { self.noticed(event, isReplay); });
+				self.composer.busy(reply.state == 'waiting' ? _('Waiting for your decision') : _('Working\u2026'), reply.state != 'waiting');
+				if (isReplay)
+					self.refreshInfo();
+			},
+			trouble: function(fault, pause_s) {
+				self.composer.busy('%s %s'.format(fault.message, _('Trying again in %d s\u2026').format(pause_s)), false);
+			},
+			end: function(state) {
+				self.over(state == 'cancelled' ? _('Stopped') : '');
+				self.refreshChanges();
+				window.setTimeout(self.refreshChats.bind(self), TITLE_MS);
+				self.refreshChats();
+			},
+			lost: function(fault) {
+				/* the end of a run is kept for minutes only; what it said is in the chat */
+				self.over('');
+				if (fault.code == 'session' || isOwn)
+					self.trouble(fault);
+				else
+					self.refreshInfo();
+			}
+		});
+	},
+
+	over: function(words) {
+		this.follower = null;
+		this.runId = null;
+		window.localStorage.removeItem(RUN_KEY);
+		this.composer.idle(words);
+	},
+
+	/* Stop looking; the run goes on in the daemon. */
+	leave: function() {
+		if (this.follower)
+			this.follower.stop();
+		this.follower = null;
+		this.runId = null;
+		this.composer.idle('');
+	},
+
+	stop: function() {
+		if (!this.runId)
+			return Promise.resolve();
+
+		this.composer.busy(_('Stopping\u2026'));
+		return api.call('cancel', this.runId).catch(this.trouble.bind(this));
+	},
+
+	noticed: function(event, isReplay) {
+		if (event.type != 'change')
+			return;
+
+		this.changes = [ event.change ].concat(this.changes.filter(function(item) { return item.id != event.change.id; }));
+		/* an old event's clock is wrong by now: then the daemon is asked */
+		if (!isReplay)
+			this.showPending(event.change);
+	},
+
+	/* --- plans and changes --- */
+
+	approve: function(plan) {
+		return api.call('approve', plan.id, plan.hash);
+	},
+
+	decline: function(plan) {
+		return api.call('decline', plan.id);
+	},
+
+	undo: function(item) {
+		return api.call('undo', item.id).then(L.bind(function(reply) {
+			if (reply.chat && reply.chat != this.chat) {
+				window.localStorage.setItem(RUN_KEY, JSON.stringify(reply));
+				return this.open(reply.chat);
+			}
+
+			this.leave();
+			this.log.note(_('Undo: %s').format(item.summary));
+			this.begun(reply);
+		}, this));
+	},
+
+	showPending: function(item) {
+		if (item && item.state == 'applied' && item.confirm_in_s != null)
+			this.banner.show(item);
+		else
+			this.banner.hide();
+		this.fit();
+	},
+
+	/* A change that waited was kept or put back. */
+	ended: function(item) {
+		this.changes = [ item ].concat(this.changes.filter(function(other) { return other.id != item.id; }));
+		if (item.chat == this.chat || this.log.has('change', item.id))
+			this.log.change(item);
+		this.composer.say(change.stateWords(item));
+		this.fit();
+		this.composer.focus();
+	},
+
+	/* What an undo did to an earlier change stands in the list only. */
+	refreshChanges: function() {
+		const known = {};
+
+		this.changes.forEach(function(item) { known[item.id] = JSON.stringify([ item.state, item.undone_by ]); });
+		if (!this.changes.length)
+			return Promise.resolve();
+
+		return api.call('changes').then(L.bind(function(reply) {
+			this.changes = reply.changes || [];
+			this.changes.forEach(function(item) {
+				if (this.log.has('change', item.id) && known[item.id] != JSON.stringify([ item.state, item.undone_by ]))
+					this.log.change(item);
+			}, this);
+		}, this)).catch(function() { /* the cards stay as they are; the next end of a run asks again */ });
+	},
+
+	/* Plans that wait: those of this chat as cards, of others as a hint. */
+	showWaiting: function() {
+		(this.info.waiting || []).forEach(function(plan) {
+			if (plan.chat == this.chat || !this.list.has(plan.chat))
+				this.log.plan(plan);
+			else
+				this.hint(plan);
+		}, this);
+	},
+
+	hint: function(plan) {
+		this.notices.appendChild(E('div', { 'class': 'alert-message notice' }, [
+			_('A plan in another chat waits for your decision: %s').format(plan.summary), ' ',
+			E('button', { 'class': 'btn cbi-button', 'click': this.open.bind(this, plan.chat) }, [ _('Open') ])
+		]));
+	},
+
+	refreshInfo: function() {
+		return api.call('info').then(L.bind(function(reply) {
+			this.info = reply;
+			this.notices.textContent = '';
+			this.showWaiting();
+			if (!reply.pending || !this.banner.isShown())
+				this.showPending(reply.pending);
+		}, this)).catch(this.trouble.bind(this));
+	},
+
+	/* --- the page --- */
+
+	lookAgain: function() {
+		if (document.hidden || !document.contains(this.node) || Date.now() - this.look_ms < LOOK_MS || this.follower)
+			return;
+
+		this.look_ms = Date.now();
+		this.refreshInfo();
+	},
+
+	trouble: function(fault) {
+		const again = fault.code != 'session' ? null : E('button', {
+			'class': 'btn cbi-button cbi-button-action important',
+			'click': function() { window.location.reload(); }
+		}, [ _('Log in again') ]);
+
+		this.notice(fault, again);
+	},
+
+	notice: function(fault, button) {
+		this.notices.textContent = '';
+		this.notices.appendChild(E('div', { 'class': 'alert-message %s'.format(fault.code == 'session' ? 'warning' : 'danger error'), 'role': 'alert' }, [
+			E('strong', [ fault.message ]), ' ', fault.hint || '', button ? E('div', [ button ]) : null
+		]));
+		this.fit();
+	},
+
+	/* The conversation takes the height that the window leaves. */
+	fit: function() {
+		const box = this.log.node;
+
+		if (!document.contains(box))
+			return;
+
+		const below = this.main.getBoundingClientRect().bottom - box.getBoundingClientRect().bottom;
+		const above = box.getBoundingClientRect().top + window.scrollY;
+
+		box.style.height = Math.max(LOG_MIN_PX, window.innerHeight - above - below - MARGIN_PX) + 'px';
+	},
+
+	handleSave: null,
+	handleSaveApply: null,
+	handleReset: null
+});

@@ -1,0 +1,101 @@
+"""Login, expiry and rights of the stand-in: what rpcd's `session` object and its ACL files do.
+
+It must not know HTTP. A session is an id of 32 hex digits, a life that each allowed call renews, and the
+access groups of usr/share/rpcd/acl.d/*.json, each granted for `read` or for `read` and `write`.
+A router without a root password lets any password in, as rpcd does.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import secrets
+import threading
+import time
+
+NULL_SESSION = "0" * 32
+# What the group `unauthenticated` of a stock router grants: enough to log in, nothing else.
+UNAUTHENTICATED = {"session": {"access", "login"}}
+# LuCI's own group lets every login end itself.
+EVERY_LOGIN = {"session": {"access", "login", "destroy"}}
+
+Grants = dict[str, set[str]]
+
+
+class Sessions:
+    """Sessions of the users given, with the rights that the ACL folder names."""
+
+    def __init__(self, acl_path: str, passwords: dict[str, str | None], life_s: float) -> None:
+        """Shape: passwords maps a user to a password or None (any); every user but root is read-only."""
+        self._acl_path = acl_path
+        self._passwords = passwords
+        self._life_s = life_s
+        self._lock = threading.Lock()
+        self._ends_s: dict[str, float] = {}
+        self._user: dict[str, str] = {}
+
+    def login(self, user: str, password: str) -> str | None:
+        """Return a new session id, or None when user or password are wrong (which one is not told)."""
+        if user not in self._passwords or self._passwords[user] not in (None, password):
+            return None
+        session = secrets.token_hex(16)
+        with self._lock:
+            self._ends_s[session] = time.monotonic() + self._life_s
+            self._user[session] = user
+        return session
+
+    def destroy(self, session: str) -> None:
+        """End a session; an unknown one is fine."""
+        with self._lock:
+            self._ends_s.pop(session, None)
+            self._user.pop(session, None)
+
+    def is_alive(self, session: str) -> bool:
+        """Tell whether the session lives, and renew it if so."""
+        with self._lock:
+            if time.monotonic() > self._ends_s.get(session, 0):
+                self._ends_s.pop(session, None)
+                self._user.pop(session, None)
+                return False
+            self._ends_s[session] = time.monotonic() + self._life_s
+            return True
+
+    def remaining_s(self, session: str) -> int:
+        """Return the life left, 0 for a dead session; does not renew."""
+        with self._lock:
+            return max(0, int(self._ends_s.get(session, 0) - time.monotonic()))
+
+    def may_call(self, session: str, obj: str, method: str) -> bool:
+        """Tell whether the session may call a method of an object."""
+        if session == NULL_SESSION:
+            return method in UNAUTHENTICATED.get(obj, ())
+        if not self.is_alive(session):
+            return False
+        grants = self._grants(session)
+        methods = set().union(*(grants[name] for name in grants if fnmatch.fnmatch(obj, name)))
+        return method in methods or "*" in methods or method in EVERY_LOGIN.get(obj, ())
+
+    def groups(self, session: str) -> dict[str, list[str]]:
+        """Return the access groups of a live session: {group: ["read"] or ["read", "write"]}."""
+        if not self.is_alive(session):
+            return {}
+        kinds = ["read", "write"] if self._user.get(session) == "root" else ["read"]
+        return dict.fromkeys(self._files(), kinds)
+
+    def _grants(self, session: str) -> Grants:
+        files = self._files()
+        grants: Grants = {}
+        for group, kinds in self.groups(session).items():
+            for kind in kinds:
+                for obj, methods in files[group].get(kind, {}).get("ubus", {}).items():
+                    grants.setdefault(obj, set()).update(methods)
+        return grants
+
+    def _files(self) -> dict[str, dict[str, dict[str, dict[str, list[str]]]]]:
+        groups = {}
+        for name in sorted(os.listdir(self._acl_path)) if os.path.isdir(self._acl_path) else []:
+            if name.endswith(".json"):
+                with open(os.path.join(self._acl_path, name), encoding="utf-8") as file:
+                    groups.update(json.load(file))
+        return groups
