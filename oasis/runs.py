@@ -151,6 +151,18 @@ class Runs:
         with self._lock:
             return [run for run in self._runs.values() if not run.is_ended()]
 
+    def of_chat(self, chat: str) -> list[Run]:
+        """Return the newest run of a chat, in a list; none when there was none lately."""
+        with self._lock:
+            return [run for run in self._runs.values() if run.chat == chat][-1:]
+
+    def wait_ended(self, seconds: float) -> None:
+        """Wait until no run is at work, at most so long."""
+        deadline = self._now_s() + seconds
+        for run in self.active():
+            while not run.is_ended() and self._now_s() < deadline:
+                run.poll(1 << 60, 50)
+
     def cancel_all(self) -> None:
         """Ask every run to stop, because the daemon does."""
         for run in self.active():

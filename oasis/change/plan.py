@@ -17,6 +17,7 @@ from oasis.errors import ApplyError, PolicyError, UciError
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
 from oasis.uci.preview import preview
+from oasis.uci.tables import tables
 
 if False:  # annotations only
     from oasis.change.policy import Policy
@@ -107,7 +108,7 @@ class Planner:
         def table(package: str) -> dict[str, dict[str, object]]:
             data = self._files.read(self._root.confdir + "/" + package)
             read[package] = data or b""
-            return model.tables(model.parse(data or b"", package))
+            return tables(model.parse(data or b"", package))
 
         findings = catalogue.check(operations, table)
         if findings:

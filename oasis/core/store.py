@@ -7,7 +7,7 @@ Imports under MicroPython; touches no file itself.
 """
 
 from oasis.core import jsonl
-from oasis.core.ids import is_xid
+from oasis.core.ids import is_xid, scru128_ms
 from oasis.core.schema import check_message, text_of
 from oasis.errors import SchemaError, StoreError, UsageError
 
@@ -100,6 +100,10 @@ class Chat:
             if self.messages[name]["role"] == "user":
                 return first_words(text_of(self.messages[name]))
         return ""
+
+    def updated_s(self):
+        """Return the Unix second of the newest message, 0 for an empty chat."""
+        return scru128_ms(self.order[-1]) // 1000 if self.order else 0
 
     def exchanges(self):
         """Return how many owner messages the chat holds."""

@@ -1,0 +1,75 @@
+# One way each; plain `make` prints what there is. Every target sets up what it needs by itself.
+PYTHON ?= python3
+PORT ?= 8080
+VENV := .venv
+BIN := $(VENV)/bin
+ROUTER := build/run/router
+
+help:
+	@echo "make run           daemon and chat page on a stock router root in $(ROUTER) (PORT=$(PORT))"
+	@echo "make test          all tests that need no emulator; sets up its parts (at most 12 minutes)"
+	@echo "make test-all      make test and everything longer that is there"
+	@echo "make mutants       switches off one safety after another; each must turn a test red"
+	@echo "make bench         speed, memory and flash bytes, as a table"
+	@echo "make lint          ruff, shellcheck, mypy, vermin"
+	@echo "make fmt           format"
+	@echo "make types         mypy"
+	@echo "make micropython   the tests of oasis/core under MicroPython"
+	@echo "make acl           write the ACL files from the method table"
+	@echo "make clean         remove build/ and the router root of make run"
+
+# A venv with the launchers; `requests` is optional, so a host without network still runs.
+$(BIN)/oasis: files/usr/bin/oasis files/usr/sbin/oasisd Makefile
+	@test -x $(BIN)/python3 || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python3 -c 'import requests' 2>/dev/null || $(BIN)/python3 -m pip install -q --disable-pip-version-check requests \
+		|| echo "make: requests could not be installed; the standard library's HTTP is used"
+	@for name in usr/sbin/oasisd usr/bin/oasis; do \
+		sed -e '1s,.*,#!$(CURDIR)/$(BIN)/python3 -IS,' -e 's,^LIB = .*,LIB = "$(CURDIR)",' \
+			-e 's,^ROOT = .*,ROOT = "$(CURDIR)/$(ROUTER)",' files/$$name >$(BIN)/$${name##*/}; \
+		chmod 755 $(BIN)/$${name##*/}; \
+	done
+
+$(VENV)/dev: $(BIN)/oasis pyproject.toml
+	@$(BIN)/python3 -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+run: $(BIN)/oasis
+	@$(BIN)/python3 tests/host.py --root $(ROUTER) --port $(PORT)
+
+setup: $(VENV)/dev
+	@sh tests/setup.sh
+
+test: setup
+	@$(BIN)/python3 -m pytest -q
+
+test-all: test mutants
+	@$(BIN)/python3 tests/bench/bench.py --long
+
+mutants: $(VENV)/dev
+	@$(BIN)/python3 tests/mutants.py
+
+bench: $(VENV)/dev
+	@$(BIN)/python3 tests/bench/bench.py
+
+lint: $(VENV)/dev
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/shellcheck oasis/change/*.sh tests/*.sh
+	@$(BIN)/vermin --no-tips -t=3.10- --violations oasis
+	@$(BIN)/mypy
+
+fmt: $(VENV)/dev
+	@$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .
+
+types: $(VENV)/dev
+	@$(BIN)/mypy
+
+micropython: $(VENV)/dev
+	@$(BIN)/python3 tests/micropython.py
+
+acl: $(BIN)/oasis
+	@$(BIN)/python3 tests/acl.py --write
+
+clean:
+	rm -rf build
+
+.PHONY: help run setup test test-all mutants bench lint fmt types micropython acl clean

@@ -1,0 +1,261 @@
+"""oasisd: put the parts together, recover, serve, stop.
+
+Runs in the foreground under procd. Order at start: lock, settings, recovery of an unconfirmed change, then the socket:
+nobody is served before the router is in a known state.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+
+from oasis import VERSION
+from oasis.change.approval import Desk
+from oasis.change.audit import Audit
+from oasis.change.commit import Committer
+from oasis.change.journal import Journal
+from oasis.change.plan import Planner
+from oasis.change.policy import APPROVALS, Policy
+from oasis.change.transaction import Transaction
+from oasis.core import rpc
+from oasis.core.ids import Scru128, Xid
+from oasis.core.store import Store
+from oasis.errors import OasisError, SettingsError
+from oasis.exchanges import Exchanges
+from oasis.methods import Methods
+from oasis.runs import Runs
+from oasis.settings import PACKAGE, Settings
+from oasis.system.executor import Executor
+from oasis.system.files import Files
+from oasis.system.lineserver import LineServer
+from oasis.system.root import Root
+from oasis.system.ubus import Ubus
+from oasis.tools.facts import Facts
+from oasis.tools.operator import Workshop
+from oasis.tools.registry import Registry
+from oasis.uci import model
+from oasis.uci.cursor import open_cursor
+from oasis.uci.tables import tables
+from oasis.worker.pool import Pool, default_argv
+
+# musl gives threads 128 KiB, in which deep JSON would end the interpreter.
+STACK_BYTES = 512 * 1024
+_SCRIPTS = os.path.dirname(os.path.abspath(__file__)) + "/change"
+BACKENDS = ("auto", "pyuci", "program", "file")
+
+
+class Clock:
+    """The three times: monotonic, wall, and since boot (what the guard reads)."""
+
+    def now_s(self) -> float:
+        return time.monotonic()
+
+    def unix_s(self) -> int:
+        return int(time.time())
+
+    def up_s(self) -> float:
+        with open("/proc/uptime", encoding="ascii") as handle:
+            return float(handle.read().split()[0])
+
+
+class Daemon:
+    """One oasisd on one router root; `notes` collects what the start has to tell."""
+
+    def __init__(self, root: Root) -> None:
+        self.root = root
+        self.notes: list[str] = []
+        self._files = files = Files()
+        files.folder(root.run_folder)
+        self._lock = _lock(root)
+        self._clock = clock = Clock()
+        self.settings = Settings(root, files)
+        self._executor = Executor(root.environment())
+        self._records = Xid(clock.unix_s, os.urandom)
+        self._backend = self.settings.choice("uci_backend", BACKENDS)
+        self.runs = Runs(self._new_record_id, clock.now_s)
+        shop = self._workshop()
+        self.transaction = shop.transaction
+        self.models = self._pool()
+        store = Store(files, self.settings.chat_folder(), self._new_record_id)
+        messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
+        exchanges = Exchanges(
+            store, self.settings, Registry(), shop, self.runs, self.models, _serialised(messages.next), clock.unix_s
+        )
+        name = type(self._cursor()).__name__
+        self.methods = Methods(root.folder, name, store, self.settings, exchanges, self.runs, shop, self._select)
+        self.server: LineServer | None = None
+
+    def _workshop(self) -> Workshop:
+        files, clock, root = self._files, self._clock, self.root
+        policy = Policy(
+            self.settings.choice("approval", APPROVALS),
+            self.settings.number("confirm_s", 0),
+            self.settings.number("management_confirm_s", 0),
+        )
+        planner = Planner(root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s)
+        journal = Journal(files, root.state_folder, _free_bytes)
+        transaction = Transaction(
+            root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell
+        )
+        ubus = Ubus(self._executor, root.program("ubus"))
+        facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
+        audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
+        return Workshop(facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s)
+
+    def _new_record_id(self) -> str:
+        with _IDS:
+            return self._records.next()
+
+    def _cursor(self) -> object:
+        return open_cursor(
+            self.root.confdir,
+            self.root.run_folder + "/uci",
+            backend=self._backend,
+            run=self._executor.run if self.root.program("uci") else None,
+            program=self.root.program("uci"),
+        )
+
+    def _config(self, package: str) -> dict[str, dict[str, object]] | None:
+        data = self._files.read(self.root.confdir + "/" + package) if "/" not in package else None
+        return None if data is None else tables(model.parse(data, package))
+
+    def _pool(self) -> Pool:
+        return Pool(
+            default_argv(),
+            max_workers=self.settings.number("worker_max", 2),
+            idle_s=self.settings.number("worker_idle_s", 60),
+        )
+
+    def _select(self, identifier: str) -> None:
+        """Make a service the active one: it becomes the first, as upstream does it."""
+        cursor = self._cursor()
+        for name, table in cursor.get_all(PACKAGE).items():
+            if table[".type"] == "service" and identifier in (table.get("identifier"), name):
+                cursor.reorder(PACKAGE, name, 0)
+                cursor.commit(PACKAGE)
+
+    def _tell(self, record: dict[str, object]) -> None:
+        """Tell every run of a chat, and the log, that a change has a new state."""
+        from oasis.methods import shown
+
+        for run in self.runs.of_chat(str(record.get("chat", ""))):
+            run.emit("change", change=shown(self.transaction.pending() or record))
+        if record["state"] in ("rolled_back", "rollback_failed"):
+            _log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
+
+    def start(self) -> None:
+        """Recover, then listen."""
+        record = self.transaction.recover()
+        if record is not None:
+            self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
+        self.server = LineServer(self.root.socket, self.answer)
+
+    def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
+        """Return the reply line to a request line."""
+        number: object = None
+        try:
+            request = rpc.parse(line)
+            number = request["id"]
+            return rpc.result(number, self.methods.call(request.get("method", ""), request["params"], role_of(peer)))
+        except OasisError as error:
+            return rpc.failure(number, rpc.FAILED, error.message, error.as_dict())
+        except Exception as bug:
+            import traceback
+
+            traceback.print_exc(file=sys.stderr)
+            fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
+            return rpc.failure(number, rpc.FAILED, fault.message, fault.as_dict())
+
+    def stop(self) -> None:
+        """Stop serving, end runs and workers, put back what nobody kept."""
+        if self.server is not None:
+            self.server.stop()
+        self.runs.cancel_all()
+        self.runs.wait_ended(_STOP_S)
+        self.models.close()
+        self.transaction.stop()
+
+
+_IDS = threading.Lock()
+# procd kills 5 s after it asked; the transaction needs the rest.
+_STOP_S = 2.0
+
+
+def role_of(peer: dict[str, object]) -> dict[str, object]:
+    """Return the role of a connection: the user that runs us, or root, is the owner; others only look."""
+    is_owner = peer["uid"] in (0, os.geteuid())
+    return {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"]}
+
+
+def _serialised(next_id: object) -> object:
+    def make() -> str:
+        with _IDS:
+            return next_id()
+
+    return make
+
+
+def _free_bytes(path: str) -> int:
+    space = os.statvfs(path)
+    return space.f_bavail * space.f_frsize
+
+
+def _lock(root: Root) -> int:
+    """Hold the one lock of this router root for the life of the process.
+
+    Raises: SettingsError naming the daemon that has it.
+    """
+    path = root.run_folder + "/lock"
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        other = os.read(number, 32).decode("ascii", "replace").strip()
+        os.close(number)
+        raise SettingsError("another oasisd (process %s) works on %s" % (other, root.folder), "stop it first")
+    os.ftruncate(number, 0)
+    os.write(number, b"%d\n" % os.getpid())
+    return number
+
+
+def _log(text: str) -> None:
+    print("oasisd: " + text, file=sys.stderr, flush=True)
+
+
+def main(argv: list[str]) -> int:
+    """Run the daemon until SIGTERM or SIGINT; return the exit status."""
+    if argv in (["--version"], ["-V"]):
+        print("oasisd " + VERSION)
+        return 0
+    if argv:
+        print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
+        return 2
+    threading.stack_size(STACK_BYTES)
+    root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
+    try:
+        daemon = Daemon(root)
+        daemon.start()
+    except OasisError as error:
+        print("oasisd: error: %s" % error.message, file=sys.stderr)
+        if error.hint:
+            print("oasisd: hint: %s" % error.hint, file=sys.stderr)
+        return error.exit_status
+    return _serve(daemon)
+
+
+def _serve(daemon: Daemon) -> int:
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: stopping.set())
+    for note in daemon.notes:
+        _log(note)
+    server = daemon.server
+    threading.Thread(target=server.serve, name="accept", daemon=True).start()
+    _log("ready on %s" % daemon.root.socket)
+    stopping.wait()
+    daemon.stop()
+    return 0

@@ -1,0 +1,145 @@
+"""Exchanges: an owner's message put on flash, then answered in a run by the chosen service and the tools.
+
+Joins chat store, settings, providers, tools and runs; knows no front-end and no socket. `models` does the talking to
+model services in worker processes: models.chat(request, on_event, is_cancelled).
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.agent import Turn
+from oasis.core import jsonl, thread
+from oasis.errors import OasisError, UsageError
+from oasis.runs import Run
+from oasis.settings import OFFLINE
+from oasis.tools.operator import Operator
+
+if False:  # annotations only
+    from oasis.core.store import Chat, Store
+    from oasis.runs import Runs
+    from oasis.settings import Settings
+    from oasis.tools.operator import Workshop
+    from oasis.tools.registry import Registry
+
+# A message longer than this is a file, and files are attached, not typed.
+MESSAGE_CHARS = 32 * 1024
+_PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
+
+
+class Exchanges:
+    """Starts the runs of one daemon. `new_id()` gives message ids (SCRU128), `unix_s()` the wall time."""
+
+    def __init__(
+        self, store: Store, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: object, new_id: object,
+        unix_s: object,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._settings = settings
+        self._registry = registry
+        self._shop = shop
+        self._runs = runs
+        self._models = models
+        self._new_id = new_id
+        self._unix_s = unix_s
+
+    def start(self, message: str, chat: str = "", service: str = "", continues: list[str] | None = None) -> Run:
+        """Put the owner's message on flash and start its run.
+
+        Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
+        """
+        text = message.strip()
+        if not text:
+            raise UsageError("the message is empty", 'say what the router should do, like: "call this router attic"')
+        if len(text) > MESSAGE_CHARS:
+            raise UsageError("the message has more than %d characters" % MESSAGE_CHARS, "send it in parts")
+        chosen = self._settings.service(service)
+        opened = self._store.open(chat) if chat else self._store.create()
+        heads = self._heads(opened, continues)
+        return self._runs.start(opened.id, lambda run: self._answer(run, opened, text, heads, chosen))
+
+    def _heads(self, chat: Chat, continues: list[str] | None) -> list[str]:
+        for name in continues or []:
+            if name not in chat.messages:
+                raise UsageError("chat %s has no message %r to continue" % (chat.id, name))
+        return list(continues or chat.heads)
+
+    def undo(self, change: str = "") -> Run:
+        """Start a run that undoes a change: the newest one without an id."""
+        chat = self._store.create()
+        return self._runs.start(chat.id, lambda run: self._undo(run, chat, change))
+
+    def _undo(self, run: Run, chat: Chat, change: str) -> tuple[str, str]:
+        operator = self._operator(run, chat, "")
+        result = operator.undo(change)
+        run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
+        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+    def _answer(self, run: Run, chat: Chat, text: str, heads: list[str], service: dict[str, object]) -> tuple[str, str]:
+        message = self._take(chat, text, heads)
+        run.emit("message", id=message, role="user")
+        operator = self._operator(run, chat, message)
+        turn = Turn(
+            chat,
+            self._ask(service, run),
+            lambda name, arguments: self._registry.call(name, arguments, operator),
+            self._registry.specs(),
+            _system_prompt(),
+            self._new_id,
+            run.emit,
+            run.is_cancelled,
+            {"provider": str(service["identifier"]), "model": str(service["model"])},
+        )
+        state = turn.run()
+        for report in chat.reports:
+            run.emit("note", text=report)
+        return state, turn.stop_reason
+
+    def _take(self, chat: Chat, text: str, heads: list[str]) -> str:
+        """Add the owner's message, closing calls that a crash left open, and sync it before anybody works on it."""
+        open_calls = thread.unanswered(thread.context(chat.messages, heads))
+        if open_calls:
+            chat.add({"id": self._new_id(), "role": "tool", "content": thread.interruption(open_calls), "continues": heads})
+            heads = list(chat.heads)
+        message = {"id": self._new_id(), "role": "user", "content": text}
+        if heads:
+            message["continues"] = heads
+        chat.add(message)
+        try:
+            chat.flush()
+        except OasisError:
+            chat.discard()
+            raise
+        return str(message["id"])
+
+    def _operator(self, run: Run, chat: Chat, message: str) -> Operator:
+        return Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled)
+
+    def _ask(self, service: dict[str, object], run: Run) -> object:
+        if service["vendor"] == OFFLINE:
+            return self._ask_offline
+        request = {
+            "op": "chat",
+            "vendor": service["vendor"],
+            "profile": service["profile"],
+            "base_url": service["base_url"],
+            "key": self._settings.key(str(service["identifier"])),
+            "model": service["model"],
+            "options": {"stream": True},
+        }
+
+        def ask(messages: list[dict[str, object]], tools: list[dict[str, object]], on_event: object) -> None:
+            self._models.chat({**request, "messages": messages, "tools": tools}, on_event, run.is_cancelled)
+
+        return ask
+
+    def _ask_offline(self, messages: list[dict[str, object]], tools: list[dict[str, object]], on_event: object) -> None:
+        from oasis import offline  # its grammar is loaded when it is first asked
+
+        for event in offline.reply(messages, self._shop.facts, self._unix_s()):
+            on_event(event)
+
+
+def _system_prompt() -> str:
+    with open(_PROMPTS, "rb") as handle:
+        return str(jsonl.loads(handle.read())["system"])

@@ -1,0 +1,203 @@
+"""Every method that front-ends may call, once: name, arguments, access, function.
+
+Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects of the bus (`run.start` is method
+`start` of object `oasis.run`; `info` is a method of `oasis`). `access` is `read` or `write`; the ACL files are made
+from it. Arguments are checked here; functions may trust them.
+"""
+
+from __future__ import annotations
+
+from oasis import VERSION
+from oasis.change.plan import card
+from oasis.errors import OasisError, PolicyError, UsageError
+
+if False:  # annotations only
+    from oasis.core.store import Store
+    from oasis.exchanges import Exchanges
+    from oasis.runs import Runs
+    from oasis.settings import Settings
+    from oasis.tools.operator import Workshop
+
+# name -> (access, {argument: (type, is required)}, function's name)
+TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
+    "info": ("read", {}),
+    "run.start": (
+        "write",
+        {"message": (str, True), "chat": (str, False), "service": (str, False), "continues": (list, False)},
+    ),
+    "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
+    "run.cancel": ("write", {"run": (str, True)}),
+    "run.active": ("read", {}),
+    "plan.list": ("read", {}),
+    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False)}),
+    "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
+    "change.list": ("read", {}),
+    "change.pending": ("read", {}),
+    "change.confirm": ("write", {"change": (str, False)}),
+    "change.rollback": ("write", {"change": (str, False)}),
+    "change.undo": ("write", {"change": (str, False)}),
+    "chat.list": ("read", {}),
+    "chat.load": ("read", {"id": (str, True)}),
+    "chat.delete": ("write", {"id": (str, True)}),
+    "service.list": ("read", {}),
+    "service.select": ("write", {"identifier": (str, True)}),
+}
+
+_SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason", "kept",
+          "undoes", "undone_by", "confirm_in_s")  # fmt: skip
+
+
+def shown(record: dict[str, object]) -> dict[str, object]:
+    """Return what front-ends see of a change's record."""
+    return {key: record[key] for key in _SHOWN if key in record}
+
+
+class Methods:
+    """The functions behind the table. `select(identifier)` makes a service the active one."""
+
+    def __init__(
+        self, root: str, backend: str, store: Store, settings: Settings, exchanges: Exchanges, runs: Runs, shop: Workshop,
+        select: object,
+    ) -> None:  # fmt: skip
+        self._root = root
+        self._backend = backend
+        self._store = store
+        self._settings = settings
+        self._exchanges = exchanges
+        self._runs = runs
+        self._shop = shop
+        self._select = select
+
+    def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
+        """Call a method for somebody.
+
+        Shape of role: {"name": "owner" | "viewer", "terminal": bool}.
+        Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
+        """
+        if name not in TABLE:
+            raise UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
+        access, arguments = TABLE[name]
+        if access == "write" and role["name"] != "owner":
+            raise PolicyError("%s is the owner's" % name, "this connection has the role %s" % role["name"])
+        values = check(name, params, arguments)
+        return getattr(self, name.replace(".", "_"))(role=role, **values)
+
+    def info(self, role: dict[str, object]) -> dict[str, object]:
+        service = self._settings.services()[0]
+        pending = self._shop.transaction.pending()
+        return {
+            "version": VERSION,
+            "root": self._root,
+            "backend": self._backend,
+            "provider": {key: service[key] for key in ("identifier", "name", "model")},
+            "approval": self._shop.planner.policy.approval,
+            "pending": shown(pending) if pending else None,
+            "waiting": self._cards(),
+            "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
+        }
+
+    def run_start(
+        self, role: dict[str, object], message: str, chat: str = "", service: str = "", continues: list[str] | None = None
+    ) -> dict[str, object]:
+        run = self._exchanges.start(message, chat, service, continues)
+        return {"run": run.id, "chat": run.chat}
+
+    def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
+        return self._runs.get(run).poll(since, wait_ms)
+
+    def run_cancel(self, role: dict[str, object], run: str) -> dict[str, object]:
+        found = self._runs.get(run)
+        found.cancel()
+        return {"run": run, "state": found.state}
+
+    def run_active(self, role: dict[str, object]) -> dict[str, object]:
+        return {"runs": [{"run": run.id, "chat": run.chat, "state": run.state} for run in self._runs.active()]}
+
+    def plan_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"plans": self._cards()}
+
+    def _cards(self) -> list[dict[str, object]]:
+        now_s = self._shop.now_s()
+        return [card(plan, now_s) for plan in self._shop.desk.plans()]
+
+    def plan_approve(self, role: dict[str, object], plan: str, hash: str = "") -> dict[str, object]:
+        self._shop.desk.approve(plan, hash, role)
+        return {"plan": plan, "decision": "approved"}
+
+    def plan_decline(self, role: dict[str, object], plan: str, reason: str = "") -> dict[str, object]:
+        self._shop.desk.decline(plan, reason)
+        return {"plan": plan, "decision": "declined"}
+
+    def change_list(self, role: dict[str, object]) -> dict[str, object]:
+        pending = self._shop.transaction.pending()
+        records = self._shop.journal.records()
+        if pending and records and records[0]["id"] == pending["id"]:
+            records[0] = pending
+        return {"changes": [shown(record) for record in records]}
+
+    def change_pending(self, role: dict[str, object]) -> dict[str, object]:
+        pending = self._shop.transaction.pending()
+        return {"change": shown(pending) if pending else None}
+
+    def change_confirm(self, role: dict[str, object], change: str = "") -> dict[str, object]:
+        return {"change": shown(self._shop.transaction.confirm(change))}
+
+    def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
+        return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
+
+    def change_undo(self, role: dict[str, object], change: str = "") -> dict[str, object]:
+        run = self._exchanges.undo(change)
+        return {"run": run.id, "chat": run.chat}
+
+    def chat_list(self, role: dict[str, object]) -> dict[str, object]:
+        items = []
+        for name in self._store.names():
+            chat = self._store.open(name)
+            items.append({"id": name, "title": chat.title(), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()})
+        items.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
+        return {"item": items}
+
+    def chat_load(self, role: dict[str, object], id: str) -> dict[str, object]:
+        chat = self._store.open(id)
+        return {"id": id, "title": chat.title(), "messages": chat.list(), "reports": chat.reports}
+
+    def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
+        if any(run.chat == id for run in self._runs.active()):
+            raise UsageError("chat %s is being answered" % id, "stop it first")
+        self._store.delete(id)
+        return {"status": "OK"}
+
+    def service_list(self, role: dict[str, object]) -> dict[str, object]:
+        keys = ("identifier", "name", "model", "ready", "active", "note")
+        return {"service": [{key: item[key] for key in keys} for item in self._settings.services()]}
+
+    def service_select(self, role: dict[str, object], identifier: str) -> dict[str, object]:
+        self._settings.service(identifier)
+        self._select(identifier)
+        return {"status": "OK"}
+
+
+def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:
+    """Return the arguments of a call; what the bus adds (`ubus_rpc_session`) is left out.
+
+    Raises: UsageError naming method and argument.
+    """
+    values = {key: value for key, value in params.items() if key != "ubus_rpc_session" and value is not None}
+    for key, value in values.items():
+        if key not in arguments:
+            raise UsageError("%s has no argument %r" % (name, key), "it has: " + (", ".join(arguments) or "none"))
+        kind = arguments[key][0]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
+    for key, (_, is_required) in arguments.items():
+        if is_required and key not in values:
+            raise UsageError("%s needs the argument %s" % (name, key))
+    return values
+
+
+_WORDS = {str: "text", int: "whole number", list: "list"}
+
+
+def failure(error: OasisError) -> dict[str, object]:
+    """Return the reply that a failed method has on every front-end."""
+    return {"error": error.as_dict()}

@@ -1,0 +1,116 @@
+"""Start a real oasisd on a router root in a folder: for tests and for `make run`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPOSITORY = os.path.dirname(HERE)
+# Seconds for a daemon to answer at its first start on a slow machine.
+READY_S = 20
+
+
+def copy_root(target: str) -> str:
+    """Copy the stock router root to a folder; return its absolute path."""
+    spec = importlib.util.spec_from_file_location("router_copy", HERE + "/router/copy.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.copy_root(target)
+
+
+class Daemon:
+    """A running oasisd: `.root`, `.process`, `call(method, **params)`, `stop()`, `kill()`."""
+
+    def __init__(self, root: str, process: subprocess.Popen[bytes]) -> None:
+        self.root = root
+        self.process = process
+        self.socket = root + "/var/run/oasis/oasis.sock"
+
+    def call(self, method: str, **params: object) -> dict[str, object]:
+        """Call a method as a program without a terminal would; returns its result or {"error": …}."""
+        with connected(self.socket) as connection:
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            connection.sendall(line.encode() + b"\n")
+            reply = json.loads(read_line(connection))
+        return reply["result"] if "result" in reply else {"error": reply["error"].get("data", reply["error"])}
+
+    def log(self) -> str:
+        """Return what the daemon wrote to stderr."""
+        with open(self.root + "/var/log/oasisd.log", encoding="utf-8", errors="replace") as handle:
+            return handle.read()
+
+    def stop(self) -> int:
+        """End it as procd does; return its exit status."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End it as a power cut does."""
+        self.process.kill()
+        self.process.wait()
+
+
+def connected(path: str) -> socket.socket:
+    """Return a connection to a unix socket, however long its path."""
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(60)
+        connection.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        return connection
+    finally:
+        os.close(folder)
+
+
+def read_line(connection: socket.socket) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        piece = connection.recv(65536)
+        if not piece:
+            raise AssertionError("the daemon closed the connection")
+        data += piece
+    return data
+
+
+def start_daemon(
+    root: str, python: str = sys.executable, path: str = "", wait: bool = True, wrapper: tuple[str, ...] = ()
+) -> Daemon:
+    """Start oasisd on a router root; by default wait until it answers.
+
+    `path` stands before the host's PATH after the root's own bin; `wrapper` is put before the command.
+    """
+    code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.daemon import main; sys.exit(main([]))"
+    search = [root + "/bin", path, os.environ.get("PATH", "/usr/bin:/bin")]
+    env = {"OASIS_ROOT": root, "PATH": ":".join(part for part in search if part), "HOME": "/"}
+    with open(root + "/var/log/oasisd.log", "ab") as log:
+        process = subprocess.Popen(
+            [*wrapper, python, "-IS", "-c", code],
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    daemon = Daemon(root, process)
+    deadline = time.monotonic() + READY_S
+    while wait:
+        try:
+            connected(daemon.socket).close()
+            break
+        except OSError:
+            pass  # not listening yet
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise AssertionError("oasisd did not start:\n" + daemon.log()[-2000:])
+        time.sleep(0.01)
+    return daemon
