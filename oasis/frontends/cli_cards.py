@@ -59,8 +59,10 @@ def change_card(change: dict[str, Any]) -> Card:
     undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
     card = [(clean_line(f"Change {change['id']} {state}: {change['summary']}{undoes}{undone}"), "bold")]
     for service in change["services"]:
-        if not service["ok"]:
+        if not service.get("ok", True):
             card.append((clean_line(f"  {service['action']} {service['name']} failed"), "-"))
+    if change["state"] in ("rolled_back", "rollback_failed") and change.get("reason"):
+        card.append((clean_line(f"  because {change['reason']}"), ""))
     left_s = change.get("confirm_in_s")
     if change["state"] == "applied" and left_s:
         card.append((f"  it is put back in {left_s} s unless it is kept", ""))

@@ -142,6 +142,7 @@ class Turn:
         self._answer = whole
 
     def _on_message(self, event: dict[str, Any]) -> None:
+        self._answer = ""
         self._break()
 
     def _on_tool_use(self, event: dict[str, Any]) -> None:
@@ -185,11 +186,13 @@ class Turn:
         self._state = event["state"]
 
     def _see(self, change: dict[str, Any]) -> None:
-        """Show a change whose state is new."""
+        """Show a change whose state is new and an end of something: "prepared" is none."""
+        if change["state"] not in cards.STATES:
+            return
         if (change["id"], change["state"]) == (self._change.get("id"), self._change.get("state")):
             return
         self._change = change
-        self._status = _STATUS_OF_CHANGE.get(change["state"], FAILED)
+        self._status = _STATUS_OF_CHANGE[change["state"]]
         self._show(cards.change_card(change))
 
     def _ask_approval(self, plan: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 
 TIMEOUT_S = 20
+REACTION_S = 0.05  # faster than any person; readline misses a signal between showing its prompt and waiting
 # The first terminal that the leader of a session opens becomes the session's: Ctrl-C then reaches the command.
 ON_TERMINAL = """
 import os, sys
@@ -40,6 +41,7 @@ class Terminal:
         os.write(self._end, text.encode())
 
     def press_ctrl_c(self):
+        time.sleep(REACTION_S)
         self.type("\x03")
 
     def leave(self):

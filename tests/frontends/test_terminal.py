@@ -228,6 +228,25 @@ def test_ctrl_c_at_the_keep_question_says_how_to_keep(at_terminal):
     assert daemon.params_of("change.confirm") == daemon.params_of("change.rollback") == []
 
 
+def test_change_that_comes_while_cancelling_is_told_and_not_asked_about(at_terminal):
+    def poll(params):
+        if params["since"] == 0:
+            return polled([{"type": "delta", "text": "Let me see"}], 0, "running")
+        if params["wait_ms"] == 15000:
+            threading.Event().wait(5)
+        return polled([{"type": "change", "change": change(confirm_in_s=90)}, end("cancelled")], 1, "cancelled")
+
+    answers = [("run.start", None, STARTED), ("run.poll", None, poll), ("run.cancel", None, {"run": "r1"})]
+    terminal, _ = at_terminal(answers, "prompt", "rename my wifi")
+    terminal.wait_for("Let me see")
+    terminal.press_ctrl_c()
+    terminal.wait_for("Change k1 applied")
+    terminal.wait_for("cancelled")
+    terminal.wait_for("to keep the change: oasis confirm k1")
+    assert terminal.leave() == 130
+    assert "Keep it?" not in terminal.text
+
+
 def test_approve_shows_the_plan_and_sends_the_whole_hash(at_terminal):
     terminal, daemon = at_terminal(Run().answers(), "approve", "p1")
     terminal.wait_for("+ option ssid 'Home'")
