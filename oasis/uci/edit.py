@@ -96,7 +96,7 @@ def _extended(package: Package, pointer: Pointer) -> Section | None:
     if type and not names.is_type(type):
         raise refusal.Refused(refusal.INVALID)
     sections = [section for section in package.sections if not type or section.type == type]
-    number = _as_int(min(max(int(index[1]), -_LONG_MAX - 1), _LONG_MAX))
+    number = leading_number(index[1]) or 0
     number += len(sections) if number < 0 else 0
     if not 0 <= number < len(sections):
         return None
@@ -108,6 +108,12 @@ def _as_int(number: int) -> int:
     """Cut a number as C's conversion to int does."""
     number &= (1 << _INT_BITS) - 1
     return number - (1 << _INT_BITS) if number >> (_INT_BITS - 1) else number
+
+
+def leading_number(text: str) -> int | None:
+    """Return the number a text begins with, cut to C's int; None when it begins with something else."""
+    found = _LEADING_NUMBER.match(text)
+    return None if found is None else _as_int(min(max(int(found[1]), -_LONG_MAX - 1), _LONG_MAX))
 
 
 def position(text: str) -> int:
@@ -180,12 +186,12 @@ def delete(pointer: Pointer, silent: bool = False) -> None:
 
 
 def _delete_item(pointer: Pointer, items: list[str], silent: bool) -> None:
-    number = _LEADING_NUMBER.match(pointer.value or "")
-    if number is None or not 0 <= int(number[1]) < len(items):
+    number = leading_number(pointer.value or "")
+    if number is None or not 0 <= number < len(items):
         return
     if not silent:
         pointer.record(REMOVE, pointer.value)
-    del items[int(number[1])]
+    del items[number]
 
 
 def add_list(pointer: Pointer, silent: bool = False) -> None:
