@@ -13,7 +13,6 @@
 """
 
 import glob
-import importlib.util
 import json
 import os
 import re
@@ -22,6 +21,7 @@ import subprocess
 
 import pytest
 
+from tests.daemon import copy_root, start_daemon
 from tests.frontends import launcher
 from tests.frontends.fake_daemon import FakeDaemon
 
@@ -98,11 +98,7 @@ def run(commands, root, program):
 
 
 def start_real(root):
-    if importlib.util.find_spec("tests.daemon") is None:
-        pytest.skip("there is no daemon yet")
-    from tests.daemon import start_daemon
-
-    return start_daemon(root)
+    return start_daemon(copy_root(str(root)))
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=[os.path.basename(path)[:-4] for path in SCENARIOS])
