@@ -74,7 +74,8 @@ class Decoder:
         try:
             return self._close()
         except SchemaError as error:
-            return self.cut() if self._form else self.bad_answer(error.message)
+            is_cut = self.is_started or self._form == "whole"
+            return self.cut() if is_cut else self.bad_answer(error.message)
 
     # Endings
 

@@ -116,7 +116,9 @@ def test_results_stored_in_a_users_message_are_found_too():
 
 
 def test_a_second_result_for_one_call_is_dropped():
-    chat = prepared(message("assistant", call("a")), message("tool", result("a", "1")), message("tool", result("a", "2")))
+    chat = prepared(
+        message("assistant", call("a")), message("tool", result("a", "1")), message("tool", result("a", "2"))
+    )
     assert chat[1] == message("tool", result("a", "1")) and len(chat) == 2
 
 
@@ -134,7 +136,10 @@ def test_a_repeated_id_is_renamed_with_the_results_that_follow():
 
 def test_a_late_result_answers_the_newest_call_of_its_id():
     chat = prepared(
-        message("user", "u"), message("assistant", call("a")), message("assistant", call("a")), message("tool", result("a"))
+        message("user", "u"),
+        message("assistant", call("a")),
+        message("assistant", call("a")),
+        message("tool", result("a")),
     )
     assert [m["role"] for m in chat] == ["user", "assistant", "tool"]
 
@@ -249,6 +254,6 @@ def test_every_call_has_its_result_behind_it_and_ids_are_unique(chat, merge, rul
 @given(st.lists(MESSAGE, max_size=8))
 def test_alternating_chats_take_turns(chat):
     out = [m["role"] for m in gate.prepare(chat, FIRST, alternate=True, drop_empty=True) if m["role"] != "system"]
-    for first, second in zip(out, out[1:]):
+    for first, second in zip(out, out[1:], strict=False):
         assert first != second
     assert not out or out[0] == "user"

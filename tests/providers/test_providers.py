@@ -1,0 +1,76 @@
+"""The tables: vendors, profiles, and decoders that survive anything."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oasis import providers
+from oasis.core import jsonl
+from oasis.errors import SettingsError
+from tests.providers.recordings import options
+
+FLAGS = {
+    "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
+    "alternate", "drop_empty", "end_with_user", "null_content", "call_ids", "echo", "usage_adds_reasoning", "headers",
+    "num_ctx",
+}  # fmt: skip
+
+
+def test_every_profile_is_complete_and_uses_only_known_keys():
+    for name, entry in providers.profiles().items():
+        assert {"name", "vendor", "base_url", "key", "key_env", "model", "idle_s"} <= set(entry) <= FLAGS, name
+        assert entry["vendor"] in providers.VENDORS and entry["key"] in ("required", "optional", "none"), name
+        assert entry["base_url"].startswith("https://") or entry["key"] == "optional", name
+
+
+def test_the_services_we_promise_are_there():
+    promised = {
+        "openai", "openrouter", "lmstudio", "llamacpp", "vllm", "groq", "deepseek", "mistral", "xai", "cerebras",
+        "compatible", "anthropic", "gemini", "ollama",
+    }  # fmt: skip
+    assert promised <= set(providers.profiles())
+
+
+def test_every_vendor_keeps_the_contract():
+    for vendor in providers.VENDORS:
+        module = providers.load(vendor)
+        for name in ("build_request", "Decoder", "models_request", "models_read"):
+            assert callable(getattr(module, name)), vendor
+
+
+def test_unknown_names_are_refused_with_the_known_ones():
+    with pytest.raises(SettingsError) as caught:
+        providers.load("nobody")
+    assert "openai" in caught.value.hint
+    with pytest.raises(SettingsError) as caught:
+        providers.profile("nobody")
+    assert "groq" in caught.value.hint
+
+
+WORDS = b'data: |error: |:|<|{|}|[|]|[DONE]|null|{}|"choices":|{"message":{"content":"y"},"done":true}'.split(b"|")
+CHUNKS = [
+    b'{"choices":[{"delta":{"content":"x"}}]}',
+    b'{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a"}]},"finish_reason":"stop"}]}',
+    b'{"choices":[{"delta":{"tool_calls":[7]}}]}',
+    b'{"choices":{"a":1},"usage":[1]}',
+]
+PIECES = st.sampled_from([b"\n", b"\n\n", b"\r", b"\xff", *WORDS, *CHUNKS])
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.lists(PIECES, max_size=12),
+    st.sampled_from(["openai", "gemini", "openrouter", "ollama"]),
+    st.sampled_from([200, 500]),
+)
+def test_any_bytes_give_events_with_exactly_one_ending(pieces, profile, status):
+    asked = options(profile)
+    decoder = providers.load(asked["profile"]["vendor"]).Decoder(status, {}, asked)
+    events = []
+    for piece in pieces:
+        events.extend(decoder.feed(piece))
+    events.extend(decoder.close())
+    assert [e["type"] in ("done", "error") for e in events] == [False] * (len(events) - 1) + [True]
+    for event in events:
+        jsonl.line(event)
+    assert decoder.feed(b"more") == [] and decoder.close() == []
