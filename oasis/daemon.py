@@ -26,7 +26,7 @@ from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
 from oasis.errors import OasisError, SettingsError
 from oasis.exchanges import Exchanges
-from oasis.methods import Methods
+from oasis.methods import Methods, shown
 from oasis.runs import Runs
 from oasis.settings import PACKAGE, Settings
 from oasis.system.executor import Executor
@@ -139,11 +139,8 @@ class Daemon:
                 cursor.commit(PACKAGE)
 
     def _tell(self, record: dict[str, object]) -> None:
-        """Tell every run of a chat, and the log, that a change has a new state."""
-        from oasis.methods import shown
-
-        for run in self.runs.of_chat(str(record.get("chat", ""))):
-            run.emit("change", change=shown(self.transaction.pending() or record))
+        """Tell the run that made a change, and the log, that the change has a new state."""
+        self.runs.tell(str(record.get("run", "")), "change", change=shown(self.transaction.pending() or record))
         if record["state"] in ("rolled_back", "rollback_failed"):
             _log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
 

@@ -66,11 +66,10 @@ class Exchanges:
 
     def undo(self, change: str = "") -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-        chat = self._store.create()
-        return self._runs.start(chat.id, lambda run: self._undo(run, chat, change))
+        return self._runs.start("", lambda run: self._undo(run, change))
 
-    def _undo(self, run: Run, chat: Chat, change: str) -> tuple[str, str]:
-        operator = self._operator(run, chat, "")
+    def _undo(self, run: Run, change: str) -> tuple[str, str]:
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
         result = operator.undo(change)
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
@@ -78,7 +77,7 @@ class Exchanges:
     def _answer(self, run: Run, chat: Chat, text: str, heads: list[str], service: dict[str, object]) -> tuple[str, str]:
         message = self._take(chat, text, heads)
         run.emit("message", id=message, role="user")
-        operator = self._operator(run, chat, message)
+        operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled)
         turn = Turn(
             chat,
             self._ask(service, run),
@@ -112,9 +111,6 @@ class Exchanges:
             raise
         return str(message["id"])
 
-    def _operator(self, run: Run, chat: Chat, message: str) -> Operator:
-        return Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled)
-
     def _ask(self, service: dict[str, object], run: Run) -> object:
         if service["vendor"] == OFFLINE:
             return self._ask_offline
@@ -138,6 +134,10 @@ class Exchanges:
 
         for event in offline.reply(messages, self._shop.facts, self._unix_s()):
             on_event(event)
+
+
+def _nothing() -> None:
+    """Flush the chat of a run that has none."""
 
 
 def _system_prompt() -> str:

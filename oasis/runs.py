@@ -111,7 +111,7 @@ def _size(fields: dict[str, object]) -> int:
 
 
 class Runs:
-    """All runs. `new_id()` gives xids; `work(run, **request)` is called in the run's thread and returns how it ended."""
+    """All runs of one daemon. `new_id()` gives xids."""
 
     def __init__(self, new_id: object, now_s: object) -> None:
         self._new_id = new_id
@@ -120,14 +120,14 @@ class Runs:
         self._runs: dict[str, Run] = {}
 
     def start(self, chat: str, work: object) -> Run:
-        """Start a run on a chat; `work(run)` does it and returns (state, stop_reason).
+        """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
 
         Raises: UsageError when the chat, or the daemon, is busy.
         """
         with self._lock:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
-            if any(run.chat == chat for run in busy):
+            if chat and any(run.chat == chat for run in busy):
                 raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
@@ -146,15 +146,17 @@ class Runs:
                 raise UsageError("there is no run %r any more" % name, "its chat holds what was said: oasis list")
             return self._runs[name]
 
+    def tell(self, name: str, kind: str, **fields: object) -> None:
+        """Add an event to a run that may be long over."""
+        with self._lock:
+            run = self._runs.get(name)
+        if run is not None:
+            run.emit(kind, **fields)
+
     def active(self) -> list[Run]:
         """Return the runs that have not ended."""
         with self._lock:
             return [run for run in self._runs.values() if not run.is_ended()]
-
-    def of_chat(self, chat: str) -> list[Run]:
-        """Return the newest run of a chat, in a list; none when there was none lately."""
-        with self._lock:
-            return [run for run in self._runs.values() if run.chat == chat][-1:]
 
     def wait_ended(self, seconds: float) -> None:
         """Wait until no run is at work, at most so long."""

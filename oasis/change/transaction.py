@@ -118,7 +118,7 @@ class Transaction:
             return dict(record)
 
     def _new_record(self, plan: dict[str, object], message: str) -> dict[str, object]:
-        keys = ("chat", "summary", "words", "risk", "services")
+        keys = ("run", "chat", "summary", "words", "risk", "services")
         record = {key: plan[key] for key in keys}
         record.update(
             id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
