@@ -2,10 +2,9 @@
  * A stand-in for LuCI's browser runtime, as far as the pages of this project need one.
  *
  * It behaves like the real one where a page can get it wrong: a bare string child of E() is parsed as HTML while an
- * array of strings becomes text, calls of one frame go out as one batch unless `nobatch`, a call ends after 20 s,
- * -32002 asks once whether the session lives and then covers the page with a dialog, dependencies are the `require`
- * strings at the top of a source, and a file yields a class of which one instance is made.
- */
+ * array of strings becomes text (and null in it the word "null"), calls of one frame go out as one batch unless
+ * `nobatch`, a call ends after 20 s, -32002 asks once whether the session lives and then covers the page with a dialog,
+ * dependencies are the `require` strings at the top of a source, and a file yields a class of which one instance is made.
 (function(window, document) {
 	'use strict';
 
@@ -74,10 +73,8 @@
 		append(node, children) {
 			if (Array.isArray(children))
 				children.forEach(function(child) {
-					if (dom.elem(child))
-						node.appendChild(child);
-					else if (child != null)
-						node.appendChild(document.createTextNode(String(child)));
+					/* the real one means to skip null, but looks at the wrong variable: it writes "null" */
+					node.appendChild(dom.elem(child) ? child : document.createTextNode(String(child)));
 				});
 			else if (typeof(children) == 'function')
 				dom.append(node, children(node));
@@ -294,7 +291,7 @@
 			const classes = Array.prototype.slice.call(arguments, 2);
 			const note = dom.create('div', { 'class': [ 'alert-message' ].concat(classes).join(' '), role: 'alert' }, [
 				dom.create('button', { 'class': 'btn', style: 'float:right', click: function() { note.remove(); } }, [ _('Dismiss') ]),
-				title ? dom.create('h4', [ title ]) : null
+				dom.create('h4', [ title || '' ])
 			]);
 
 			dom.append(note, children);

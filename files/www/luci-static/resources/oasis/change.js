@@ -66,7 +66,7 @@ return baseclass.extend({
 			canUndo ? E('div', { 'class': 'oasis-foot' }, [
 				E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': undo }, [ _('Undo') ])
 			]) : null
-		]);
+		].filter(Boolean));
 	},
 
 	/*

@@ -59,7 +59,7 @@ return baseclass.extend({
 					'aria-label': _('Delete the chat "%s"').format(titleOf(item)),
 					'click': function() { ask(item, act.remove); }
 				}, [ '\u00d7' ]) : null
-			]);
+			].filter(Boolean));
 		};
 
 		const draw = function() {

@@ -123,7 +123,7 @@ return baseclass.extend({
 							}
 						}, [ text ]);
 					})) : null
-				]);
+				].filter(Boolean));
 			}
 		};
 	}

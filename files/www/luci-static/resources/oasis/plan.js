@@ -113,7 +113,7 @@ return baseclass.extend({
 			E('summary', [ _('Details') ]),
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
 			reasons(plan), services(plan)
-		].concat(diffs(plan), [ commands(plan), safetyNet(plan) ]));
+		].concat(diffs(plan), [ commands(plan), safetyNet(plan) ]).filter(Boolean));
 		const node = E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Proposed change') ]), badge(plan),

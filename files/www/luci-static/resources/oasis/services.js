@@ -16,7 +16,7 @@ return baseclass.extend({
 	choice: function(choose) {
 		const select = E('select', { 'class': 'cbi-input-select', 'disabled': choose ? null : '' });
 		const note = E('span', { 'class': 'oasis-small' });
-		const node = E('label', { 'hidden': '' }, [ E('span', { 'class': 'oasis-small' }, [ _('Answers') ]), select, note ]);
+		const node = E('label', { 'hidden': '' }, [ E('span', { 'class': 'oasis-small' }, [ _('Answered by') ]), select, note ]);
 		let known = [], active = '';
 
 		const mark = function(identifier) {

@@ -101,6 +101,14 @@ return baseclass.extend({
 			return turn;
 		};
 
+		/* A card that would not fit keeps its differences folded, so that question and buttons stay in sight. */
+		const unfold = function(card) {
+			if (card.offsetHeight > log.clientHeight)
+				card.querySelectorAll('.oasis-diff').forEach(function(part) { part.open = false; });
+			if (card.offsetHeight > log.clientHeight)
+				card.scrollIntoView({ block: 'nearest' });
+		};
+
 		const closeText = function() {
 			if (live)
 				live.node.removeAttribute('aria-busy');
@@ -141,7 +149,7 @@ return baseclass.extend({
 				return plans[value.id].expire_in(value.expires_in_s);
 			closeText();
 			plans[value.id] = planCard.card(value, act);
-			put(plans[value.id].node);
+			unfold(put(plans[value.id].node));
 		};
 
 		const change = function(value) {
@@ -159,7 +167,7 @@ return baseclass.extend({
 			put(E('div', { 'class': 'alert-message danger error oasis-error', 'role': 'alert' }, [
 				E('strong', [ words.plain(error.message) ]),
 				error.hint ? E('div', [ words.plain(error.hint) ]) : null
-			]));
+			].filter(Boolean)));
 		};
 
 		const user = function(text) {
@@ -221,6 +229,7 @@ return baseclass.extend({
 			plan: plan,
 			change: change,
 			toEnd: toEnd,
+			isAtEnd: isAtEnd,
 
 			has: function(kind, id) { return (kind == 'plan' ? plans : changes)[id] != null; },
 

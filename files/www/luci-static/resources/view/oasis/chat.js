@@ -76,6 +76,7 @@ return view.extend({
 		]);
 
 		window.addEventListener('resize', this.fit.bind(this));
+		this.list.node.addEventListener('toggle', this.fit.bind(this));
 		document.addEventListener('visibilitychange', this.lookAgain.bind(this));
 		/* sizes are known once the page shows this node and its style */
 		this.node.firstChild.addEventListener('load', this.fit.bind(this));
@@ -378,7 +379,7 @@ return view.extend({
 		this.notices.textContent = '';
 		this.notices.appendChild(E('div', { 'class': 'alert-message %s'.format(fault.code == 'session' ? 'warning' : 'danger error'), 'role': 'alert' }, [
 			E('strong', [ fault.message ]), ' ', fault.hint || '', button ? E('div', [ button ]) : null
-		]));
+		].filter(Boolean)));
 		this.fit();
 	},
 
@@ -392,7 +393,11 @@ return view.extend({
 		const below = this.main.getBoundingClientRect().bottom - box.getBoundingClientRect().bottom;
 		const above = box.getBoundingClientRect().top + window.scrollY;
 
+		const isAtEnd = this.log.isAtEnd();
+
 		box.style.height = Math.max(LOG_MIN_PX, window.innerHeight - above - below - MARGIN_PX) + 'px';
+		if (isAtEnd)
+			this.log.toEnd();
 	},
 
 	handleSave: null,
