@@ -19,6 +19,7 @@ import threading
 
 from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
 from oasis.system.digest import sha256
+from oasis.system.executor import end_group
 
 if False:  # annotations only
     from oasis.change.journal import Journal
@@ -261,10 +262,9 @@ class Transaction:
         self._close(record, "rolled_back")
 
     def _end_guard(self) -> None:
-        """Reap the guard: it sees within a second that the record is gone, and is not waited for."""
+        """End the guard; after a restart of ours it ends by itself, within a second of the record's going."""
         if self._guard is not None:
-            self._guard.terminate()
-            self._guard.wait()
+            end_group(self._guard)
             self._guard = None
 
     def _mark_undone(self, record: dict[str, object]) -> None:

@@ -1,0 +1,144 @@
+"""Plans: worked out on the router as it is, bound by one hash, stale when anything moved."""
+
+import pytest
+
+from oasis.errors import ApplyError, PolicyError, UciError
+from tests.change.kit import RENAME, WIFI
+
+
+def test_a_plan_tells_words_diff_risk_and_services(kit):
+    plan = kit.plan(RENAME)
+    assert plan["words"] == ["Host name (system.@system[0].hostname): 'OpenWrt' → 'attic'"]
+    assert {"op": "-", "text": "\toption hostname 'OpenWrt'"} in plan["diff"][0]["lines"]
+    assert {"op": "+", "text": "\toption hostname 'attic'"} in plan["diff"][0]["lines"]
+    assert plan["risk"] == "low"
+    assert not plan["needs_approval"]
+    assert {"name": "system", "action": "reload"} in plan["services"]
+    assert plan["confirm_s"] == 0
+
+
+def test_wireless_is_risky_and_must_be_kept(kit):
+    plan = kit.plan(WIFI)
+    assert plan["risk"] == "risky"
+    assert plan["needs_approval"]
+    assert plan["confirm_s"] == 90
+    assert plan["services"] == [{"name": "network", "action": "reload"}]
+
+
+def test_the_way_to_the_router_gets_the_longer_window(kit):
+    assert kit.plan("uci set network.lan.ipaddr=192.168.5.1")["confirm_s"] == 180
+
+
+def test_what_is_already_so_gives_no_plan(kit):
+    assert kit.plan("uci set system.@system[0].hostname=OpenWrt") is None
+
+
+def test_planning_touches_nothing(kit):
+    before = {name: kit.config(name) for name in kit.files.names(kit.root.confdir)}
+    kit.plan(WIFI)
+    assert {name: kit.config(name) for name in before} == before
+    assert kit.services() == []
+
+
+def test_no_secret_stands_in_what_is_shown(kit):
+    plan = kit.plan(
+        "uci set wireless.default_radio0.encryption=psk2\nuci set wireless.default_radio0.key='correct horse battery'"
+    )
+    shown = repr([plan["words"], plan["uci"], plan["diff"]])
+    assert "correct horse" not in shown
+    assert "new secret" in shown
+
+
+def test_an_unknown_package_is_named_with_those_that_are_there(kit):
+    with pytest.raises(UciError) as caught:
+        kit.plan("uci set networks.lan.ipaddr=1.2.3.4")
+    assert "networks" in caught.value.message
+    assert "network," in caught.value.hint
+
+
+def test_an_unknown_option_is_refused_with_the_nearest(kit):
+    with pytest.raises(PolicyError) as caught:
+        kit.plan("uci set system.@system[0].hostnam=attic")
+    assert "hostnam" in caught.value.message
+    assert "hostname" in caught.value.message + caught.value.hint
+
+
+def test_a_bad_value_is_refused(kit):
+    with pytest.raises(PolicyError) as caught:
+        kit.plan("uci set network.lan.ipaddr=192.168.1.999")
+    assert "192.168.1.999" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uci set firewall.@include[0].path=/tmp/evil.sh",
+        "uci set dhcp.@dnsmasq[0].dhcpscript=/tmp/evil.sh",
+        "uci set uhttpd.main.interpreter='.sh=/bin/sh'",
+    ],
+)
+def test_options_that_run_code_are_forbidden(kit, command):
+    with pytest.raises((PolicyError, UciError)) as caught:
+        kit.plan("uci add firewall include\n" + command if "include" in command else command)
+    assert isinstance(caught.value, PolicyError), caught.value
+
+
+def test_own_settings_and_logins_are_forbidden(kit):
+    for command in ("uci set oasis.main.approval=none", "uci add rpcd login", "uci set rpcd.@login[0].password=x"):
+        with pytest.raises(PolicyError):
+            kit.plan(command)
+
+
+def test_the_hash_is_of_this_plan_and_run_alone(kit):
+    first, second = kit.plan(WIFI, "run1"), kit.plan(WIFI, "run2")
+    assert len(first["hash"]) == 64
+    assert first["hash"] != second["hash"]
+
+
+@pytest.mark.parametrize("key", ["operations", "services", "before", "after", "run"])
+def test_a_plan_altered_after_it_was_shown_is_refused(kit, key):
+    plan = kit.plan(WIFI)
+    plan[key] = {"operations": [], "services": [], "before": {}, "after": {}, "run": "other"}[key]
+    with pytest.raises(ApplyError, match="not what was shown"):
+        kit.transaction.apply(plan)
+    assert kit.services() == []
+
+
+def test_an_expired_plan_is_refused(kit):
+    plan = kit.plan(WIFI)
+    kit.clock.shift_s = 601
+    with pytest.raises(ApplyError, match="expired"):
+        kit.transaction.apply(plan)
+
+
+def test_an_edit_by_others_since_the_plan_is_refused(kit):
+    plan = kit.plan(RENAME)
+    kit.write("system", kit.config("system").replace(b"UTC", b"CET-1CEST"))
+    edited = kit.config("system")
+    with pytest.raises(ApplyError, match="changed by somebody else"):
+        kit.transaction.apply(plan)
+    assert kit.config("system") == edited
+
+
+def test_foreign_staged_changes_are_refused_and_kept(kit):
+    with open(kit.root.path("/tmp/.uci/system"), "w") as handle:
+        handle.write("system.cfg01e48a.notes='mine'\n")
+    plan = kit.plan(RENAME)
+    with pytest.raises(ApplyError, match="uncommitted") as caught:
+        kit.transaction.apply(plan)
+    assert "uci changes system" in caught.value.hint
+    assert b"attic" not in kit.config("system")
+    with open(kit.root.path("/tmp/.uci/system")) as handle:
+        assert "mine" in handle.read()
+
+
+def test_approval_modes(make_kit):
+    assert make_kit(approval="all").plan(RENAME)["needs_approval"]
+    assert not make_kit(approval="none").plan(WIFI)["needs_approval"]
+    with pytest.raises(PolicyError):
+        make_kit(approval="none").plan("uci set oasis.main.approval=none")
+
+
+def test_restarting_the_network_is_risky_and_a_name_server_is_not(kit):
+    assert kit.planner.service("network", "restart", "r", "c")["needs_approval"]
+    assert not kit.planner.service("dnsmasq", "restart", "r", "c")["needs_approval"]

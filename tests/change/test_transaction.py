@@ -1,0 +1,282 @@
+"""The transaction: all of a change or nothing of it, whatever happens in between."""
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from oasis.change.undo import plan_undo
+from oasis.errors import ApplyError, OasisError, RollbackError, UsageError
+from tests.change.kit import RENAME, WIFI, FailingFiles, Kit
+
+
+def test_a_low_risk_change_is_final_at_once(kit):
+    record = kit.transaction.apply(kit.plan(RENAME))
+    assert record["state"] == "confirmed"
+    assert b"option hostname 'attic'" in kit.config("system")
+    assert "system reload" in kit.services()
+    assert kit.transaction.pending() is None
+    assert not kit.journal.is_pending()
+
+
+def test_a_risky_change_waits_and_is_kept(kit):
+    record = kit.transaction.apply(kit.plan(WIFI))
+    assert record["state"] == "applied"
+    assert kit.transaction.pending()["confirm_in_s"] in (88, 89, 90)
+    assert kit.journal.is_pending()
+    assert kit.transaction.confirm(str(record["id"]))["state"] == "confirmed"
+    assert b"'Attic'" in kit.config("wireless")
+    assert not kit.journal.is_pending()
+
+
+def test_nobody_keeps_it_and_the_old_files_come_back(make_kit):
+    kit = make_kit(confirm_s=1)
+    before = kit.config("wireless")
+    kit.transaction.apply(kit.plan(WIFI))
+    assert kit.config("wireless") != before
+    record = kit.wait_for("rolled_back")
+    assert kit.config("wireless") == before
+    assert "nobody kept" in record["reason"]
+    assert kit.services() == ["network reload", "network reload"]
+    assert kit.transaction.pending() is None
+
+
+def test_the_owner_puts_it_back(kit):
+    before = kit.config("wireless")
+    record = kit.transaction.apply(kit.plan(WIFI))
+    assert kit.transaction.roll_back(str(record["id"]), "the owner put it back")["state"] == "rolled_back"
+    assert kit.config("wireless") == before
+    with pytest.raises(UsageError):
+        kit.transaction.confirm("")
+
+
+def test_one_at_a_time(kit):
+    kit.transaction.apply(kit.plan(WIFI))
+    with pytest.raises(ApplyError, match="waits to be kept"):
+        kit.transaction.apply(kit.plan(RENAME))
+    assert b"attic" not in kit.config("system")
+
+
+def test_a_service_that_fails_puts_everything_back(kit):
+    before = {name: kit.config(name) for name in ("system", "wireless")}
+    kit.fault("network", "1")
+    with pytest.raises(ApplyError, match="network reload failed.*everything was put back"):
+        kit.transaction.apply(kit.plan(RENAME + "\n" + WIFI))
+    assert {name: kit.config(name) for name in before} == before
+    assert not kit.journal.is_pending()
+    assert kit.told[-1]["state"] == "rolled_back"
+
+
+def test_a_file_that_is_not_as_planned_puts_everything_back(tmp_path):
+    kit = Kit(tmp_path / "router")
+    before = kit.config("system")
+    plan = kit.plan(RENAME)
+    kit.transaction._write = lambda plan: kit.write("system", b"config system\n")
+    with pytest.raises(ApplyError, match="not what the plan promised"):
+        kit.transaction.apply(plan)
+    assert kit.config("system") == before
+
+
+def test_modes_of_files_are_kept(kit):
+    path = kit.root.confdir + "/wireless"
+    os.chmod(path, 0o640)
+    record = kit.transaction.apply(kit.plan(WIFI))
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    kit.transaction.roll_back(str(record["id"]), "test")
+    assert os.stat(path).st_mode & 0o777 == 0o640
+
+
+def test_too_little_flash_changes_nothing(make_kit):
+    kit = make_kit(free=70 * 1024)
+    plan = kit.plan(RENAME)
+    plan["images"]["system"] = (plan["images"]["system"][0], b"x" * 9000)
+    with pytest.raises(ApplyError, match="kB of flash are free"):
+        kit.transaction.apply(plan)
+    assert not kit.journal.is_pending()
+    assert kit.services() == []
+
+
+def test_a_restart_puts_back_what_was_not_kept(kit):
+    before = kit.config("wireless")
+    kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction._record = None  # the first daemon is gone: its timer finds nothing to do
+    second = kit.again()
+    record = second.transaction.recover()
+    assert record["state"] == "rolled_back"
+    assert kit.config("wireless") == before
+    assert kit.services() == ["network reload", "network reload"]
+    assert second.transaction.recover() is None
+
+
+def test_a_restart_leaves_a_kept_change_alone(kit):
+    record = kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction.confirm(str(record["id"]))
+    assert kit.again().transaction.recover() is None
+    assert b"'Attic'" in kit.config("wireless")
+
+
+def test_everything_the_undo_needs_is_on_flash_before_the_first_commit(kit):
+    seen = {}
+
+    def look(plan):
+        folder = kit.root.path("/etc/oasis/")
+        for place in ("pending/list", "pending/files/system", "pending/deadline"):
+            with open(folder + place, "rb") as handle:
+                seen[place] = handle.read()
+        seen["before"] = kit.journal.image(plan["id"], "before", "system")
+        seen["after"] = kit.journal.image(plan["id"], "after", "system")
+        deadline = time.monotonic() + 2  # the kernel shows the words of a new process a moment after it began
+        while not guards(kit) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        seen["guards"] = len(guards(kit))
+
+    before = kit.config("system")
+    kit.transaction._write = look
+    with pytest.raises(ApplyError):
+        kit.transaction.apply(kit.plan(RENAME))
+    assert seen["pending/files/system"] == before == seen["before"]
+    assert b"attic" in seen["after"]
+    assert seen["pending/list"].endswith(b"end\n")
+    assert seen["guards"]
+
+
+def guards(kit):
+    """Return the process ids of the guards of a root."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as handle:
+                words = handle.read().split(b"\0")
+        except OSError:
+            continue
+        if any(word.endswith(b"guard.sh") for word in words) and kit.root.folder.encode() in words:
+            found.append(int(name))
+    return found
+
+
+def test_the_guard_restores_when_the_daemon_is_dead(make_kit):
+    kit = make_kit(confirm_s=1)
+    before = kit.config("wireless")
+    kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction._record = None  # as if killed: the daemon's own timer does nothing
+    kit.journal.set_deadline(int(kit.clock.up_s()) + 1)
+    deadline = time.monotonic() + 10
+    while kit.config("wireless") != before:
+        assert time.monotonic() < deadline, "the guard did nothing"
+        time.sleep(0.05)
+    while kit.services() != ["network reload", "network reload"]:
+        assert time.monotonic() < deadline, kit.services()
+        time.sleep(0.05)
+    assert kit.again().transaction.recover()["state"] == "rolled_back"
+
+
+def test_the_guard_ends_when_the_change_is_kept(kit):
+    record = kit.transaction.apply(kit.plan(WIFI))
+    time.sleep(0.1)
+    assert guards(kit)
+    kit.transaction.confirm(str(record["id"]))
+    assert guards(kit) == []
+
+
+def test_undo_brings_back_the_bytes(kit):
+    before = kit.config("wireless")
+    record = kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction.confirm(str(record["id"]))
+    plan = plan_undo(kit.journal, kit.planner, "", "run2", "")
+    assert plan["risk"] == "risky"
+    assert plan["undoes"] == record["id"]
+    undone = kit.transaction.apply(plan)
+    kit.transaction.confirm(str(undone["id"]))
+    assert kit.config("wireless") == before
+    assert kit.journal.read(str(record["id"]))["undone_by"] == undone["id"]
+    with pytest.raises(UsageError, match="no change to undo"):
+        plan_undo(kit.journal, kit.planner, "", "run3", "")
+
+
+def test_undo_never_loses_a_later_edit(kit):
+    kit.transaction.apply(kit.plan(RENAME))
+    kit.write("system", kit.config("system").replace(b"UTC", b"JST-9"))
+    later = kit.config("system")
+    with pytest.raises(ApplyError, match="system changed since"):
+        plan_undo(kit.journal, kit.planner, "", "run2", "")
+    assert kit.config("system") == later
+
+
+def test_an_edit_by_others_in_the_window_is_kept_beside_the_record(kit):
+    before = kit.config("wireless")
+    record = kit.transaction.apply(kit.plan(WIFI))
+    theirs = kit.config("wireless").replace(b"'Attic'", b"'Cellar'")
+    kit.write("wireless", theirs)
+    rolled = kit.transaction.roll_back(str(record["id"]), "test")
+    assert kit.config("wireless") == before
+    with open(rolled["kept"][0], "rb") as handle:
+        assert handle.read() == theirs
+
+
+def test_a_damaged_copy_is_told_as_loudly_as_can_be_and_tried_again(kit):
+    record = kit.transaction.apply(kit.plan(WIFI))
+    copy = kit.journal.pending + "/files/wireless"
+    with open(copy, "rb") as handle:
+        good = handle.read()
+    with open(copy, "wb") as handle:
+        handle.write(b"rubbish")
+    with pytest.raises(RollbackError, match="damaged"):
+        kit.transaction.roll_back(str(record["id"]), "test")
+    assert kit.told[-1]["state"] == "rollback_failed"
+    assert kit.journal.is_pending()
+    with pytest.raises(ApplyError):
+        kit.transaction.apply(kit.plan(RENAME))
+    with open(copy, "wb") as handle:
+        handle.write(good)
+    assert kit.transaction.roll_back(str(record["id"]), "again")["state"] == "rolled_back"
+
+
+@pytest.mark.parametrize("text", [RENAME, WIFI])
+def test_any_failing_write_leaves_the_old_or_the_new_state(tmp_path, text):
+    package = "system" if text == RENAME else "wireless"
+    number, failures = 0, 0
+    while True:
+        number += 1
+        files = FailingFiles()
+        kit = Kit(tmp_path / str(number), files=files)
+        before = kit.config(package)
+        plan = kit.plan(text)
+        after = plan["images"][package][1]
+        files.fail_at = files.steps + number
+        try:
+            record = kit.transaction.apply(plan)
+            failed = False
+        except OasisError:
+            failed, record = True, None
+        reached = files.steps >= files.fail_at
+        files.fail_at = 0
+        assert kit.config(package) in (before, after)
+        kit.transaction._record = None
+        second = kit.again()
+        second.transaction.recover()
+        if failed:
+            failures += 1
+            state = second.journal.records()[0]["state"] if second.journal.records() else "rolled_back"
+            assert kit.config(package) == (after if state == "confirmed" else before), (number, state)
+        elif text == RENAME:
+            assert record["state"] == "confirmed"
+            assert kit.config(package) == after
+        assert second.transaction.apply(second.plan("uci set system.@system[0].notes=fine"))["state"] == "confirmed"
+        if not reached:
+            break
+    assert failures >= 10
+
+
+def test_restore_can_be_stopped_anywhere_and_run_again(kit):
+    before = {name: kit.config(name) for name in ("system", "wireless")}
+    kit.transaction.apply(kit.plan(RENAME + "\n" + WIFI))
+    kit.transaction._record = None
+    # One file is back already, as after a power cut in the middle of restoring.
+    os.rename(kit.journal.pending + "/files/system", kit.root.confdir + "/system")
+    done = subprocess.run(
+        ["/bin/sh", "oasis/change/restore.sh", kit.journal.pending, kit.root.folder], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert {name: kit.config(name) for name in before} == before
+    assert kit.services() == ["system reload", "sysntpd reload", "network reload"]
