@@ -58,7 +58,9 @@ class Turn:
         except OasisError as failure:
             state, error = "error", failure
         except Exception as bug:
-            self._close(OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis"))
+            # Stored here, told and logged by the run.
+            self._store_error(OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis"))
+            self._chat.flush()
             raise
         self._close(error)
         return state
@@ -135,13 +137,16 @@ class Turn:
     def _close(self, error: OasisError | None) -> None:
         """Store the ending and put the exchange on flash."""
         if error is not None:
-            self.stop_reason = "other" if error.code == "cancelled" else "error"
-            self._store({
-                "role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict(), **self._source,
-            })  # fmt: skip
+            self._store_error(error)
             if error.code != "cancelled":
                 self._emit("error", error=error.as_dict())
         self._chat.flush()
+
+    def _store_error(self, error: OasisError) -> None:
+        self.stop_reason = "other" if error.code == "cancelled" else "error"
+        self._store({
+            "role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict(), **self._source,
+        })  # fmt: skip
 
     def _look(self) -> None:
         if self._is_cancelled():

@@ -1,0 +1,284 @@
+"""The daemon as a process: power cuts, second starts, damaged and full flash, real words to a real change."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.daemon import REPOSITORY, connected, copy_root, read_line, start_daemon
+
+WIFI = "set the wifi name to Attic and the password to correct-horse"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return copy_root(str(tmp_path / "router"))
+
+
+@pytest.fixture
+def daemon(root):
+    running = start_daemon(root)
+    yield running
+    running.stop()
+
+
+def config(root, package):
+    with open(f"{root}/etc/config/{package}", "rb") as handle:
+        return handle.read()
+
+
+def option(root, name, value):
+    """Set an option of the section `main` of Oasis's own settings."""
+    path = root + "/etc/config/oasis"
+    with open(path) as handle:
+        text = handle.read()
+    with open(path, "w") as handle:
+        handle.write(text.replace("config oasis 'main'\n", f"config oasis 'main'\n\toption {name} '{value}'\n", 1))
+
+
+def services(root):
+    try:
+        with open(root + "/var/log/services.log") as handle:
+            return [line.split(" ", 1)[1].strip() for line in handle]
+    except FileNotFoundError:
+        return []
+
+
+def follow(daemon, started, until=("end",)):
+    """Poll a run until an event of the given types; return all events."""
+    assert "run" in started, started
+    events, since = [], 0
+    while True:
+        reply = daemon.call("run.poll", run=started["run"], since=since, wait_ms=5000)
+        events += reply["events"]
+        since = reply["next"]
+        if any(event["type"] in until for event in events):
+            return events
+
+
+def say(daemon, message, until=("end",), **more):
+    return follow(daemon, daemon.call("run.start", message=message, **more), until)
+
+
+def of_type(events, kind):
+    return [event for event in events if event["type"] == kind]
+
+
+def approve(daemon, events):
+    plan = of_type(events, "plan")[-1]["plan"]
+    return daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+
+
+def apply_wifi(daemon):
+    """Bring a risky change to its window; return the change."""
+    started = daemon.call("run.start", message=WIFI)
+    events = follow(daemon, started, ("plan",))
+    assert approve(daemon, events)["decision"] == "approved"
+    follow(daemon, started)
+    return daemon.call("change.pending")["change"]
+
+
+def test_rename_is_done_at_once_and_undone(daemon):
+    before = config(daemon.root, "system")
+    events = say(daemon, "call this router attic")
+    assert of_type(events, "approval")[0]["decision"] == "automatic"
+    assert b"option hostname 'attic'" in config(daemon.root, "system")
+    assert "system reload" in services(daemon.root)
+    assert of_type(events, "end")[0]["state"] == "done"
+    follow(daemon, daemon.call("change.undo"))
+    assert config(daemon.root, "system") == before
+
+
+def test_wifi_waits_for_the_owner_twice(daemon):
+    before = config(daemon.root, "wireless")
+    started = daemon.call("run.start", message=WIFI)
+    events = follow(daemon, started, ("plan",))
+    plan = of_type(events, "plan")[0]["plan"]
+    assert plan["needs_approval"]
+    assert "correct-horse" not in json.dumps(plan)
+    assert config(daemon.root, "wireless") == before
+    assert daemon.call("plan.approve", plan=plan["id"], hash="0" * 64)["error"]["code"] == "policy"
+    assert daemon.call("plan.approve", plan=plan["id"], hash=plan["short"])["error"]["code"] == "policy"
+    approve(daemon, events)
+    events = follow(daemon, started)
+    assert b"'Attic'" in config(daemon.root, "wireless")
+    assert b"correct-horse" in config(daemon.root, "wireless")
+    change = daemon.call("change.pending")["change"]
+    assert 80 <= change["confirm_in_s"] <= 90
+    assert daemon.call("change.confirm", change=change["id"])["change"]["state"] == "confirmed"
+    assert services(daemon.root) == ["network reload"]
+
+
+def test_declined_is_not_done_and_the_turn_goes_on(daemon):
+    before = config(daemon.root, "wireless")
+    started = daemon.call("run.start", message=WIFI)
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    daemon.call("plan.decline", plan=plan["id"], reason="not now")
+    events = follow(daemon, started)
+    assert of_type(events, "approval")[0]["decision"] == "declined"
+    assert of_type(events, "end")[0]["state"] == "done"
+    assert config(daemon.root, "wireless") == before
+    messages = daemon.call("chat.load", id=started["chat"])["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_killed_while_a_change_waits_the_old_files_are_back_at_the_next_start(root):
+    before = config(root, "wireless")
+    first = start_daemon(root)
+    change = apply_wifi(first)
+    assert config(root, "wireless") != before
+    first.kill()
+    assert config(root, "wireless") != before
+    second = start_daemon(root)
+    try:
+        assert config(root, "wireless") == before
+        assert services(root) == ["network reload", "network reload"]
+        assert second.call("change.list")["changes"][0]["id"] == change["id"]
+        assert second.call("change.list")["changes"][0]["state"] == "rolled_back"
+        assert "put back" in second.log()
+    finally:
+        second.stop()
+
+
+def test_killed_for_good_the_guard_puts_the_files_back(root):
+    option(root, "confirm_s", "1")
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    apply_wifi(daemon)
+    daemon.kill()
+    deadline = time.monotonic() + 25  # the window, the guard's grace of 10 s, and its look once a second
+    while config(root, "wireless") != before:
+        assert time.monotonic() < deadline, "the guard did nothing"
+        time.sleep(0.2)
+
+
+def test_nobody_keeps_it(root):
+    option(root, "confirm_s", "1")
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    try:
+        started = daemon.call("run.start", message=WIFI)
+        approve(daemon, follow(daemon, started, ("plan",)))
+        events = follow(daemon, started)
+        deadline = time.monotonic() + 5
+        while config(root, "wireless") != before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        more = daemon.call("run.poll", run=started["run"], since=len(events), wait_ms=3000)["events"]
+        assert of_type(more, "change")[-1]["change"]["state"] == "rolled_back"
+    finally:
+        daemon.stop()
+
+
+def test_stopping_puts_back_and_leaves_nothing_running(root):
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    apply_wifi(daemon)
+    assert daemon.stop() == 0
+    assert config(root, "wireless") == before
+    assert not os.path.exists(root + "/var/run/oasis/oasis.sock")
+    left = subprocess.run(["pgrep", "-f", root], capture_output=True, text=True, check=False).stdout.split()
+    assert left == []
+
+
+def test_a_second_daemon_on_the_same_root_names_the_first(daemon):
+    second = start_daemon(daemon.root, wait=False)
+    assert second.process.wait(20) == 3
+    assert f"process {daemon.process.pid}" in second.log()
+    assert "error" not in daemon.call("info")
+
+
+def test_a_torn_chat_is_cut_and_told_and_goes_on(root):
+    first = start_daemon(root)
+    chat = say(first, "help") and first.call("chat.list")["item"][0]["id"]
+    first.stop()
+    path = f"{root}/etc/oasis/chats/{chat}.jsonl"
+    with open(path, "rb") as handle:
+        whole = handle.read()
+    with open(path, "ab") as handle:
+        handle.write(b'{"id":"torn')
+    second = start_daemon(root)
+    try:
+        loaded = second.call("chat.load", id=chat)
+        assert "torn" in loaded["reports"][0]
+        with open(path, "rb") as handle:
+            assert handle.read() == whole
+        assert of_type(say(second, "help", chat=chat), "end")[0]["state"] == "done"
+        assert len(second.call("chat.load", id=chat)["messages"]) == 4
+    finally:
+        second.stop()
+
+
+def test_a_full_disk_is_told_and_loses_nothing(root):
+    limited = start_daemon(root, wrapper=("prlimit", "--fsize=1500"))
+    try:
+        chat = limited.call("run.start", message="help")
+        follow(limited, chat)
+        size = os.path.getsize(f"{root}/etc/oasis/chats/{chat['chat']}.jsonl")
+        events = say(limited, "x" * 1400, chat=chat["chat"])
+        assert of_type(events, "error")[0]["error"]["code"] == "store"
+        assert of_type(events, "error")[0]["error"]["hint"]
+        assert os.path.getsize(f"{root}/etc/oasis/chats/{chat['chat']}.jsonl") == size
+        assert len(limited.call("chat.load", id=chat["chat"])["messages"]) == 2
+    finally:
+        limited.stop()
+
+
+def test_a_broken_settings_file_is_named(root):
+    with open(root + "/etc/config/oasis", "w") as handle:
+        handle.write("config oasis 'main'\n\toption approval 'maybe'\n")
+    daemon = start_daemon(root, wait=False)
+    assert daemon.process.wait(20) == 3
+    assert "oasis.main.approval is 'maybe'" in daemon.log()
+
+
+def test_bad_lines_on_the_socket_are_answered(daemon):
+    with connected(daemon.socket) as connection:
+        connection.sendall(b"{nonsense}\n")
+        assert json.loads(read_line(connection))["error"]["data"]["code"] == "schema"
+        connection.sendall(b'{"jsonrpc":"2.0","id":7,"method":"no.such","params":{}}\n')
+        assert json.loads(read_line(connection))["error"]["data"]["code"] == "usage"
+        connection.sendall(b"[" * 5000 + b"\n")
+        assert "nested" in json.loads(read_line(connection))["error"]["message"]
+    assert "error" not in daemon.call("info")
+
+
+def test_stopping_a_run_that_waits_for_approval_ends_it(daemon):
+    started = daemon.call("run.start", message=WIFI)
+    follow(daemon, started, ("plan",))
+    daemon.call("run.cancel", run=started["run"])
+    events = follow(daemon, started)
+    assert of_type(events, "end")[0]["state"] == "cancelled"
+    assert daemon.call("plan.list")["plans"] == []
+    messages = daemon.call("chat.load", id=started["chat"])["messages"]
+    assert messages[-1]["error"]["code"] == "cancelled"
+
+
+def test_files_with_private_content_are_private(daemon):
+    say(daemon, "call this router attic")
+    for folder, _, names in os.walk(daemon.root + "/etc/oasis"):
+        assert os.stat(folder).st_mode & 0o077 == 0, folder
+        for name in names:
+            path = os.path.join(folder, name)
+            if "/pending/files" not in path:
+                assert os.stat(path).st_mode & 0o077 == 0, path
+    assert os.stat(daemon.socket).st_mode & 0o077 == 0
+
+
+def test_the_daemon_tells_what_it_cannot_know(root):
+    done = subprocess.run(
+        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.daemon import main;"
+         "sys.exit(main(['--nonsense']))"], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "--nonsense" in done.stderr
+
+
+def test_a_signal_in_the_middle_of_nothing_ends_it_quickly(root):
+    daemon = start_daemon(root)
+    daemon.process.send_signal(signal.SIGINT)
+    assert daemon.process.wait(5) == 0
