@@ -67,7 +67,7 @@ micropython: $(VENV)/dev
 	@$(BIN)/python3 tests/micropython.py
 
 acl: $(BIN)/oasis
-	@$(BIN)/python3 tests/acl.py --write
+	@$(BIN)/python3 package/acl.py
 
 clean:
 	rm -rf build
