@@ -60,7 +60,7 @@ def _start(target, service, head):
         if key in head:
             os.symlink("../init.d/" + service, os.path.join(target, "etc/rc.d", letter + head[key] + service))
     if service not in _NOT_RUNNING:
-        line = "active\n" if head.get("PROCESS") == "none" else "running %d\n" % _first_pid(service)
+        line = "active\n" if head.get("PROCESS") == "none" else f"running {_first_pid(service)}\n"
         _write(target, "var/run/services/" + service, line, 0o644)
 
 

@@ -105,7 +105,7 @@ def _station(section, radio, number, is_up):
     config = dict(_typed(section, ("device", "disabled")), network=confread.as_list(section.get("network")))
     entry = {"section": section[".name"], "config": config, "vlans": [], "stations": []}
     if is_up:
-        entry["ifname"] = "phy%d-%s%d" % (radio, section.get("mode", "ap"), number)
+        entry["ifname"] = f"phy{radio}-{section.get('mode', 'ap')}{number}"
     return entry
 
 

@@ -1,0 +1,98 @@
+"""Is this text an address, a network, a host name? Pure tests of strings, without `ipaddress`, which costs 400 kB.
+
+Strict where programs on the router differ: an IPv4 part has no leading zero, since some read it as octal.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MAC = re.compile(r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}\Z")
+_LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9])?\Z")
+_GROUP = re.compile(r"[0-9A-Fa-f]{1,4}\Z")
+_NUMBER = re.compile(r"(?:0|[1-9][0-9]*)\Z")
+_DOMAIN_CHARS = 253  # RFC 1035, without the final dot
+_LABEL_CHARS = 63
+
+
+def is_number(text: str, low: int = 0, high: int = 0xFFFFFFFF) -> bool:
+    """Tell whether the text is a whole decimal number within bounds, written without leading zeros."""
+    return _NUMBER.match(text) is not None and low <= int(text) <= high
+
+
+def is_ip4(text: str) -> bool:
+    """Tell whether the text is a dotted IPv4 address."""
+    parts = text.split(".")
+    return len(parts) == 4 and all(is_number(part, 0, 255) for part in parts)
+
+
+def is_ip6(text: str) -> bool:
+    """Tell whether the text is an IPv6 address without a zone. Source: RFC 4291, section 2.2."""
+    head, gap, tail = text.partition("::")
+    if "::" in tail or tail.startswith(":") or (text.endswith(":") and not text.endswith("::")):
+        return False
+    groups = _groups(head, False) if gap else _groups(head, True)
+    rest = _groups(tail, True) if gap else 0
+    if groups < 0 or rest < 0:
+        return False
+    return groups + rest < 8 if gap else groups == 8
+
+
+def _groups(text: str, may_end_in_ip4: bool) -> int:
+    """Count the 16-bit groups of colon separated text, -1 when one of them is wrong."""
+    if not text:
+        return 0
+    parts = text.split(":")
+    count = len(parts)
+    if may_end_in_ip4 and "." in parts[-1]:
+        if not is_ip4(parts.pop()):
+            return -1
+        count += 1
+    return count if all(_GROUP.match(part) for part in parts) else -1
+
+
+def is_netmask(text: str) -> bool:
+    """Tell whether the text is a dotted IPv4 mask: ones, then zeros."""
+    if not is_ip4(text):
+        return False
+    bits = "".join(format(int(part), "08b") for part in text.split("."))
+    return "01" not in bits
+
+
+def is_cidr(text: str, family: int) -> bool:
+    """Tell whether the text is ADDRESS/BITS of the family 4 or 6."""
+    address, slash, bits = text.partition("/")
+    if family == 4:
+        return bool(slash) and is_ip4(address) and is_number(bits, 0, 32)
+    return bool(slash) and is_ip6(address) and is_number(bits, 0, 128)
+
+
+def is_mac(text: str) -> bool:
+    """Tell whether the text is a MAC address with colons."""
+    return _MAC.match(text) is not None
+
+
+def is_hostname(text: str) -> bool:
+    """Tell whether the text is a host or domain name; underscores pass, as services have them."""
+    name = text[:-1] if text.endswith(".") else text
+    if not name or len(name) > _DOMAIN_CHARS or is_number(name.replace(".", "")):
+        return False
+    return all(len(label) <= _LABEL_CHARS and _LABEL.match(label) for label in name.split("."))
+
+
+def is_host(text: str) -> bool:
+    """Tell whether the text is an address or a host name."""
+    return is_ip4(text) or is_ip6(text) or is_hostname(text)
+
+
+def is_port(text: str) -> bool:
+    """Tell whether the text is a port number."""
+    return is_number(text, 0, 65535)
+
+
+def is_port_range(text: str) -> bool:
+    """Tell whether the text is a port or FIRST-LAST (or FIRST:LAST)."""
+    first, dash, last = text.replace(":", "-").partition("-")
+    if not dash:
+        return is_port(first)
+    return is_port(first) and is_port(last) and int(first) <= int(last)

@@ -1,0 +1,105 @@
+"""UCI packages as a list of operations would leave them, as far as checks need it: names, types, values.
+
+Knows no rule of the catalogue and refuses nothing: what UCI itself would refuse is simply not done.
+"""
+
+from __future__ import annotations
+
+import re
+
+if False:  # annotations only
+    from collections.abc import Callable
+
+_INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]+)\]\Z")
+
+
+class Draft:
+    """The state after the operations so far; packages are read when first asked for.
+
+    `read_package(name)` gives {section name: {".type", option: str | [str]}} in file order.
+    """
+
+    def __init__(self, read_package: Callable[[str], dict[str, dict[str, object]]]) -> None:
+        self._read = read_package
+        self._before: dict[str, dict[str, dict[str, object]]] = {}
+        self._now: dict[str, dict[str, dict[str, object]]] = {}
+        self._added = 0
+
+    def loaded(self) -> list[str]:
+        """Return the names of the packages that were read."""
+        return list(self._now)
+
+    def before(self, package: str) -> dict[str, dict[str, object]]:
+        """Return the sections as they were read."""
+        if package not in self._before:
+            self._before[package] = self._read(package)
+            self._now[package] = {name: dict(section) for name, section in self._before[package].items()}
+        return self._before[package]
+
+    def sections(self, package: str) -> dict[str, dict[str, object]]:
+        """Return the sections as they are now."""
+        self.before(package)
+        return self._now[package]
+
+    def find(self, package: str, section: str) -> str:
+        """Return the name of a section given by name or as @type[index], "" when it is not there."""
+        found = self.sections(package)
+        indexed = _INDEXED.match(section)
+        if indexed is None:
+            return section if section in found else ""
+        names = [name for name in found if found[name][".type"] == indexed.group(1)]
+        at = int(indexed.group(2))
+        return names[at] if -len(names) <= at < len(names) else ""
+
+    def create(self, package: str, name: str, type_: str) -> None:
+        """Create a named section, or give an existing one another type."""
+        self.sections(package).setdefault(name, {})[".type"] = type_
+
+    def add(self, package: str, type_: str) -> None:
+        """Append a section without a name."""
+        self._added += 1
+        self.create(package, f"new section {self._added}", type_)
+
+    def put(self, package: str, section: str, option: str, value: str) -> None:
+        """Set an option; no value removes it."""
+        if value:
+            self.sections(package)[section][option] = value
+        else:
+            self.drop(package, section, option)
+
+    def extend(self, package: str, section: str, option: str, value: str) -> None:
+        """Append to a list."""
+        target = self.sections(package)[section]
+        target[option] = [*_items(target.get(option)), value]
+
+    def shorten(self, package: str, section: str, option: str, value: str) -> None:
+        """Remove from a list."""
+        target = self.sections(package)[section]
+        target[option] = [item for item in _items(target.get(option)) if item != value]
+
+    def drop(self, package: str, section: str, option: str = "") -> None:
+        """Remove an option, or without one the whole section."""
+        if option:
+            self.sections(package)[section].pop(option, None)
+        else:
+            del self.sections(package)[section]
+
+    def rename(self, package: str, section: str, option: str, name: str) -> None:
+        """Rename an option, or with option "" the section."""
+        found = self.sections(package)
+        if option:
+            found[section] = {name if key == option else key: value for key, value in found[section].items()}
+        else:
+            self._now[package] = {name if key == section else key: value for key, value in found.items()}
+
+    def move(self, package: str, section: str, index: int) -> None:
+        """Move a section to a place in the package."""
+        names = [name for name in self.sections(package) if name != section]
+        names.insert(index, section)
+        self._now[package] = {name: self._now[package][name] for name in names}
+
+
+def _items(value: object) -> list[object]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
