@@ -14,8 +14,8 @@ SPEC: dict[str, object] = {
     "kind": "read",
     "description": (
         "Read what the router is doing now. overview: model, release, uptime, memory, internet, Wi-Fi, "
-        "number of devices. addresses: every interface with its addresses. devices: machines on the network. wifi: radios and networks. "
-        "services: what runs. storage: flash and memory."
+        "number of devices. addresses: every interface with its addresses. devices: machines on the network. "
+        "wifi: radios and networks. services: what runs. storage: flash and memory."
     ),
     "input_schema": {
         "type": "object",

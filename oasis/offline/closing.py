@@ -1,0 +1,116 @@
+"""The words after tool results: what became of a change, and what was read.
+
+A change answers with {"state", "summary"?, "confirm_in_s"?, "reason"?, "error"?: {"message", "hint"}, "services"?}, where
+state is applied, unchanged, waiting_confirm, declined, expired, refused, failed or rolled_back; it may stand in "change".
+An unknown state is shown as it is: nothing is claimed that the result does not say.
+"""
+
+from __future__ import annotations
+
+import json
+
+from oasis.offline import report
+from oasis.offline.template import sentence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Result = dict[str, object]
+
+RESULT_CHARS = 64 * 1024  # a larger result is not read; ours are a few kB
+TEXT_CHARS = 400  # of a foreign message that is shown
+_STATES = {"confirmed": "applied", "no_change": "unchanged", "rollback_failed": "rollback_failed", "error": "failed"}
+
+
+def results(messages: list[dict[str, object]]) -> list[Result]:
+    """Return the tool results that end the chat, in order.
+
+    Shape: [{"name", "input": {}, "text", "is_error": bool}]; [] when the last message is no tool result.
+    """
+    calls: dict[object, dict[str, object]] = {}
+    found: list[Result] = []
+    for message in messages:
+        if message.get("role") != "tool":
+            found = []
+        for block in _blocks(message):
+            if block.get("type") == "tool_use":
+                calls[block.get("id")] = block
+            elif block.get("type") == "tool_result":
+                call = calls.get(block.get("tool_use_id"), {})
+                name = block.get("name") or call.get("name", "")
+                text = "".join(str(one.get("text", "")) for one in _listed(block.get("content")))
+                is_error = block.get("is_error") is True
+                found.append({"name": name, "input": call.get("input", {}), "text": text, "is_error": is_error})
+    return found
+
+
+def words(found: list[Result], closing: dict[str, str], status: dict[str, str]) -> str:
+    """Return what to say about all results."""
+    paragraphs = [_one(result, closing, status) for result in found]
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _one(result: Result, closing: dict[str, str], status: dict[str, str]) -> str:
+    data = _json(str(result["text"]))
+    if result["is_error"] or not data:
+        message = str(_error(data).get("message") or result["text"])[:TEXT_CHARS]
+        return sentence(closing["error"], {"reason": message, "hint": _error(data).get("hint", "")})
+    if result["name"] == "status" or "what" in data:
+        return report.status(data, status)
+    if result["name"] == "read_config":
+        return report.config(data)
+    return _change(data, result, closing)
+
+
+def _change(data: dict[str, object], result: Result, closing: dict[str, str]) -> str:
+    inner = data.get("change")
+    data = {**data, **inner} if isinstance(inner, dict) else data
+    state = _state(data)
+    wished = result["input"]
+    fields: dict[str, object] = {
+        "summary": data.get("summary") or (wished.get("summary", "") if isinstance(wished, dict) else ""),
+        "seconds": data.get("confirm_in_s") or data.get("confirm_s") or "",
+        "reason": data.get("reason") or _error(data).get("message", ""),
+        "hint": data.get("hint") or _error(data).get("hint", ""),
+        "state": state,
+    }
+    template = closing.get(str(result["name"]) + "_" + state) or closing.get(state) or closing["other"]
+    said = sentence(template, {**fields, **(wished if isinstance(wished, dict) else {}), "summary": fields["summary"]})
+    broken = [str(one.get("name", "")) for one in _listed(data.get("services")) if one.get("ok") is False]
+    if broken:
+        said += "\n" + sentence(closing["services_broken"], {"services": broken})
+    return said
+
+
+def _state(data: dict[str, object]) -> str:
+    for name in ("state", "status", "outcome", "result"):
+        if isinstance(data.get(name), str):
+            state = str(data[name]).lower()
+            state = _STATES.get(state, state)
+            # An applied change that still counts down is not safe yet.
+            return "waiting_confirm" if state == "applied" and data.get("confirm_in_s") else state
+    return "failed" if data.get("error") else "other"
+
+
+def _error(data: dict[str, object]) -> dict[str, object]:
+    error = data.get("error")
+    if isinstance(error, dict):
+        return error
+    return {"message": error} if isinstance(error, str) else {}
+
+
+def _blocks(message: dict[str, object]) -> list[dict[str, object]]:
+    return _listed(message.get("content"))
+
+
+def _listed(value: object) -> list[dict[str, object]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _json(text: str) -> dict[str, object]:
+    if not text.startswith("{") or len(text) > RESULT_CHARS:
+        return {}
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}

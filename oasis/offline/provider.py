@@ -1,0 +1,311 @@
+"""The provider that needs no model and no network: an intent grammar that behaves like a model.
+
+`reply(messages, facts, now_s)` gives the normalized events of one answer: words, or calls of the tools `status`,
+`read_config`, `configure`, `service` and `undo`; after tool results the closing words. Pure apart from the facts. What
+it understands is data in intents/*.json; the files are read for each reply and dropped again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oasis.offline import closing
+from oasis.offline.reading import Part, Reader, Reading
+from oasis.offline.sets import SETS
+from oasis.offline.slots import Problem, value
+from oasis.offline.template import commands, fill, sentence, text_of
+from oasis.offline.world import World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.offline.template import Rows
+    from oasis.offline.world import FactsLike
+
+    Message = dict[str, object]
+    Event = dict[str, object]
+
+MODEL = "intents"
+CHAIN = 4  # questions in a row whose answers are put together
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "intents")
+
+
+def reply(messages: list[Message], facts: FactsLike, now_s: int) -> list[Event]:
+    """Return the events that answer the last message: words, or tool calls, and `done`."""
+    session = _Session(facts)
+    results = closing.results(messages)
+    if results:
+        session.follow(messages)
+        return _said(closing.words(results, session.texts("closing"), session.texts("status")))
+    return session.follow(messages).events(len(messages))
+
+
+def _said(text: str) -> list[Event]:
+    return [{"type": "delta", "text": text}, {"type": "done", "stop_reason": "end_turn", "model": MODEL}]
+
+
+def load(name: str) -> dict[str, object]:
+    """Return one file of the folder intents."""
+    with open(os.path.join(_FOLDER, name + ".json"), encoding="utf-8") as handle:
+        data = json.load(handle)
+    return data if isinstance(data, dict) else {}
+
+
+class _Answer:
+    """What one owner message leads to: words, or calls; `missing` names the slot that was asked for."""
+
+    def __init__(self, text: str, calls: list[tuple[str, dict[str, object]]] | None = None) -> None:
+        self.text = text
+        self.calls = calls or []
+        self.parts: list[Part] = []
+        self.missing = ("", "")  # intent, slot
+        self.choices: list[dict[str, object]] = []
+
+    def events(self, turn: int) -> list[Event]:
+        if not self.calls:
+            return _said(self.text)
+        events: list[Event] = [{"type": "delta", "text": self.text}] if self.text else []
+        for at, (name, arguments) in enumerate(self.calls):
+            events.append({"type": "tool_use", "id": "offline_%d_%d" % (turn, at), "name": name, "input": arguments})
+        return [*events, {"type": "done", "stop_reason": "tool_use", "model": MODEL}]
+
+
+class _Session:
+    """One reply: the language in use, and the answers to the owner's last messages."""
+
+    def __init__(self, facts: FactsLike) -> None:
+        self._facts = facts
+        self._data = load("intents")
+        self._languages: dict[str, dict[str, object]] = {}
+        names = self._data["languages"]
+        self._names = [str(name) for name in names] if isinstance(names, list) else []
+        intents = self._data["intents"]
+        self._intents: dict[str, dict[str, object]] = intents if isinstance(intents, dict) else {}
+        self._readers: dict[str, Reader] = {}
+        self._kept = self._names[0]
+        self._use(self._kept)
+
+    def _use(self, name: str) -> Reader:
+        if name not in self._languages:
+            self._languages[name] = load(name)
+            self._readers[name] = Reader(self._languages[name], self._intents, self._is_value)
+        self._language = self._languages[name]
+        return self._readers[name]
+
+    def _new_world(self) -> World:
+        return World(self._facts, self._language, self._data, load)
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Return one table of sentences of the language in use."""
+        found = self._language.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def _is_value(self, kind: str, text: str, is_quoted: bool) -> bool:
+        try:
+            value(kind, text, is_quoted, self._new_world())
+        except Problem:
+            return False
+        return True
+
+    def follow(self, messages: list[Message]) -> _Answer:
+        """Return the answer to the last owner message, with the questions before it that it may answer."""
+        chain = _chain(messages)
+        answer = _Answer("")
+        for at, (said, replied) in enumerate(chain):
+            answer = self._answer(said, answer)
+            is_last = at == len(chain) - 1
+            if not is_last and _first_line(replied) != _first_line(answer.text):
+                answer = _Answer("")  # somebody else asked, or the router changed since
+        return answer
+
+    def _answer(self, said: str, before: _Answer) -> _Answer:
+        reading = self._read(said, keep=bool(before.missing[1]))
+        if before.missing[1] and not reading.parts:
+            completed = self._completed(said, before)
+            if completed:
+                return completed
+        if not reading.parts:
+            return _Answer(self._explained(reading.topic))
+        return self._fulfil(reading.parts)
+
+    def _read(self, said: str, keep: bool) -> Reading:
+        """Return the reading in the best language, which then is in use; with `keep` only a match changes it."""
+        best: tuple[float, str, Reading] | None = None
+        for name in self._names:
+            reading = self._use(name).read(said)
+            if reading.parts and (best is None or reading.score() > best[0]):
+                best = (reading.score(), name, reading)
+        if best is None:
+            known = {name: self._use(name).familiarity(said) for name in self._names}
+            name = self._kept if keep else max(self._names, key=lambda one: known[one])
+            best = (0.0, name, self._use(name).read(said))
+        self._kept = best[1]
+        self._use(best[1])
+        return best[2]
+
+    def _completed(self, said: str, before: _Answer) -> _Answer | None:
+        """Return the answer after a question for a slot was answered, None when this is no answer to it."""
+        intent, slot = before.missing
+        kind = self._rules(intent)[slot]["type"]
+        raw = self._use(self._kept).answer(said, str(kind))
+        if raw is None:
+            return None
+        if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
+            chosen = before.choices[int(raw[0]) - 1]
+            raw = (str(chosen["mac"] or chosen["ip"]), True)
+        parts = [
+            Part(part.intent, {**part.slots, slot: raw}, part.score) if part.intent == intent else part
+            for part in before.parts
+        ]
+        return self._fulfil(parts)
+
+    def _rules(self, intent: str) -> dict[str, dict[str, object]]:
+        found = self._intents[intent].get("slots")
+        return found if isinstance(found, dict) else {}
+
+    def _explained(self, topic: str) -> str:
+        texts = self._texts_of(topic) if topic else {}
+        general = self.texts("texts")["example" if "example" in texts else "unknown"]
+        return sentence(
+            str(texts.get("explain") or texts.get("text") or general), {"example": texts.get("example", "")}
+        )
+
+    def _texts_of(self, intent: str) -> dict[str, object]:
+        found = self._language["intents"]
+        entry = found.get(intent) if isinstance(found, dict) else None
+        return entry if isinstance(entry, dict) else {}
+
+    def _fulfil(self, parts: list[Part]) -> _Answer:
+        """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
+        world = self._new_world()
+        fulfilment = _Fulfilment(world, self._texts_of, self._intents)
+        for part in parts:
+            try:
+                fulfilment.add(part)
+            except Problem as problem:
+                return self._refused(problem, fulfilment.slot, parts)
+        notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes]
+        words = [*fulfilment.words, *notes]
+        return _Answer("\n".join(words) + ("\n" if fulfilment.calls() and words else ""), fulfilment.calls())
+
+    def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part]) -> _Answer:
+        texts = self._texts_of(slot[0])
+        asked = texts.get("ask")
+        template = asked.get(slot[1]) if isinstance(asked, dict) and problem.text == "missing" else None
+        template = (
+            template or self.texts("asks").get(str(problem.values.get("kind"))) or self.texts("texts")[problem.text]
+        )
+        fields = {"example": texts.get("example", ""), **problem.values}
+        text = sentence(str(template), {**fields, "choices": _lines(problem.values.get("choices"))})
+        answer = _Answer(text)
+        if slot[1]:
+            answer.parts, answer.missing = parts, slot
+            devices = problem.values.get("devices")
+            answer.choices = devices if isinstance(devices, list) else []
+        return answer
+
+
+class _Fulfilment:
+    """Turn parts into tool calls; `slot` names the value that is being checked."""
+
+    def __init__(self, world: World, texts_of: object, intents: dict[str, dict[str, object]]) -> None:
+        self._world = world
+        self._texts_of = texts_of
+        self._intents = intents
+        self._commands: list[str] = []
+        self._summaries: list[str] = []
+        self._calls: list[tuple[str, dict[str, object]]] = []
+        self.slot = ("", "")
+        self.words: list[str] = []
+
+    def calls(self) -> list[tuple[str, dict[str, object]]]:
+        """Return the tool calls, the changes of all parts as one plan."""
+        if not self._commands:
+            return self._calls
+        change: dict[str, object] = {"commands": self._commands, "summary": "; ".join(self._summaries)}
+        return [("configure", change), *self._calls]
+
+    def add(self, part: Part) -> None:
+        """Add one request. Raises: Problem."""
+        intent = self._intents[part.intent]
+        fields = self._checked(part, intent)
+        self.slot = (part.intent, "")
+        name = str(intent.get("as", part.intent))
+        intent = self._intents[name]
+        texts = self._texts_of(name)  # type: ignore[operator]
+        if "commands" in intent:
+            items = intent["commands"]
+            found = commands(items if isinstance(items, list) else [], fields, lambda one: self._rows(one, fields))
+            self._commands += [line for line in found if line not in self._commands]
+            self._summaries.append(sentence(str(texts["summary"]), fields))
+            self._note(intent, fields)
+        elif "tool" in intent:
+            template = intent["input"]
+            items = template.items() if isinstance(template, dict) else []
+            self._calls.append((str(intent["tool"]), {key: fill(str(one), fields) for key, one in items}))
+        else:
+            self.words.append(sentence(str(texts["text"]), fields))
+
+    def _checked(self, part: Part, intent: dict[str, object]) -> dict[str, object]:
+        rules = intent.get("slots")
+        fields: dict[str, object] = {}
+        for slot, rule in rules.items() if isinstance(rules, dict) else []:
+            self.slot = (part.intent, slot)
+            kind = str(rule["type"])
+            if slot in part.slots:
+                fields[slot] = value(kind, *part.slots[slot], self._world)
+                fields[slot + "_name"] = self._world.label(kind, fields[slot])
+            elif not rule.get("optional") and str(rule.get("unless")) not in part.slots:
+                raise Problem("missing", kind=kind)
+        return fields
+
+    def _rows(self, name: str, fields: dict[str, object]) -> Rows:
+        return SETS[name](self._world, fields)
+
+    def _note(self, intent: dict[str, object], fields: dict[str, object]) -> None:
+        notes = intent.get("notes")
+        for text, name in notes.items() if isinstance(notes, dict) else []:
+            rows = self._rows(name, fields)
+            if rows:
+                self._world.note(text, **{**rows[0], **fields})
+
+
+def _lines(choices: object) -> str:
+    listed = choices if isinstance(choices, list) else []
+    return "\n".join("%d. %s" % (at, text_of(one)) for at, one in enumerate(listed, 1))
+
+
+def _chain(messages: list[Message]) -> list[tuple[str, str]]:
+    """Return the last owner message, and before it those whose answers were only words: [(said, replied)]."""
+    found: list[tuple[str, str]] = []
+    replied: str | None = None
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            replied = _words_only(message)
+            if found and replied is None:
+                break
+        elif message.get("role") == "user":
+            found.append((_text(message), replied or ""))
+            replied = ""
+            if len(found) > CHAIN:
+                break
+    return found[::-1]
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n")[0]
+
+
+def _words_only(message: Message) -> str | None:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    return None if any(block.get("type") == "tool_use" for block in blocks) else _text(message)
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")

@@ -1,0 +1,40 @@
+"""The names by which command templates ask for facts: name -> function(world, slots) -> rows of fields."""
+
+from __future__ import annotations
+
+from oasis.offline import firewall, guest, lan, wireless
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.offline.template import Rows
+    from oasis.offline.world import World
+
+SETS: dict[str, Callable[[World, dict[str, object]], Rows]] = {
+    "own_wifi": wireless.own,
+    "own_wifi_secured": wireless.secured,
+    "guest_wifi": wireless.guest,
+    "guest_wifi_secured": wireless.guest_secured,
+    "switched": wireless.switched,
+    "guest_switched": wireless.guest_switched,
+    "open_when_on": wireless.open_when_on,
+    "sleeping_wifi": wireless.sleeping,
+    "new_guest": guest.new,
+    "new_guest_wifi": guest.access_points,
+    "guest_woken": guest.woken,
+    "guest_wakes": guest.wakes,
+    "guest_one_band": guest.one_band,
+    "guest_left": guest.left,
+    "lan": lan.address,
+    "wan_dns": lan.wan_dns,
+    "wan_dns_own": lan.wan_dns_own,
+    "zone": lan.zone,
+    "host": lan.host,
+    "host_left": lan.host_left,
+    "block": firewall.block,
+    "blocked": firewall.blocked,
+    "forward": firewall.forward,
+    "forwarded": firewall.forwarded,
+    "moving_target": firewall.moving_target,
+}
