@@ -1,0 +1,249 @@
+"""`make bench`: what Oasis costs, as a table; every figure, also the one it is compared with, is measured in this run.
+
+    python3 tests/bench/bench.py [--quick | --long] [--json FILE]
+
+Exit status: 0 all goals are met, 1 one was missed, 2 something could not be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPOSITORY = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [REPOSITORY, HERE]
+
+import measure  # noqa: E402
+
+from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
+from tests.frontends import launcher  # noqa: E402
+
+MEMORY_GOAL = 1.6
+TIME_GOAL = 4.0
+FLASH_GOAL = 1.15
+QUESTIONS = ("is the internet working?", "what is the address of this router?", "what is the wifi called?")
+NAMES = ("attic", "cellar")
+POLL_MS = 5000
+# How long one answer of the offline provider may take on a slow machine under strace.
+ANSWER_S = 60
+
+
+class Bench:
+    """Collects rows: {"name", "measured", "compared", "with", "ratio", "goal", "is_ok", "unit"}."""
+
+    def __init__(self, sizes: argparse.Namespace) -> None:
+        self.sizes = sizes
+        self.rows: list[dict[str, object]] = []
+        self.notes: list[str] = []
+
+    def row(self, name: str, measured: float, compared: float, of: str, unit: str, goal: float | None = None) -> None:
+        """Add a figure beside what it is compared with; no goal is never missed."""
+        ratio = measured / compared if compared else None
+        is_ok = goal is None or (ratio is not None and ratio <= goal)
+        values = (name, measured, compared, of, ratio, goal, is_ok, unit)
+        keys = ("name", "measured", "compared", "with", "ratio", "goal", "is_ok", "unit")
+        self.rows.append(dict(zip(keys, values, strict=True)))
+
+    def run(self, folder: str) -> None:
+        """Measure everything in a folder that is empty and ours."""
+        self._memory(copy_root(folder + "/memory"))
+        self._command(copy_root(folder + "/command"), launcher.install(folder))
+        self._flash(copy_root(folder + "/flash"), folder + "/trace")
+
+    def _memory(self, root: str) -> None:
+        bare = measure.bare_memory_kib()
+        peak = measure.peak_kib(measure.BARE)
+        before = time.perf_counter()
+        daemon = start_daemon(root)
+        try:
+            daemon.call("info")
+            ready_s = time.perf_counter() - before
+            time.sleep(self.sizes.idle_s)
+            self._daemon_rows(daemon, bare, f"idle oasisd after {self.sizes.idle_s:g} s")
+            for number in range(self.sizes.exchanges):
+                ask(daemon, QUESTIONS[number % len(QUESTIONS)])
+            for number in range(self.sizes.plans):
+                change_and_undo(daemon, NAMES[number % len(NAMES)])
+            time.sleep(self.sizes.rest_s)
+            done = f"{self.sizes.exchanges} exchanges, {self.sizes.plans} plans"
+            self._daemon_rows(daemon, bare, f"oasisd after {done}")
+        finally:
+            daemon.stop()
+        self.row("bare interpreter, peak", peak, bare["rss"], "the same, blocked", "KiB")
+        bare_s = min(measure.seconds(measure.BARE) for _ in range(self.sizes.pairs))
+        again = min([ready_s, *[start_s(root) for _ in range(self.sizes.starts)]])
+        self.row("oasisd: start to first answer", again * 1000, bare_s * 1000, "bare start", "ms")
+
+    def _daemon_rows(self, daemon: Daemon, bare: dict[str, int], name: str) -> None:
+        now = measure.memory_kib(daemon.process.pid)
+        self.row(name + ": RSS", now["rss"], bare["rss"], "bare, blocked", "KiB", MEMORY_GOAL)
+        self.row(name + ": private dirty", now["private_dirty"], bare["private_dirty"], "bare, blocked", "KiB")
+
+    def _command(self, root: str, program: list[str]) -> None:
+        daemon = start_daemon(root)
+        try:
+            argv = [*program, "prompt", QUESTIONS[0]]
+            env = launcher.environment(root)
+            for _ in range(3):
+                measure.seconds(argv, env)  # bytecode, caches, the grammar
+            ours, bare = measure.pairs(argv, env, self.sizes.pairs)
+            for name, chosen in (("median", statistics.median), ("min", min)):
+                figures = chosen(ours) * 1000, chosen(bare) * 1000
+                self.row(f"oasis prompt, {name} of {len(ours)}", *figures, "bare start", "ms", TIME_GOAL)
+            peaks = measure.peak_kib(argv, env), measure.peak_kib(measure.BARE)
+            self.row("oasis prompt, peak RSS", *peaks, "bare, peak", "KiB", MEMORY_GOAL)
+        finally:
+            daemon.stop()
+
+    def _flash(self, root: str, trace_file: str) -> None:
+        folders = [root + "/etc"]
+        trace = measure.Trace(trace_file, folders)
+        if not trace.wrapper:
+            self.notes.append(
+                "strace is not installed (apt-get install strace): flash bytes are the growth of files, no syncs"
+            )
+        before = measure.stored_bytes(folders)
+        daemon = start_daemon(root, wrapper=trace.wrapper)
+        try:
+            start = time.time()
+            for number in range(self.sizes.flash):
+                ask(daemon, QUESTIONS[number % len(QUESTIONS)])
+            middle = time.time()
+            lines = sum(os.path.getsize(path) for path in glob.glob(root + "/etc/oasis/chats/*.jsonl"))
+            grown = measure.stored_bytes(folders) - before
+            change(daemon, NAMES[0])
+            end = time.time()
+            grown_after = measure.stored_bytes(folders) - before - grown
+        finally:
+            stop_traced(daemon)
+        turns = f"{self.sizes.flash} exchanges: "
+        if not trace.wrapper:
+            self.row(turns + "growth on flash", grown, lines, "their JSON lines", "bytes", FLASH_GOAL)
+            self.row("a low-risk plan: growth on flash", grown_after, 0, "", "bytes")
+            return
+        asked, changed = trace.between(start, middle), trace.between(middle, end)
+        self.row(turns + "bytes written to flash", asked["bytes"], lines, "their JSON lines", "bytes", FLASH_GOAL)
+        self.row("syncs a turn", asked["syncs"] / self.sizes.flash, 0, "", "calls")
+        self.row("writes a turn", asked["writes"] / self.sizes.flash, 0, "", "calls")
+        self.row("a low-risk plan: bytes written to flash", changed["bytes"], 0, "", "bytes")
+        self.row("a low-risk plan: syncs", changed["syncs"], 0, "", "calls")
+
+
+def start_s(root: str) -> float:
+    """Return the seconds from starting a daemon to its first answer."""
+    before = time.perf_counter()
+    daemon = start_daemon(root)
+    try:
+        daemon.call("info")
+        return time.perf_counter() - before
+    finally:
+        daemon.stop()
+
+
+def follow(daemon: Daemon, started: dict[str, object]) -> list[dict[str, object]]:
+    """Return the events of a run that must end well."""
+    events: list[dict[str, object]] = []
+    since, deadline = 0, time.monotonic() + ANSWER_S
+    while "run" in started and time.monotonic() < deadline:
+        reply = daemon.call("run.poll", run=started["run"], since=since, wait_ms=POLL_MS)
+        since = reply["next"]
+        events += reply["events"]
+        if reply["state"] == "done":
+            return events
+        if reply["state"] != "running":
+            break
+    raise measure.MeasureError(f"a run did not end well: {events or started}\n{daemon.log()[-2000:]}")
+
+
+def ask(daemon: Daemon, question: str) -> None:
+    """Have a question answered; it must not become a plan."""
+    events = follow(daemon, daemon.call("run.start", message=question))
+    if any(event["type"] == "plan" for event in events):
+        raise measure.MeasureError(f"{question!r} became a plan")
+
+
+def change(daemon: Daemon, name: str) -> None:
+    """Have a plan of low risk applied."""
+    events = follow(daemon, daemon.call("run.start", message=f"call this router {name}"))
+    states = [event["change"]["state"] for event in events if event["type"] == "change"]
+    if states[-1:] != ["confirmed"]:
+        raise measure.MeasureError(f"the plan was not applied: {events}")
+
+
+def change_and_undo(daemon: Daemon, name: str) -> None:
+    change(daemon, name)
+    follow(daemon, daemon.call("change.undo"))
+
+
+def stop_traced(daemon: Daemon) -> None:
+    """Stop a daemon that may run below strace: the signal goes to itself, and strace ends with it."""
+    with open(daemon.root + "/var/run/oasis/lock", encoding="ascii") as handle:
+        os.kill(int(handle.read()), 15)
+    daemon.process.wait(30)
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """Return the rows as aligned text."""
+    head = ("what", "measured", "compared with", "", "ratio", "goal", "")
+    lines = [head]
+    for row in rows:
+        with_ = f"{row['compared']:,.1f} {row['unit']}" if row["compared"] else "–"
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] is not None else "–"
+        goal = f"{row['goal']:.2f}" if row["goal"] else "–"
+        verdict = "" if not row["goal"] else "ok" if row["is_ok"] else "MISSED"
+        lines.append((row["name"], f"{row['measured']:,.1f} {row['unit']}", with_, row["with"], ratio, goal, verdict))
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    aligned = ["<", ">", ">", "<", ">", ">", "<"]
+    form = "  ".join(f"{{:{side}{width}}}" for side, width in zip(aligned, widths, strict=True))
+    return "\n".join(form.format(*line).rstrip() for line in lines)
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    """Read the words of the command line and add the sizes they stand for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--quick", action="store_true", help="small numbers, for the tests")
+    how.add_argument("--long", action="store_true", help="large numbers: half an hour")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there as well")
+    read = parser.parse_args(words)
+    sizes = {"idle_s": 60, "rest_s": 10, "exchanges": 100, "plans": 10, "pairs": 30, "starts": 5, "flash": 20}
+    if read.quick:
+        sizes = {"idle_s": 3, "rest_s": 1, "exchanges": 10, "plans": 2, "pairs": 5, "starts": 1, "flash": 5}
+    if read.long:
+        sizes.update(idle_s=300, rest_s=120, exchanges=1000, plans=100, pairs=200, starts=30, flash=200)
+    for name, value in sizes.items():
+        setattr(read, name, value)
+    return read
+
+
+def main(words: list[str]) -> int:
+    sizes = arguments(words)
+    bench = Bench(sizes)
+    with tempfile.TemporaryDirectory(prefix="oasis-bench-") as folder:
+        try:
+            bench.run(folder)
+        except measure.MeasureError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 2
+    print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors")
+    print(table(bench.rows))
+    for note in bench.notes:
+        print("note: " + note)
+    if sizes.json:
+        with open(sizes.json, "w", encoding="utf-8") as file:
+            json.dump({"python": platform.python_version(), "rows": bench.rows, "notes": bench.notes}, file, indent=1)
+    missed = [str(row["name"]) for row in bench.rows if not row["is_ok"]]
+    print("missed: " + "; ".join(missed) if missed else "every goal is met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
