@@ -103,12 +103,11 @@ def _run(shell: Shell, words: list[str], streams: _Streams) -> int:
 
 def _batch(shell: Shell, streams: _Streams) -> int:
     """Run the lines of the input; whatever they do, the status is 0."""
-    lines = lexer.LineBuffer(shell.settings.input)
     while not shell.input_ended:
+        lines = shell.context.lines
         # A command that parsed a file has thrown our place in the input away; the line numbers start again.
-        if shell.context.lines is not lines:
-            lines = lexer.LineBuffer(shell.settings.input)
-            shell.context.lines = lines
+        if lines is None or lines.stream is not shell.settings.input:
+            lines = shell.context.lines = lexer.LineBuffer(shell.settings.input)
         words = _batch_words(shell, lines)
         shell.input_ended = shell.input_ended or lines.at_end
         if words and words[0].lower() == "exit":

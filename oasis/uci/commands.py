@@ -175,7 +175,7 @@ class Shell:
             elif command == "changes":
                 self._changes(package)
             elif command == "export":
-                self._write(names.decode(writer.export_text(package, self.settings.name_all)))
+                self._write(names.decode(writer.export_text(package, self.context.name_all)))
             elif not self.settings.no_commit:
                 self.context.commit(package)
         except refusal.Refused as error:
@@ -234,16 +234,25 @@ class Shell:
         if len(words) > 2 or (self.settings.merge and name is None):
             return USAGE_STATUS
         target = self._load_to_merge(name) if self.settings.merge and name is not None else None
+        text = self.settings.input.read()
         self.input_ended = True
         try:
-            self.context.read(self.settings.input.read(), name, target)
+            self.context.read(text, name, target)
             if target is not None:
                 self.context.save(target)
             else:
                 self._commit_imported()
         except refusal.Refused as error:
+            self._go_on_behind_error()
             return self.error(error)
         return 0
+
+    def _go_on_behind_error(self) -> None:
+        """Leave what a failed import did not read to the next line of `batch`, as the real one does."""
+        lines = self.context.lines
+        if lines is not None:
+            self.settings.input = lines.stream
+            self.input_ended = lines.at_end
 
     def _load_to_merge(self, name: str) -> Package | None:
         try:

@@ -23,7 +23,7 @@ class Context:
     """The state of one user of a UCI folder.
 
     `override_folder` holds files that win over those of the configuration folder in whole ("": none). `on_error`
-    takes the parse errors of the non-strict mode. `lines` is the reader that a parse error's place comes from.
+    takes the parse errors of the non-strict mode. `name_all` writes the names of anonymous sections too. `lines` is the reader of the last text that did not parse, or of the one that commands come from.
     """
 
     def __init__(self, config_folder: str, save_folder: str, override_folder: str = "") -> None:
@@ -32,6 +32,7 @@ class Context:
         self.save_folder = save_folder
         self.delta_folders = [save_folder]
         self.packages: dict[str, Package] = {}
+        self.name_all = False
         self.on_error: Callable[[refusal.Refused], None] | None = None
         self.lines: LineBuffer | None = None
 
@@ -72,7 +73,11 @@ class Context:
         if name is not None and not names.is_package_name(name):
             raise refusal.Refused(refusal.INVALID)
         importer = Importer(name, merge_into, name is not None, self.packages, self.on_error)
-        packages = importer.read(data)
+        try:
+            packages = importer.read(data)
+        except refusal.Refused:
+            self.lines = importer.lines
+            raise
         for package in packages:
             self.packages[package.name] = package
         return packages
@@ -97,7 +102,7 @@ class Context:
         path = package.path or f"{self.config_folder}/{package.name}"
         with disk.open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
             if not package.has_delta:
-                disk.replace(path, writer.file_text(package))
+                disk.replace(path, writer.file_text(package, self.name_all))
                 return package
             if not overwrite:
                 self.save(package)
@@ -150,11 +155,11 @@ class Context:
             file = disk.open_to_write(f"{self.save_folder}/{package.name}")
         except refusal.Refused:
             if self._replay(package):
-                disk.replace(path, writer.file_text(package))
+                disk.replace(path, writer.file_text(package, self.name_all))
             return
         with file:
             if self._replay(package, file.read()):
-                disk.replace(path, writer.file_text(package))
+                disk.replace(path, writer.file_text(package, self.name_all))
                 file.rewrite(b"")
 
     def _replay(self, package: Package, own: bytes | None = None) -> int:

@@ -42,7 +42,7 @@ class Settings:
         self.input = stdin
         self.has_input_file = False
         self.delimiter = " "
-        self.merge = self.quiet = self.no_commit = self.name_all = self.lenient = False
+        self.merge = self.quiet = self.no_commit = self.lenient = False
         self.extended = True
 
 
@@ -85,7 +85,7 @@ def _set_flag(letter: str, settings: Settings) -> None:
     elif letter in "sS":
         settings.lenient = letter == "S"
     elif letter in "nN":
-        settings.name_all = letter == "n"
+        settings.context.name_all = letter == "n"
     elif letter == "q":
         settings.quiet = True
     elif letter == "X":

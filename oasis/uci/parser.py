@@ -42,7 +42,8 @@ class Importer:
 
     With `merge_into` sections and options go into that package and are recorded as its changes, else into new packages.
     `single` ignores `package` lines. `taken` holds package names that are already loaded. Without `on_error` the first
-    error is raised; with it (libuci's non-strict mode) the line is reported and left out.
+    error is raised; with it (libuci's non-strict mode) the line is reported and left out. After an error `lines` tells
+    how far it read.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Importer:
         self._single = single
         self._taken = taken
         self._on_error = on_error
+        self.lines: lexer.LineBuffer | None = None
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
@@ -72,7 +74,7 @@ class Importer:
         return self.finished
 
     def _read_lines(self, data: bytes, text: str) -> None:
-        lines = lexer.LineBuffer(io.BytesIO(data))
+        lines = self.lines = lexer.LineBuffer(io.BytesIO(data))
         position = counted = 0
         while True:
             if text:
@@ -132,9 +134,11 @@ class Importer:
                 if word.startswith(b"#") or not self._command(word, lines):
                     return
         except refusal.Refused as error:
-            if self._on_error is None or error.status != refusal.PARSE:
+            if self._on_error is None:
                 raise
             self._on_error(error)
+            if error.status != refusal.PARSE:
+                raise
 
     def _command(self, word: bytes, lines: lexer.LineBuffer) -> bool:
         command = _COMMANDS.get(word[:1], b"")

@@ -1,0 +1,76 @@
+"""The two programs that must be equal: the real `uci` when one is on PATH, and ours, run in this process."""
+
+import io
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from oasis.uci.__main__ import main
+
+Result = tuple[int, bytes, bytes]
+
+
+def real_program() -> str | None:
+    """Return the path of the real `uci`, or None."""
+    return shutil.which("uci")
+
+
+def run_real(arguments: list[str], stdin: bytes = b"") -> Result:
+    """Run the real `uci`; it names itself `uci` in messages whatever its path is."""
+    done = subprocess.run(
+        ["uci", *arguments], executable=real_program(), input=stdin, capture_output=True, timeout=30, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_ours(arguments: list[str], stdin: bytes = b"") -> Result:
+    """Run `python3 -m oasis.uci` without starting an interpreter."""
+    stdout, stderr = io.BytesIO(), io.BytesIO()
+    status = main(arguments, io.BytesIO(stdin), stdout, stderr)
+    return status, stdout.getvalue(), stderr.getvalue()
+
+
+def run(argv: list[str], stdin: bytes | None = None) -> Result:
+    """Start a program: the `run` that the program backend is given."""
+    done = subprocess.run(argv, input=stdin or b"", capture_output=True, timeout=30, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Folders:
+    """A configuration folder and a save folder, with what is in them."""
+
+    def __init__(self, root: Path) -> None:
+        self.config = root / "config"
+        self.save = root / "save"
+        self.config.mkdir(parents=True)
+
+    def options(self) -> list[str]:
+        """Return the options that lead `uci` here."""
+        return ["-c", str(self.config), "-t", str(self.save)]
+
+    def write(self, files: dict[str, bytes], deltas: dict[str, bytes] | None = None) -> None:
+        """Put files and deltas in place."""
+        for name, data in files.items():
+            (self.config / name).write_bytes(data)
+        if deltas:
+            self.save.mkdir()
+        for name, data in (deltas or {}).items():
+            (self.save / name).write_bytes(data)
+
+    def files(self) -> dict[str, tuple[int, bytes]]:
+        """Return mode and bytes of each file of the configuration folder, hidden ones too."""
+        return _contents(self.config)
+
+    def deltas(self) -> dict[str, tuple[int, bytes]]:
+        """Return mode and bytes of each delta file, the empty ones too."""
+        return _contents(self.save)
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    if not folder.is_dir():
+        return {}
+    return {
+        name: ((folder / name).stat().st_mode & 0o777, (folder / name).read_bytes())
+        for name in sorted(os.listdir(folder))
+    }

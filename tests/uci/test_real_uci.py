@@ -1,0 +1,30 @@
+"""Our `uci` against the real one: generated cases, every step's output, every file, every delta."""
+
+import os
+
+import pytest
+from tests.uci.generated import Case
+from tests.uci.programs import Folders, real_program, run_ours, run_real
+
+pytestmark = pytest.mark.skipif(
+    real_program() is None, reason="NOT RUN: no real uci on PATH, equality with it is not tested here"
+)
+
+# OASIS_UCI_SEEDS=FIRST:COUNT tries other cases than these.
+FIRST, COUNT = (int(part) for part in os.environ.get("OASIS_UCI_SEEDS", "1:200").split(":"))
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_every_step_equals_the_real_uci(seed, tmp_path):
+    print("seed", seed)
+    case = Case(seed)
+    real, ours = Folders(tmp_path / "real"), Folders(tmp_path / "ours")
+    for folders in (real, ours):
+        folders.write(case.files, case.deltas)
+    for number, (arguments, stdin) in enumerate(case.steps):
+        expected = run_real([*real.options(), *arguments], stdin)
+        answer = run_ours([*ours.options(), *arguments], stdin)
+        print("step", number, arguments, stdin)
+        assert answer == expected
+        assert ours.deltas() == real.deltas()
+        assert ours.files() == real.files()
