@@ -5,6 +5,7 @@
  * array of strings becomes text (and null in it the word "null"), calls of one frame go out as one batch unless
  * `nobatch`, a call ends after 20 s, -32002 asks once whether the session lives and then covers the page with a dialog,
  * dependencies are the `require` strings at the top of a source, and a file yields a class of which one instance is made.
+ */
 (function(window, document) {
 	'use strict';
 

@@ -49,7 +49,7 @@ class Site:
         if options.viewer is not None:
             passwords["viewer"] = options.viewer
         self.root = os.path.abspath(options.root)
-        self.www = os.path.join(FILES, "www")
+        self.www = os.path.abspath(options.www)
         self.has_ubus = not options.no_ubus
         self.sessions = Sessions(os.path.join(FILES, "usr/share/rpcd/acl.d"), passwords, options.session_s)
         self.rpc = JsonRpc(self.sessions, Bridge(self.root, CALL_LIMIT_S))
@@ -254,6 +254,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--session-s", type=float, default=3600, help="life of an idle session in seconds")
     parser.add_argument("--password", help="root's password (default: none is set, any one is let in)")
     parser.add_argument("--viewer", help="password of a second user `viewer` who may only read")
+    parser.add_argument("--www", default=os.path.join(FILES, "www"), help="folder of the web server (default: ours)")
     parser.add_argument("--no-ubus", action="store_true", help="as without uhttpd-mod-ubus: calls go through LuCI")
     return parser.parse_args(arguments)
 

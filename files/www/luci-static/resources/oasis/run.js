@@ -8,6 +8,8 @@
  * after a broken connection, and never asks twice at once. It knows no node but the one whose presence keeps it going.
  */
 
+/* which run to rejoin after the page was left: { run, chat } */
+const KEY = 'oasis.run';
 const PAUSES_S = [ 1, 2, 4, 8, 15 ];
 /* between polls that may not wait */
 const SHORT_POLL_MS = 1000;
@@ -46,6 +48,25 @@ function visible() {
 }
 
 return baseclass.extend({
+	/* Keep in this browser which run goes on in which chat. */
+	remember: function(reply) {
+		window.localStorage.setItem(KEY, JSON.stringify({ run: reply.run, chat: reply.chat }));
+	},
+
+	forget: function() {
+		window.localStorage.removeItem(KEY);
+	},
+
+	/* Shape: { run, chat }, both absent when nothing goes on. */
+	remembered: function() {
+		try {
+			return JSON.parse(window.localStorage.getItem(KEY)) || {};
+		}
+		catch (e) {
+			return {};
+		}
+	},
+
 	/*
 	 * Follow a run from its first event.
 	 * watch: { events(list, reply, isFirst), trouble(fault, pause_s), end(state), lost(fault) }; exactly one of end and lost comes last,

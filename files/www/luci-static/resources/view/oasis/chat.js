@@ -14,8 +14,6 @@
  * with the daemon's methods. What is shown how is each part's own matter.
  */
 
-/* which run to rejoin after the page was left: { run, chat } */
-const RUN_KEY = 'oasis.run';
 /* a title is made after the first answer */
 const TITLE_MS = 6000;
 /* coming back to the tab looks again, but not at every click between windows */
@@ -27,15 +25,6 @@ const MARGIN_PX = 20;
 /* A value or the fault that came instead: one missing part must not keep the page away. */
 function settle(promise) {
 	return promise.then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
-}
-
-function remembered() {
-	try {
-		return JSON.parse(window.localStorage.getItem(RUN_KEY)) || {};
-	}
-	catch (e) {
-		return {};
-	}
 }
 
 return view.extend({
@@ -102,7 +91,7 @@ return view.extend({
 	},
 
 	openFirst: function() {
-		const saved = remembered(), waiting = (this.info.waiting || [])[0] || {};
+		const saved = run.remembered(), waiting = (this.info.waiting || [])[0] || {};
 		const wanted = [ saved.chat, waiting.chat, this.list.newest() ].filter(this.list.has);
 
 		return wanted.length ? this.open(wanted[0]) : this.fresh();
@@ -123,7 +112,7 @@ return view.extend({
 
 		return api.call('chat', id).then(L.bind(function(reply) {
 			const own = this.changes.filter(function(item) { return item.chat == id; });
-			const saved = remembered(), waiting = (this.info.waiting || []).filter(function(plan) { return plan.chat == id; })[0];
+			const saved = run.remembered(), waiting = (this.info.waiting || []).filter(function(plan) { return plan.chat == id; })[0];
 			const running = saved.chat == id ? saved.run : waiting ? waiting.run : null;
 
 			if (this.chat != id)
@@ -193,7 +182,7 @@ return view.extend({
 		const isNew = this.chat != reply.chat;
 
 		this.chat = reply.chat;
-		window.localStorage.setItem(RUN_KEY, JSON.stringify({ run: reply.run, chat: reply.chat }));
+		run.remember(reply);
 		if (isNew)
 			this.refreshChats();
 		this.follow(reply.run, true);
@@ -240,7 +229,7 @@ return view.extend({
 	over: function(words) {
 		this.follower = null;
 		this.runId = null;
-		window.localStorage.removeItem(RUN_KEY);
+		run.forget();
 		this.composer.idle(words);
 	},
 
@@ -284,7 +273,7 @@ return view.extend({
 	undo: function(item) {
 		return api.call('undo', item.id).then(L.bind(function(reply) {
 			if (reply.chat && reply.chat != this.chat) {
-				window.localStorage.setItem(RUN_KEY, JSON.stringify(reply));
+				run.remember(reply);
 				return this.open(reply.chat);
 			}
 

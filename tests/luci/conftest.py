@@ -1,0 +1,134 @@
+"""Fixtures of the page's tests: the stand-in and a daemon as processes, and a browser in front of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHAT = "cgi-bin/luci/admin/network/oasis/chat"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Router(NamedTuple):
+    """A stand-in with a daemon behind it. `daemon` is its process, `url` ends in a slash."""
+
+    url: str
+    root: str
+    daemon: subprocess.Popen[str] | None
+
+
+Start = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a program of this folder; gives its process and the first line that it prints. Ended after the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(program: str, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, os.path.join(HERE, program), *arguments]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        running.append(process)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    yield run
+    for process in running:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(10)
+        finally:
+            process.kill()
+            if process.stdout:
+                process.stdout.close()
+
+
+@pytest.fixture
+def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
+    """Start the stand-in with the daemon's test double; keywords are options of either program."""
+
+    def run(confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, **options: object) -> Router:
+        root = str(tmp_path)
+        daemon = None
+        if with_daemon:
+            words = ("--confirm-s", str(confirm_s), "--expires-s", str(expires_s))
+            daemon, line = start("fake_daemon.py", "--root", root, *words)
+            assert line == "ready"
+        extra: list[str] = []
+        for name, value in options.items():
+            extra += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
+        _, url = start("server.py", "--root", root, *extra)
+        return Router(url, root, daemon)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Any]:
+    """Playwright, or a skip that says how to get what is missing."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install -y chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip("no playwright: pip install playwright (and apt-get install -y chromium)")
+    with sync_playwright() as made:
+        yield made
+
+
+@pytest.fixture
+def visit(playwright: Any, tmp_path_factory: Any) -> Iterator[Callable[..., Any]]:
+    """Open the chat page in a browser of its own and log in; gives the page. Errors of scripts fail the test."""
+    contexts: list[Any] = []
+    errors: list[str] = []
+
+    def run(url: str, width: int = 1000, height: int = 800, scheme: str = "light", user: str = "root") -> Any:
+        profile = str(tmp_path_factory.mktemp("profile"))
+        size = {"width": width, "height": height}
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=CHROMIUM, args=FLAGS, viewport=size, color_scheme=scheme
+        )
+        contexts.append(context)
+        page = context.pages[0]
+        page.set_default_timeout(15000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url + CHAT)
+        fill_login(page, user)
+        page.wait_for_selector(".oasis-log")
+        return page
+
+    yield run
+    for context in contexts:
+        context.close()
+    assert not [error for error in errors if "session" not in error], errors
+
+
+@pytest.fixture
+def log_in() -> Callable[..., None]:
+    """Fill the login page that is shown: log_in(page)."""
+    return fill_login
+
+
+def fill_login(page: Any, user: str = "root", password: str = "any") -> None:
+    page.fill("#luci_username", user)
+    page.fill("#luci_password", password)
+    page.keyboard.press("Enter")
