@@ -39,7 +39,8 @@ def check(
     for number, operation in enumerate(operations):
         review.take(number, operation)
     review.check_references()
-    review.check_left_behind()
+    if not review.findings:  # else a name that was only misspelt would look removed everywhere
+        review.check_left_behind()
     return sorted(review.findings, key=lambda finding: int(str(finding["number"])))
 
 
@@ -210,13 +211,12 @@ class _Review:
 
     def check_left_behind(self) -> None:
         """Check that nothing names what the operations removed or renamed."""
-        reported = {str(finding["where"]) for finding in self.findings}
         for package in self._draft.loaded():
             for name, section in self._draft.sections(package).items():
                 for key, value in section.items():
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
                     where = f"{package}.{name}.{key}"
-                    if entry and "ref" in entry and where not in reported:
+                    if entry and "ref" in entry:
                         self._check_target(where, str(entry["ref"]), value)
 
     def _check_target(self, where: str, ref: str, value: object) -> None:

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from oasis.uci import model
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVICES = sorted(os.listdir(os.path.join(HERE, "root/etc/init.d")))
 PACKAGES = sorted(os.listdir(os.path.join(HERE, "root/etc/config")))
@@ -93,6 +95,15 @@ def test_packages_are_written_as_libuci_writes_them(package):
                 if not name.startswith("."):
                     written += "\t{} {} '{}'\n".format("list" if isinstance(value, list) else "option", name, item)
     assert text == written + "\n"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_are_what_oasis_writes_back(package):
+    with open(os.path.join(HERE, "root/etc/config", package), "rb") as file:
+        data = file.read()
+    parsed = model.parse(data, package)
+    assert model.file_text(parsed) == data
+    assert [section[".name"] for section in confread.sections(data.decode())] == [s.name for s in parsed.sections]
 
 
 def test_shipped_oasis_package_is_the_one_of_the_root():
