@@ -172,6 +172,7 @@ class Decoder:
         return out if self.is_ended else [*out, *self.finish()]
 
     def _close_stream(self) -> list[events.Event]:
-        if not self.is_started:
+        kind = self._headers.get("content-type", "")
+        if not self.is_started and "event-stream" not in kind and "ndjson" not in kind:
             return self.bad_answer("it is no event stream")
         return self.finish() if self.stop_reason else self.cut()

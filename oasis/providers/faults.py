@@ -149,6 +149,7 @@ def words_of(value: object) -> tuple[str, str]:
 
 def scrub(words: str) -> str:
     """Return foreign words on one line, cut, with all that looks like a key masked."""
+    words = words[: 4 * WORDS_CHARS]  # first: the pattern takes quadratic time on a long word
     return _KEY_LIKE.sub("…", events.clean(" ".join(words.split())))[:WORDS_CHARS]
 
 

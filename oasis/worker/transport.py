@@ -8,7 +8,8 @@
 A Response has `status`, `headers` (lower-case names), `read() -> bytes` (what has arrived; b"" at the end) and
 `close()`. TLS is always verified, no redirect is followed, no proxy or .netrc is read, nothing is unpacked.
 
-Raises: ProviderError (code dns, refused, unreachable, network, tls, clock; ProviderTimeout) naming host and port.
+Raises: ProviderError (code dns, refused, unreachable, network, tls, clock; ProviderTimeout) naming host and port,
+SettingsError for an address that is none.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import socket
 import ssl
 import urllib.parse
 
-from oasis.errors import ProviderError, ProviderTimeout
+from oasis.errors import ProviderError, ProviderTimeout, SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def best() -> Callable[[Request, Limits], Response]:
 
 def open_plain(request: Request, limits: Limits) -> Response:
     """Send the request over http.client and return its response as soon as the head has arrived."""
-    url = urllib.parse.urlsplit(str(request["url"]))
+    url = split(str(request["url"]))
     explain = _explainer(url, limits)
     try:
         connection = _connection(url, limits)
@@ -96,6 +97,20 @@ def open_plain(request: Request, limits: Limits) -> Response:
     return Response(response.status, headers, response.read1, close, explain)
 
 
+def split(url: str) -> urllib.parse.SplitResult:
+    """Take an address apart.
+
+    Raises: SettingsError when host or port are no host and port.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        if parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:
+        pass  # a port out of range, a broken IPv6 address
+    raise SettingsError(f"base_url leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
+
+
 def _connection(url: urllib.parse.SplitResult, limits: Limits) -> http.client.HTTPConnection:
     timeout_s = _seconds(limits, "connect_s")
     if url.scheme != "https":
@@ -109,7 +124,7 @@ def open_requests(request: Request, limits: Limits) -> Response:
     """Send the request over `requests` and return its response as soon as the head has arrived."""
     import requests
 
-    explain = _explainer(urllib.parse.urlsplit(str(request["url"])), limits)
+    explain = _explainer(split(str(request["url"])), limits)
     session = requests.Session()
     session.trust_env = False  # no proxy from the environment, no key from ~/.netrc instead of ours
     try:

@@ -1,6 +1,7 @@
 """Errors of services: kind, retry, waiting time, and that no part of a key is ever shown."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -147,6 +148,12 @@ def test_what_looks_like_a_key_is_masked_everywhere(quoted):
 def test_long_and_many_lined_words_are_cut_to_one_line():
     message = read(400, {"error": {"message": "a\n\n" + "word " * 500}})["message"]
     assert "\n" not in message and len(message) < 350
+
+
+def test_a_long_word_is_read_quickly():
+    started = time.monotonic()
+    read(500, b"x" * faults.BODY_BYTES)
+    assert time.monotonic() - started < 1
 
 
 @given(st.binary(max_size=300), st.sampled_from([400, 401, 429, 500, 503]))

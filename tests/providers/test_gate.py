@@ -254,6 +254,5 @@ def test_every_call_has_its_result_behind_it_and_ids_are_unique(chat, merge, rul
 @given(st.lists(MESSAGE, max_size=8))
 def test_alternating_chats_take_turns(chat):
     out = [m["role"] for m in gate.prepare(chat, FIRST, alternate=True, drop_empty=True) if m["role"] != "system"]
-    for first, second in zip(out, out[1:], strict=False):
-        assert first != second
+    assert all(out[index] != out[index + 1] for index in range(len(out) - 1))
     assert not out or out[0] == "user"

@@ -128,13 +128,13 @@ def test_an_error_line_ends_the_answer():
         (b"", "empty_answer"),
         (b"<html>", "portal"),
         (b"[]", "bad_answer"),
-        (b"Ollama is running", "bad_answer"),
         (b'{"message": oops}\n', "bad_answer"),
         (b'{"version":"1"}\n', "bad_answer"),
+        (b"Ollama is running", "bad_answer"),
     ],
 )
 def test_good_statuses_that_are_no_answer(raw, code):
-    assert error_of(at_every_cut(raw, profile="ollama", headers=NDJSON))["code"] == code
+    assert error_of(at_every_cut(raw, profile="ollama", headers=JSON))["code"] == code
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,18 @@ import pytest
 from oasis import providers
 from oasis.errors import SchemaError, SettingsError
 from oasis.providers import openai_chat
-from tests.providers.recordings import JSON, at_every_cut, calls_of, decode, error_of, joined, options, sse, text_of
+from tests.providers.recordings import (
+    JSON,
+    STREAM,
+    at_every_cut,
+    calls_of,
+    decode,
+    error_of,
+    joined,
+    options,
+    sse,
+    text_of,
+)
 
 TOOL = {"name": "status", "description": "Look.", "input_schema": {"type": "object", "properties": {}}}
 
@@ -488,7 +499,8 @@ def test_a_stream_announced_as_json_is_read():
         (b"<!DOCTYPE html><html>Welcome to the hotel</html>", {"content-type": "text/html"}, "portal"),
         (b"\xef\xbb\xbf\n <html></html>", JSON, "portal"),
         (b"OK", {"content-type": "text/plain"}, "bad_answer"),
-        (b": ping\n\n", {}, "bad_answer"),
+        (b": ping\n\n", {"content-type": "text/plain"}, "bad_answer"),
+        (b": ping\n\n", STREAM, "truncated"),
         (b'{"choices":[]}', JSON, "bad_answer"),
         (b'{"hello":1}', JSON, "bad_answer"),
         (b"[1,2]", JSON, "bad_answer"),

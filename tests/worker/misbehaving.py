@@ -1,0 +1,279 @@
+"""A model server with bad manners: the first word of the path says which. Raw sockets, so that it can really misbehave.
+
+`Server()` listens on 127.0.0.1, a free port, until it is closed; `seen` holds every request as {"path", "headers",
+"body"}. A behaviour is a generator: it yields bytes to send, seconds to wait, or CUT to reset the connection.
+"""
+
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+
+CUT = object()
+
+OK = b"HTTP/1.1 200 OK\r\n"
+SSE = b"Content-Type: text/event-stream\r\n"
+CLOSE = b"Connection: close\r\n\r\n"
+
+HELLO = b'data: {"id":"r","model":"m","choices":[{"delta":{"content":"Hello"}}]}\n\n'
+WORLD = b'data: {"choices":[{"delta":{"content":" world"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+CALL = (
+    b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}}]}\n\n'
+)
+
+
+def answer(status, body, *headers):
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def as_json(status, value, *headers):
+    return answer(status, json.dumps(value).encode(), "Content-Type: application/json", *headers)
+
+
+def chunked(*pieces, end=True):
+    out = OK + SSE + b"Transfer-Encoding: chunked\r\n\r\n"
+    for piece in pieces:
+        out += b"%x\r\n%s\r\n" % (len(piece), piece)
+    return out + (b"0\r\n\r\n" if end else b"")
+
+
+def good(count):
+    yield chunked(HELLO, WORLD)
+
+
+def good_until_closed(count):
+    yield OK + SSE + CLOSE + HELLO
+    yield WORLD
+
+
+def paused(count):
+    """Text, a pause, the rest; a client that holds text back shows it only after the pause."""
+    yield OK + SSE + CLOSE + HELLO
+    yield 1.0
+    yield WORLD
+
+
+def byte_by_byte(count):
+    for byte in chunked(HELLO, WORLD):
+        yield bytes([byte])
+
+
+def refused_key(count):
+    yield as_json("401 Unauthorized", {"error": {"message": "Incorrect API key: sk-secret-0123456789"}})
+
+
+def limited_once(count):
+    if count > 1:
+        yield chunked(HELLO, WORLD)
+    else:
+        yield as_json("429 Too Many", {"error": {"message": "slow down"}}, "Retry-After: 3")
+
+
+def limited_for_long(count):
+    yield as_json("429 Too Many", {"error": {"message": "slow down"}}, "Retry-After: 3600")
+
+
+def broken_twice(count):
+    yield (
+        chunked(HELLO, WORLD)
+        if count > 2
+        else answer("502 Bad Gateway", b"<html>nginx</html>", "Content-Type: text/html")
+    )
+
+
+def broken(count):
+    yield as_json("500 Oops", {"error": "boom"})
+
+
+def cut(count):
+    yield chunked(HELLO, CALL, end=False)
+
+
+def cut_until_closed(count):
+    yield OK + SSE + CLOSE + HELLO + CALL
+
+
+def reset(count):
+    yield chunked(HELLO, end=False)
+    yield 0.2
+    yield CUT
+
+
+def cut_before_output(count):
+    yield chunked(HELLO, WORLD) if count > 1 else chunked(b": ping\n\n", end=False)
+
+
+def hung_up(count):
+    yield CUT
+
+
+def stalled(count):
+    yield chunked(HELLO, end=False)
+    yield 30.0
+
+
+def silent(count):
+    yield 30.0
+
+
+def portal(count):
+    yield answer("200 OK", b"<!DOCTYPE html><html>Welcome! Please log in.</html>", "Content-Type: text/html")
+
+
+def portal_redirect(count):
+    yield answer("302 Found", b"", "Location: http://portal.invalid/login")
+
+
+def moved_here(count):
+    yield answer("307 Temporary Redirect", b"", "Location: /good/v1/chat/completions")
+
+
+def moved_in_circles(count):
+    yield answer("307 Temporary Redirect", b"", "Location: /moved_in_circles/v1/chat/completions")
+
+
+def error_at_200(count):
+    yield as_json("200 OK", {"error": {"message": "model is gone", "code": "model_not_found"}})
+
+
+def error_in_stream(count):
+    yield chunked(HELLO, b'data: {"error":{"message":"overloaded","code":503}}\n\n')
+
+
+def wrong_json(count):
+    yield chunked(b'data: {"choices": oops}\n\n')
+
+
+def plain_json(count):
+    yield as_json("200 OK", {"choices": [{"message": {"content": "Hello world"}, "finish_reason": "stop"}]})
+
+
+def huge_line(count):
+    text = "x" * 3_000_000
+    yield chunked(
+        b'data: {"choices":[{"delta":{"content":"' + text.encode() + b'"},"finish_reason":"stop"}]}\n\n', WORLD
+    )
+
+
+def huge_call(count):
+    text = json.dumps({"text": "x" * 2_000_000})
+    call = {"index": 0, "id": "a", "function": {"name": "x", "arguments": text}}
+    yield chunked(b"data: " + json.dumps({"choices": [{"delta": {"tool_calls": [call]}}]}).encode() + b"\n\n", WORLD)
+
+
+def endless(count):
+    yield OK + SSE + CLOSE
+    while True:
+        yield b": " + b"x" * 65536 + b"\n"
+
+
+def endless_error(count):
+    yield b"HTTP/1.1 500 Oops\r\n" + CLOSE
+    while True:
+        yield b"x" * 65536
+
+
+def packed(count):
+    yield answer("200 OK", b"\x1f\x8b\x08", "Content-Encoding: gzip")
+
+
+def nothing(count):
+    yield answer("200 OK", b"")
+
+
+def no_http(count):
+    yield b"SSH-2.0-dropbear\r\n"
+
+
+def models(count):
+    yield as_json("200 OK", {"data": [{"id": "m-1"}, {"id": "m-2"}]})
+
+
+class Server:
+    def __init__(self, certificate=None, key=None):
+        self.seen = []
+        self._counts = {}
+        self._tls = None
+        if certificate:
+            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._tls.load_cert_chain(certificate, key)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._is_open = True
+        self.hangups = threading.Semaphore(0)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def url(self, behaviour, scheme="http", host="127.0.0.1"):
+        return f"{scheme}://{host}:{self.port}/{behaviour}/v1"
+
+    def close(self):
+        self._is_open = False
+        self._listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                connection = self._listener.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        try:
+            if self._tls:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            request = self._read(connection)
+            if request:
+                self._answer(connection, request)
+        except OSError:
+            pass  # the client went away; that is what many tests are about
+        finally:
+            connection.close()
+            self.hangups.release()
+
+    def _read(self, connection):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = connection.recv(65536)
+            if not piece:
+                return None
+            data += piece
+            if not data[:1].isalpha():  # a TLS greeting
+                connection.sendall(answer("400 Bad Request", b""))
+                return None
+        head, _, body = data.partition(b"\r\n\r\n")
+        first, *rest = head.decode("latin-1").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
+        while len(body) < int(headers.get("content-length", 0)):
+            body += connection.recv(65536)
+        request = {"path": first.split(" ")[1], "headers": headers, "body": json.loads(body) if body else None}
+        self.seen.append(request)
+        return request
+
+    def _answer(self, connection, request):
+        name = request["path"].split("/")[1]
+        self._counts[name] = self._counts.get(name, 0) + 1
+        for step in globals()[name](self._counts[name]):
+            if step is CUT:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            if isinstance(step, float):
+                self._wait(connection, step)
+            else:
+                connection.sendall(step)
+
+    def _wait(self, connection, seconds):
+        """Wait, but no longer than the client stays and the test runs."""
+        connection.settimeout(0.05)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and self._is_open:
+            try:
+                if not connection.recv(1):
+                    raise ConnectionResetError
+            except TimeoutError:
+                continue
+        connection.settimeout(None)
