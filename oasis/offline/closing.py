@@ -1,8 +1,8 @@
 """The words after tool results: what became of a change, and what was read.
 
-A change answers with {"state", "summary"?, "confirm_in_s"?, "reason"?, "error"?: {"message", "hint"}, "services"?}, where
-state is applied, unchanged, waiting_confirm, declined, expired, refused, failed or rolled_back; it may stand in "change".
-An unknown state is shown as it is: nothing is claimed that the result does not say.
+A change answers with {"status", "summary"?, "confirm_in_s"?, "reason"?}, where status is applied, unchanged,
+waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; what failed with {"error": {"code",
+"message", "hint"}}. An unknown status is shown as it is: nothing is claimed that the result does not say.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 RESULT_CHARS = 64 * 1024  # a larger result is not read; ours are a few kB
 TEXT_CHARS = 400  # of a foreign message that is shown
-_STATES = {"confirmed": "applied", "no_change": "unchanged", "rollback_failed": "rollback_failed", "error": "failed"}
+_STATES = {"confirmed": "applied"}
+_FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
 
 
 def results(messages: list[dict[str, object]]) -> list[Result]:
@@ -52,8 +53,10 @@ def words(found: list[Result], closing: dict[str, str], status: dict[str, str]) 
 def _one(result: Result, closing: dict[str, str], status: dict[str, str]) -> str:
     data = _json(str(result["text"]))
     if result["is_error"] or not data:
-        message = str(_error(data).get("message") or result["text"])[:TEXT_CHARS]
-        return sentence(closing["error"], {"reason": message, "hint": _error(data).get("hint", "")})
+        error = _error(data)
+        message = str(error.get("message") or result["text"])[:TEXT_CHARS].rstrip(".")
+        template = closing[_FAULTS.get(str(error.get("code")), "error")]
+        return sentence(template, {"reason": message, "hint": str(error.get("hint", "")).rstrip(".")})
     if result["name"] == "status" or "what" in data:
         return report.status(data, status)
     if result["name"] == "read_config":
@@ -62,33 +65,26 @@ def _one(result: Result, closing: dict[str, str], status: dict[str, str]) -> str
 
 
 def _change(data: dict[str, object], result: Result, closing: dict[str, str]) -> str:
-    inner = data.get("change")
-    data = {**data, **inner} if isinstance(inner, dict) else data
     state = _state(data)
     wished = result["input"]
     fields: dict[str, object] = {
         "summary": data.get("summary") or (wished.get("summary", "") if isinstance(wished, dict) else ""),
-        "seconds": data.get("confirm_in_s") or data.get("confirm_s") or "",
-        "reason": data.get("reason") or _error(data).get("message", ""),
-        "hint": data.get("hint") or _error(data).get("hint", ""),
+        "seconds": data.get("confirm_in_s", ""),
+        "reason": str(data.get("reason", "")).rstrip("."),
         "state": state,
     }
     template = closing.get(str(result["name"]) + "_" + state) or closing.get(state) or closing["other"]
-    said = sentence(template, {**fields, **(wished if isinstance(wished, dict) else {}), "summary": fields["summary"]})
-    broken = [str(one.get("name", "")) for one in _listed(data.get("services")) if one.get("ok") is False]
-    if broken:
-        said += "\n" + sentence(closing["services_broken"], {"services": broken})
-    return said
+    return sentence(template, {**(wished if isinstance(wished, dict) else {}), **fields})
 
 
 def _state(data: dict[str, object]) -> str:
-    for name in ("state", "status", "outcome", "result"):
+    for name in ("status", "state"):
         if isinstance(data.get(name), str):
             state = str(data[name]).lower()
             state = _STATES.get(state, state)
             # An applied change that still counts down is not safe yet.
             return "waiting_confirm" if state == "applied" and data.get("confirm_in_s") else state
-    return "failed" if data.get("error") else "other"
+    return "other"
 
 
 def _error(data: dict[str, object]) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from oasis.offline.addresses import overlaps
-from oasis.offline.lan import need, networks, reference, words
+from oasis.offline.lan import check_inside, need, networks, reference, words
 from oasis.offline.slots import Problem
 
 TYPE_CHECKING = False
@@ -94,6 +94,7 @@ def forward(world: World, slots: dict[str, object]) -> Rows:
     """Return the row of a new port forward. Raises: Problem when the port goes elsewhere already."""
     device = slots["device"]
     ip = need(device, "ip")
+    check_inside(world, ip)
     port = str(slots["port"])
     inner = str(slots.get("inner") or port)
     if inner != port and ("-" in inner or "-" in port):
@@ -101,7 +102,7 @@ def forward(world: World, slots: dict[str, object]) -> Rows:
     protos = [proto for proto in ("tcp", "udp") if slots.get("proto", "both") in (proto, "both")]
     for taken in _redirects(world, port, protos):
         raise Problem("port_taken", port=port, rule=taken.get("name") or taken[".name"], ip=taken.get("dest_ip", ""))
-    label = rule_name("Forward %s to" % port, device) if isinstance(device, dict) else ""
+    label = rule_name(f"Forward {port} to", device) if isinstance(device, dict) else ""
     zones = {"src": wan_zone(world), "dest": zone_of(world, ip)}
     row = {"forward": world.free_name("firewall", _OWN_FORWARD), "name": label, "ip": ip, "port": port, "inner": inner}
     return [{**row, **zones, **{proto: proto in protos for proto in ("tcp", "udp")}}]

@@ -36,7 +36,7 @@ def new(world: World, slots: dict[str, object]) -> Rows:
     present = [section for section in world.sections("wireless", "wifi-iface") if section[".name"] == "guest"]
     if present:
         raise Problem("guest_exists", ssid=present[0].get("ssid", ""))
-    used = ["%s.%s" % pair for pair in _existing(world)]
+    used = [".".join(pair) for pair in _existing(world)]
     zones = world.sections("firewall", "zone")
     if used or any(zone.get("name") == "guest" for zone in zones):
         raise Problem("guest_in_use", names=used or ["firewall zone guest"])
@@ -48,7 +48,7 @@ def access_points(world: World, slots: dict[str, object]) -> Rows:
     """Return a row for each access point of the new guest network."""
     return [
         {
-            "ap": "guest" if not at else "guest_%d" % (at + 1),
+            "ap": "guest" if not at else f"guest_{at + 1}",
             "radio": radio[".name"],
             "encryption": wireless.new_encryption("none", wireless.band_of(radio)),
         }
@@ -105,7 +105,7 @@ def _chosen(world: World, slots: dict[str, object]) -> list[wireless.Section]:
 def _free_address(world: World) -> str:
     taken = networks(world)
     for byte in _THIRD_BYTES:
-        address = "192.168.%d.1" % byte
+        address = f"192.168.{byte}.1"
         if not any(overlaps(address, 24, other, prefix) for _, other, prefix in taken):
             return address
     raise Problem("no_free_network")

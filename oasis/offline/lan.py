@@ -33,7 +33,7 @@ def reference(world: World, package: str, section: Section) -> str:
     if not section.get(".anonymous"):
         return str(section[".name"])
     names = [one[".name"] for one in world.sections(package, str(section[".type"]))]
-    return "@%s[%d]" % (section[".type"], names.index(section[".name"]))
+    return f"@{section['.type']}[{names.index(section['.name'])}]"
 
 
 def networks(world: World) -> list[tuple[str, str, int]]:
@@ -73,7 +73,7 @@ def address(world: World, slots: dict[str, object]) -> Rows:
         {
             "old": old[0],
             "is_list": isinstance(lan.get("ipaddr"), list),
-            "ipaddr": "%s/%d" % (text, new_prefix) if is_cidr else text,
+            "ipaddr": f"{text}/{new_prefix}" if is_cidr else text,
             "netmask": ipv4_text(mask(new_prefix)) if not is_cidr and new_prefix != old_prefix else "",
             "new": text,
         }
@@ -90,7 +90,7 @@ def _check_lan(world: World, text: str, prefix: int, old_prefix: int) -> None:
         raise Problem("pool_too_small", prefix=prefix)
     for interface, other, other_prefix in networks(world):
         if interface not in ("lan", "loopback") and overlaps(text, prefix, other, other_prefix):
-            raise Problem("overlap", address=text, interface=interface, other="%s/%d" % (other, other_prefix))
+            raise Problem("overlap", address=text, interface=interface, other=f"{other}/{other_prefix}")
 
 
 def outside(world: World) -> list[Section]:
@@ -174,14 +174,19 @@ def host(world: World, slots: dict[str, object]) -> Rows:
     return [{"host": world.free_name("dhcp", "oasis_host"), "is_new": "1", "name": name, "mac": mac, "ip": ip}]
 
 
-def _check_lease(world: World, mac: str, ip: str) -> None:
+def check_inside(world: World, ip: str) -> None:
+    """Raise Problem unless `ip` can belong to a machine in a network of the router's own."""
     inside = [(own, prefix) for _, own, prefix in _static(world) if overlaps(ip, 32, own, prefix)]
     if not inside:
-        raise Problem("not_in_lan", ip=ip, networks=["%s/%d" % (own, prefix) for _, own, prefix in _static(world)])
+        raise Problem("not_in_lan", ip=ip, networks=[f"{own}/{prefix}" for _, own, prefix in _static(world)])
     own, prefix = inside[0]
     number = parse_ipv4(ip) or 0
     if ip == own or number & ~mask(prefix) & 0xFFFFFFFF in (0, ~mask(prefix) & 0xFFFFFFFF):
         raise Problem("ip_is_routers", ip=ip)
+
+
+def _check_lease(world: World, mac: str, ip: str) -> None:
+    check_inside(world, ip)
     for section in world.sections("dhcp", "host"):
         if section.get("ip") == ip and mac not in [one.lower() for one in words(section.get("mac"))]:
             raise Problem("ip_taken", ip=ip, holder=section.get("name") or section.get("mac"))

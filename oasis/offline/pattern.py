@@ -3,7 +3,7 @@
     word        a keyword; a mistyped one counts as a slip
     (a|b c)     one of them          [a|b]   one of them or nothing
     <class>     a pattern with a name
-    {slot}      one or more tokens, or one of the phrases of a list (`{band}`)
+    {slot}      one or more tokens, or one of the phrases of a list (`{band}`); {slot:type} when the type is another one
 
 A match covers all tokens or none: words left over are never ignored. When several readings fit, the one with most
 keywords and fewest slips wins.
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 STEPS = 30_000  # tries a sentence may cost one pattern; real ones stay under 2,000
-SLIPS = 2  # mistyped keywords in one sentence
+SLIPS = 3  # mistyped keywords in one sentence
 
 # Wide characters are a keyword each, as they are tokens.
-_PIECE = r"[()\[\]|]|<\w+>|\{\w+\}|[%s]|[^()\[\]|<>{}\s%s]+" % (WIDE, WIDE)
+_PIECE = r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[" + WIDE + r"]|[^()\[\]|<>{}\s" + WIDE + "]+"
 
 Node = tuple[str, object]
 
@@ -59,13 +59,13 @@ class Grammar:
             words = re.findall(_PIECE, normal(text, self.fold))
             nodes, at = _sequence(words, 0)
             if at != len(words):
-                raise ValueError("pattern %s: bracket" % text)
+                raise ValueError(f"pattern {text}: bracket")
             self._parsed[text] = nodes
         return self._parsed[text]
 
     def class_nodes(self, name: str) -> list[Node]:
         if name not in self._classes:
-            raise ValueError("no class <%s>" % name)
+            raise ValueError(f"no class <{name}>")
         return self.parse(self._classes[name])
 
     def phrases(self, kind: str) -> dict[str, list[str]] | None:
@@ -95,7 +95,7 @@ def _choices(words: list[str], at: int, closing: str) -> tuple[list[list[Node]],
         nodes, at = _sequence(words, at)
         choices.append(nodes)
         if at >= len(words) or words[at] not in ("|", closing):
-            raise ValueError("pattern %s: bracket" % " ".join(words))
+            raise ValueError(f"pattern {' '.join(words)}: bracket")
         at += 1
         if words[at - 1] == closing:
             return choices, at
@@ -166,7 +166,8 @@ class Matcher:
             yield Match(so_far.end + 1, so_far.keywords + 1, so_far.slips + 1, so_far.slots)
 
     def _slot(self, name: str, so_far: Match) -> Iterator[Match]:
-        kind = self._kinds.get(name, name)
+        name, _, kind = name.partition(":")
+        kind = kind or self._kinds.get(name, name)
         phrases = self._grammar.phrases(kind)
         if phrases is not None:
             for value, spellings in phrases.items():

@@ -67,7 +67,7 @@ class _Answer:
             return _said(self.text)
         events: list[Event] = [{"type": "delta", "text": self.text}] if self.text else []
         for at, (name, arguments) in enumerate(self.calls):
-            events.append({"type": "tool_use", "id": "offline_%d_%d" % (turn, at), "name": name, "input": arguments})
+            events.append({"type": "tool_use", "id": f"offline_{turn}_{at}", "name": name, "input": arguments})
         return [*events, {"type": "done", "stop_reason": "tool_use", "model": MODEL}]
 
 
@@ -83,6 +83,7 @@ class _Session:
         intents = self._data["intents"]
         self._intents: dict[str, dict[str, object]] = intents if isinstance(intents, dict) else {}
         self._readers: dict[str, Reader] = {}
+        self._order = self._names
         self._kept = self._names[0]
         self._use(self._kept)
 
@@ -111,6 +112,9 @@ class _Session:
     def follow(self, messages: list[Message]) -> _Answer:
         """Return the answer to the last owner message, with the questions before it that it may answer."""
         chain = _chain(messages)
+        owner = " ".join(said for said, _ in chain)
+        known = {name: self._use(name).familiarity(owner) for name in self._names}
+        self._order = sorted(self._names, key=lambda name: -known[name])
         answer = _Answer("")
         for at, (said, replied) in enumerate(chain):
             answer = self._answer(said, answer)
@@ -122,33 +126,43 @@ class _Session:
     def _answer(self, said: str, before: _Answer) -> _Answer:
         reading = self._read(said, keep=bool(before.missing[1]))
         if before.missing[1] and not reading.parts:
-            completed = self._completed(said, before)
-            if completed:
-                return completed
+            return self._completed(said, before) or self._asked_again(reading.topic, before)
         if not reading.parts:
             return _Answer(self._explained(reading.topic))
         return self._fulfil(reading.parts)
 
     def _read(self, said: str, keep: bool) -> Reading:
         """Return the reading in the best language, which then is in use; with `keep` only a match changes it."""
-        best: tuple[float, str, Reading] | None = None
-        for name in self._names:
-            reading = self._use(name).read(said)
-            if reading.parts and (best is None or reading.score() > best[0]):
-                best = (reading.score(), name, reading)
-        if best is None:
-            known = {name: self._use(name).familiarity(said) for name in self._names}
-            name = self._kept if keep else max(self._names, key=lambda one: known[one])
-            best = (0.0, name, self._use(name).read(said))
-        self._kept = best[1]
-        self._use(best[1])
-        return best[2]
+        found: dict[str, Reading] = {}
+        for name in self._order:
+            found[name] = self._use(name).read(said)
+            if found[name].is_clean():
+                break
+        name = max(found, key=lambda one: found[one].score())
+        if not found[name].parts:
+            known = {one: self._use(one).familiarity(said) for one in self._order}
+            name = self._kept if keep else max(self._order, key=lambda one: known[one])
+        self._kept = name
+        self._use(name)
+        return found[name]
+
+    def _asked_again(self, topic: str, before: _Answer) -> _Answer:
+        """Return an explanation and the open question once more."""
+        explained = self._explained(topic or before.missing[0])
+        answer = _Answer(explained if topic else explained + "\n" + before.text)
+        if not topic:
+            answer.parts, answer.missing, answer.choices = before.parts, before.missing, before.choices
+        return answer
 
     def _completed(self, said: str, before: _Answer) -> _Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
         intent, slot = before.missing
-        kind = self._rules(intent)[slot]["type"]
-        raw = self._use(self._kept).answer(said, str(kind))
+        rule = self._rules(intent)[slot]
+        reader = self._use(self._kept)
+        other = str(rule.get("unless", ""))
+        raw = reader.answer(said, str(self._rules(intent)[other]["type"])) if other else None
+        slot = other if raw else slot
+        raw = raw or reader.answer(said, str(rule["type"]))
         if raw is None:
             return None
         if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
@@ -187,7 +201,7 @@ class _Session:
                 return self._refused(problem, fulfilment.slot, parts)
         notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes]
         words = [*fulfilment.words, *notes]
-        return _Answer("\n".join(words) + ("\n" if fulfilment.calls() and words else ""), fulfilment.calls())
+        return _Answer("\n".join(words) + ("\n" if fulfilment.calls and words else ""), fulfilment.calls)
 
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part]) -> _Answer:
         texts = self._texts_of(slot[0])
@@ -215,16 +229,10 @@ class _Fulfilment:
         self._intents = intents
         self._commands: list[str] = []
         self._summaries: list[str] = []
-        self._calls: list[tuple[str, dict[str, object]]] = []
+        self._change: dict[str, object] = {}
         self.slot = ("", "")
         self.words: list[str] = []
-
-    def calls(self) -> list[tuple[str, dict[str, object]]]:
-        """Return the tool calls, the changes of all parts as one plan."""
-        if not self._commands:
-            return self._calls
-        change: dict[str, object] = {"commands": self._commands, "summary": "; ".join(self._summaries)}
-        return [("configure", change), *self._calls]
+        self.calls: list[tuple[str, dict[str, object]]] = []
 
     def add(self, part: Part) -> None:
         """Add one request. Raises: Problem."""
@@ -237,15 +245,22 @@ class _Fulfilment:
         if "commands" in intent:
             items = intent["commands"]
             found = commands(items if isinstance(items, list) else [], fields, lambda one: self._rows(one, fields))
-            self._commands += [line for line in found if line not in self._commands]
-            self._summaries.append(sentence(str(texts["summary"]), fields))
+            self._plan(found, sentence(str(texts["summary"]), fields))
             self._note(intent, fields)
         elif "tool" in intent:
             template = intent["input"]
             items = template.items() if isinstance(template, dict) else []
-            self._calls.append((str(intent["tool"]), {key: fill(str(one), fields) for key, one in items}))
+            self.calls.append((str(intent["tool"]), {key: fill(str(one), fields) for key, one in items}))
         else:
             self.words.append(sentence(str(texts["text"]), fields))
+
+    def _plan(self, found: list[str], summary: str) -> None:
+        # All changes of one message are one plan: approved, applied and undone together.
+        if not self._commands:
+            self.calls.append(("configure", self._change))
+        self._commands += [line for line in found if line not in self._commands]
+        self._summaries.append(summary)
+        self._change.update(commands=self._commands, summary="; ".join(self._summaries))
 
     def _checked(self, part: Part, intent: dict[str, object]) -> dict[str, object]:
         rules = intent.get("slots")
@@ -273,7 +288,7 @@ class _Fulfilment:
 
 def _lines(choices: object) -> str:
     listed = choices if isinstance(choices, list) else []
-    return "\n".join("%d. %s" % (at, text_of(one)) for at, one in enumerate(listed, 1))
+    return "\n".join(f"{at}. {text_of(one)}" for at, one in enumerate(listed, 1))
 
 
 def _chain(messages: list[Message]) -> list[tuple[str, str]]:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class Part:
     """One request: the intent, and the slots as (text, is_quoted); a listed value is (value, True)."""
 
-    def __init__(self, intent: str, slots: dict[str, tuple[str, bool]], score: float) -> None:
+    def __init__(self, intent: str, slots: dict[str, tuple[str, bool]], score: float, slips: int = 0) -> None:
         self.intent = intent
         self.slots = slots
         self.score = score
+        self.slips = slips
 
 
 class Reading:
@@ -38,6 +39,10 @@ class Reading:
 
     def score(self) -> float:
         return sum(part.score for part in self.parts)
+
+    def is_clean(self) -> bool:
+        """Tell whether it was understood without taking any word for a mistyped one."""
+        return bool(self.parts) and not any(part.slips for part in self.parts)
 
 
 class Reader:
@@ -72,7 +77,7 @@ class Reader:
         """Return the value in an answer to a question for a slot of type `kind`, None when it holds none."""
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold))[0]
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
-            return None
+            return None  # a question is no answer
         matcher = Matcher(self._grammar, tokens, {"value": kind}, self._fits)
         found = [match for match in (matcher.best(pattern) for pattern in self.words("answers")) if match]
         if not found:
@@ -97,7 +102,7 @@ class Reader:
             changed = False
             for name in ("lead", "request"):
                 length = max(map(Matcher(self._grammar, tokens, {}, self._fits).prefix, self.words(name)), default=0)
-                if length:
+                if 0 < length < len(tokens):
                     tokens, changed = tokens[length:], True
                     is_request = is_request or name == "request"
         for length in range(min(4, len(tokens) - 1), 0, -1):
@@ -161,8 +166,12 @@ class Reader:
         )
 
     def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
-        """Return the best single request that covers all the tokens but courtesy."""
-        tokens = self._polite(tokens)[0]
+        """Return the best single request that covers all the tokens, or all but courtesy."""
+        bare = self._polite(tokens)[0]
+        best = self._match(sentence, bare, may_change)
+        return best if best or len(bare) == len(tokens) else self._match(sentence, tokens, may_change)
+
+    def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         best: Part | None = None
         for name, texts in self._intent_texts():
             if not may_change and self.is_change(name):
@@ -172,7 +181,7 @@ class Reader:
             for pattern in patterns if isinstance(patterns, list) else []:
                 match = matcher.best(pattern)
                 if match and (best is None or match.score() > best.score):
-                    part = Part(name, self._raw(sentence, tokens, name, match), match.score())
+                    part = Part(name, self._raw(sentence, tokens, name, match), match.score(), match.slips)
                     best = part if self._are_strict_ok(part) else best
         return best
 

@@ -30,14 +30,14 @@ def status(data: Data, texts: Texts) -> str:
 def config(data: Data) -> str:
     """Return the answer of the tool `read_config` as lines like those of `uci show`."""
     lines = []
-    sections = data.get("sections")
+    package, sections = data.get("package"), data.get("sections")
     for name, section in sections.items() if isinstance(sections, dict) else []:
-        lines.append("%s.%s=%s" % (data.get("package"), name, section.get(".type")))
+        lines.append(f"{package}.{name}={section.get('.type')}")
         for option, value in section.items():
             if not option.startswith("."):
                 items = value if isinstance(value, list) else [value]
                 shown = " ".join(quoted(str(item)) for item in items)
-                lines.append("%s.%s.%s=%s" % (data.get("package"), name, option, shown))
+                lines.append(f"{package}.{name}.{option}={shown}")
     return "```\n" + "\n".join(lines) + "\n```"
 
 
@@ -111,7 +111,7 @@ def _storage(data: Data, texts: Texts) -> list[str]:
         free = sizes.get("avail", sizes.get("available", sizes.get("free")))
         if sizes:
             fields = {"what": texts["store_" + name], "free": size(free), "total": size(sizes.get("total"))}
-            lines.append(sentence(texts["store"], fields))
+            lines.append(sentence(texts["store"], dict(fields)))
     return lines
 
 
@@ -120,7 +120,7 @@ def duration(seconds: object, texts: Texts) -> str:
     if not isinstance(seconds, int):
         return ""
     parts = ((seconds // 86400, "days"), (seconds // 3600 % 24, "hours"), (seconds // 60 % 60, "minutes"))
-    shown = ["%d %s" % (count, texts[name]) for count, name in parts if count][:2]
+    shown = [f"{count} {texts[name]}" for count, name in parts if count][:2]
     return " ".join(shown) or "0 " + texts["minutes"]
 
 
@@ -129,13 +129,11 @@ def size(number: object) -> str:
     if not isinstance(number, int):
         return ""
     value = float(number)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1024:
-            break
+    units = ["TB", "GB", "MB", "kB", "B"]
+    while value >= 1024 and len(units) > 1:
         value /= 1024
-    else:
-        unit = "TB"
-    return ("%.0f %s" if value >= 10 else "%.1f %s") % (value, unit)
+        units.pop()
+    return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
 
 
 def _on(one: Data, key: str, texts: Texts) -> str:

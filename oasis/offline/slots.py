@@ -33,6 +33,7 @@ WIDTHS = {
     "network": 6,
     "text": 12,
 }
+SSID_WORDS = 3  # a longer name without quotes may be a sentence that was not understood
 _SHAPES = {
     "ip": r"[\d.:a-f]*[.:][\d.:a-f]*\Z",
     "address": r"\d+\.[\d.]+(?:/\d+)?\Z",
@@ -105,6 +106,8 @@ def _hostname(text: str, is_quoted: bool, world: World) -> str:
 def _ssid(text: str, is_quoted: bool, world: World) -> str:
     if not is_quoted:
         text = _without_stop(text, world, "note_stop_ssid")
+        if len(text.split()) > SSID_WORDS:
+            raise Problem("quote_ssid")
     size = len(text.encode("utf-8", "replace"))
     if not 1 <= size <= 32:
         raise Problem("bad_ssid", size=size)

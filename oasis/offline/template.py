@@ -43,12 +43,12 @@ def _command(template: str, fields: dict[str, object]) -> str:
     path, equals, value = rest.partition("=")
     path = fill(path, fields)
     if not _PATH.match(path):
-        raise ValueError("template %s: path %s" % (template, path))
+        raise ValueError(f"template {template}: path {path}")
     if not equals:
-        return "uci %s %s" % (verb, path)
+        return f"uci {verb} {path}"
     value = fill(value, fields)
     is_type = path.count(".") == 1
-    return "uci %s %s=%s" % (verb, path, value if is_type else quoted(value))
+    return f"uci {verb} {path}={value if is_type else quoted(value)}"
 
 
 def quoted(value: str) -> str:
@@ -61,7 +61,7 @@ def fill(template: str, fields: dict[str, object]) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         if match.group(1) not in fields:
-            raise ValueError("template %s: no field %s" % (template, match.group(1)))
+            raise ValueError(f"template {template}: no field {match.group(1)}")
         return text_of(fields[match.group(1)])
 
     return _FIELD.sub(replaced, template)

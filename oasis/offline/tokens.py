@@ -49,12 +49,12 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
         quoted = _quoted(text, at)
         if quoted:
             at = quoted.end + 1
-            tail = re.match("[%s]*" % re.escape(_TRAILING), text[at:])
+            tail = re.match("[" + re.escape(_TRAILING) + "]*", text[at:])
             quoted.tail = tail.group() if tail else ""
             at += len(quoted.tail)
             found.append(quoted)
             continue
-        match = re.compile("[%s]|[^\\s%s]+|\\s+" % (WIDE, WIDE)).match(text, at)
+        match = re.compile(f"[{WIDE}]|[^\\s{WIDE}]+|\\s+").match(text, at)
         chunk = match.group() if match else text[at]
         if not chunk.isspace():
             _word(found, chunk, at, fold)

@@ -64,10 +64,10 @@ class World:
         """Return the first unused section name prefix_1, prefix_2, … and keep it for this reply."""
         sections = self.facts.config(package)
         number = 1
-        while "%s_%d" % (prefix, number) in sections or "%s.%s_%d" % (package, prefix, number) in self._given:
+        while f"{prefix}_{number}" in sections or f"{package}.{prefix}_{number}" in self._given:
             number += 1
-        self._given.add("%s.%s_%d" % (package, prefix, number))
-        return "%s_%d" % (prefix, number)
+        self._given.add(f"{package}.{prefix}_{number}")
+        return f"{prefix}_{number}"
 
     def alias(self, table: str, text: str) -> str:
         """Return the router's word for an everyday one, the text itself when there is none."""
@@ -100,10 +100,9 @@ class World:
     def devices(self, text: str) -> list[dict[str, object]]:
         """Return the devices of a list such as `the tv, the xbox and 192.168.1.7`. Raises: Problem."""
         joiners = self.language.get("joiners")
-        words = "|".join(re.escape(word) for word in joiners) if isinstance(joiners, list) else "and"
-        parts = [
-            part for part in re.split(r"\s*[,;]\s*(?:(?:%s)\s+)?|\s+(?:%s)\s+" % (words, words), text) if part.strip()
-        ]
+        joining = "|".join(re.escape(word) for word in joiners) if isinstance(joiners, list) else "and"
+        between = rf"\s*[,;]\s*(?:(?:{joining})\s+)?|\s+(?:{joining})\s+"
+        parts = [part for part in re.split(between, text) if part.strip()]
         found: list[dict[str, object]] = []
         for part in parts:
             device = self.device(part)
@@ -149,7 +148,7 @@ def device_choices(devices: list[dict[str, object]]) -> list[str]:
     lines = []
     for device in devices[:CHOICES]:
         details = [str(device[key]) for key in ("ip", "mac") if device[key]]
-        lines.append("%s (%s)" % (device["name"], ", ".join(details)) if device["name"] else ", ".join(details))
+        lines.append(f"{device['name']} ({', '.join(details)})" if device["name"] else ", ".join(details))
     return lines
 
 
