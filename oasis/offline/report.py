@@ -63,7 +63,7 @@ def _addresses(data: Data, texts: Texts) -> list[str]:
         fields = {
             **one,
             "addresses": [*_list(one.get("ipv4")), *_list(one.get("ipv6"))],
-            "state": _on(one, "up", texts),
+            "state": _on(one, "up", texts, "up", "down"),
         }
         lines.append(sentence(texts["interface"] if fields["addresses"] else texts["interface_empty"], fields))
     return lines
@@ -136,8 +136,8 @@ def size(number: object) -> str:
     return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
 
 
-def _on(one: Data, key: str, texts: Texts) -> str:
-    return texts["on" if one[key] else "off"] if key in one else ""
+def _on(one: Data, key: str, texts: Texts, yes: str = "on", no: str = "off") -> str:
+    return texts[yes if one[key] else no] if key in one else ""
 
 
 def _bare(addresses: object) -> list[str]:
