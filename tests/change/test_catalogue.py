@@ -300,6 +300,7 @@ def test_bad_values_are_told_with_what_is_expected(line, hint):
         "set firewall.@rule[0].src_ip=!192.168.1.0/24",
         "set firewall.@rule[0].target=accept",
         "set wireless.default_radio0.network=lan wan",
+        "set firewall.@zone[1].network=!lan",
         "add_list dhcp.lan.dhcp_option=6,192.168.1.1,1.1.1.1",
         "add_list dhcp.@dnsmasq[0].address=/ads.example/",
         "set system.@system[0].notes=one\ntwo",
@@ -438,7 +439,8 @@ def test_indexes_follow_added_removed_and_moved_sections():
 
 
 def test_renamed_sections_go_by_their_new_name():
-    assert kinds("rename dhcp.lan=home", "set dhcp.home.limit=20", "set dhcp.lan.limit=20") == ["missing_reference"]
+    found = check("rename dhcp.lan=home", "set dhcp.home.limit=20", "set dhcp.lan.limit=20")
+    assert [(finding["number"], finding["kind"]) for finding in found] == [(2, "missing_reference")]
 
 
 def test_checked_packages_are_not_changed():
