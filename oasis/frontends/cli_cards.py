@@ -40,7 +40,8 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     for package in plan["diff"]:
         card.append((clean_line(f"  {package['package']}:"), "dim"))
         for line in package["lines"]:
-            card.append((clean_line(f"  {line['op']} {line['text']}"), line["op"].strip()))
+            text = line["text"].replace("\t", "    ")
+            card.append((clean_line(f"  {line['op']} {text}"), line["op"].strip()))
     if plan["services"]:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
         card.append((clean_line(f"  then: {services}"), ""))
@@ -54,10 +55,9 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
 
 def change_card(change: dict[str, Any]) -> Card:
     """Return a change as it stands now."""
-    state = STATES.get(change["state"], change["state"])
     undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
     undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
-    card = [(clean_line(f"Change {change['id']} {state}: {change['summary']}{undoes}{undone}"), "bold")]
+    card = [(clean_line(f"Change {change['id']} {_state(change)}: {change['summary']}{undoes}{undone}"), "bold")]
     for service in change["services"]:
         if not service.get("ok", True):
             card.append((clean_line(f"  {service['action']} {service['name']} failed"), "-"))
@@ -70,9 +70,7 @@ def change_card(change: dict[str, Any]) -> Card:
 
 
 def change_line(change: dict[str, Any]) -> str:
-    state = STATES.get(change["state"], change["state"])
-    if change.get("undone_by"):
-        state = "undone"
+    state = "undone" if change.get("undone_by") else _state(change)
     return clean_line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}")
 
 
@@ -103,6 +101,13 @@ def tool_line(name: str, arguments: dict[str, Any]) -> str:
 
 def local_time(unix_s: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
+
+
+def _state(change: dict[str, Any]) -> str:
+    """Return the state in words; a change that nobody was asked to keep is just made."""
+    if change["state"] == "confirmed" and change["risk"] == "low":
+        return "made"
+    return STATES.get(change["state"], str(change["state"]))
 
 
 def _result_text(block: dict[str, Any]) -> str:
