@@ -26,12 +26,12 @@ class OasisError(Exception):
     exit_status = 1
     retryable = False
 
-    def __init__(self, message, hint=""):
+    def __init__(self, message: str, hint: str = "") -> None:
         Exception.__init__(self, message)
         self.message = message
         self.hint = hint
 
-    def as_dict(self):
+    def as_dict(self) -> "dict[str, str]":
         """Return the shape every front-end shows: {"code", "message", "hint"}."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 

@@ -7,6 +7,9 @@ Both sort by time as text.
 
 from oasis.errors import SchemaError
 
+if False:  # annotations only
+    from oasis.core.shapes import Clock, Random
+
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _COUNTER_MAX = 0xFFFFFF
 # A clock that steps back less than this keeps the newest timestamp (order is kept); more is a new era.
@@ -16,7 +19,7 @@ ROLLBACK_MS = 10000
 class Scru128:
     """Make SCRU128 ids; one instance a process, calls serialised by the caller."""
 
-    def __init__(self, now_ms, random):
+    def __init__(self, now_ms: "Clock", random: "Random") -> None:
         """`now_ms()` gives Unix milliseconds, `random(n)` gives n random bytes."""
         self._now_ms = now_ms
         self._random = random
@@ -25,7 +28,7 @@ class Scru128:
         self._hi = 0
         self._lo = 0
 
-    def next(self):
+    def next(self) -> str:
         """Return the next id: 25 digits, greater than every earlier one unless the clock fell back far."""
         now = max(self._now_ms(), 1)
         if now > self._timestamp:
@@ -43,7 +46,7 @@ class Scru128:
         number = (self._timestamp << 80) | (self._hi << 56) | (self._lo << 32) | self._bits(4)
         return _base36(number)
 
-    def _count(self):
+    def _count(self) -> None:
         self._lo += 1
         if self._lo <= _COUNTER_MAX:
             return
@@ -54,11 +57,11 @@ class Scru128:
         self._hi = self._bits(3)
         self._timestamp += 1
 
-    def _bits(self, size):
+    def _bits(self, size: int) -> int:
         return int.from_bytes(self._random(size), "big")
 
 
-def _base36(number):
+def _base36(number: int) -> str:
     digits = []
     for _ in range(25):
         digits.append(_DIGITS[number % 36])
@@ -67,7 +70,7 @@ def _base36(number):
     return "".join(digits)
 
 
-def is_scru128(text):
+def is_scru128(text: object) -> bool:
     """Return whether `text` has the form of a SCRU128 id: exactly 25 letters and digits, any case."""
     if not isinstance(text, str) or len(text) != 25:
         return False
@@ -77,7 +80,7 @@ def is_scru128(text):
     return True
 
 
-def scru128_ms(text):
+def scru128_ms(text: str) -> int:
     """Return the Unix milliseconds in which a SCRU128 id was made."""
     if not is_scru128(text):
         raise SchemaError("%r is not a SCRU128 id" % text, "25 letters and digits")
@@ -87,12 +90,12 @@ def scru128_ms(text):
 class Xid:
     """Make xids; `machine_and_process` are 5 bytes that tell this process from others."""
 
-    def __init__(self, now_s, random, machine_and_process=None):
+    def __init__(self, now_s: "Clock", random: "Random", machine_and_process: "bytes | None" = None) -> None:
         self._now_s = now_s
         self._place = (random(5) if machine_and_process is None else machine_and_process)[:5]
         self._counter = int.from_bytes(random(3), "big")
 
-    def next(self):
+    def next(self) -> str:
         """Return the next id: 20 digits of 0-9 a-v."""
         self._counter = (self._counter + 1) & _COUNTER_MAX
         raw = int(self._now_s()).to_bytes(4, "big") + self._place + self._counter.to_bytes(3, "big")
@@ -100,7 +103,7 @@ class Xid:
         return "".join([_DIGITS[(number >> shift) & 31] for shift in range(95, -1, -5)])
 
 
-def is_xid(text):
+def is_xid(text: object) -> bool:
     """Return whether `text` has the form of an xid."""
     if not isinstance(text, str) or len(text) != 20:
         return False

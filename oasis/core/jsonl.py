@@ -8,9 +8,12 @@ may be called `ujson`, keeps no key order and writes unknown types as garbage (h
 try:
     import json
 except ImportError:  # MicroPython builds without the alias
-    import ujson as json
+    import ujson as json  # type: ignore[import-untyped,no-redef]
 
 from oasis.errors import SchemaError
+
+if False:  # annotations only
+    from oasis.core.shapes import Callable, Json
 
 LINE_BYTES = 1024 * 1024  # one line of a chat, a socket or a worker; ubus' own message limit is the same
 DEPTH = 64  # deeper than any message, schema or UCI table we know; far below either parser's stack
@@ -21,27 +24,27 @@ _QUOTE = 0x22
 _BACKSLASH = 0x5C
 
 
-def loads(data, max_bytes=LINE_BYTES, max_depth=DEPTH):
-    """Parse one JSON text (bytes or str).
+def loads(data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEPTH) -> "Json":
+    """Parse one JSON text.
 
-    Raises: SchemaError when it is too long, too deep, no JSON or no UTF-8.
+    Raises: SchemaError when it is too long, too deep, no JSON (NaN and Infinity are none) or no UTF-8.
     """
-    raw = data.encode("utf-8") if isinstance(data, str) else bytes(data)
+    raw = _bytes(data, "the text") if isinstance(data, str) else bytes(data)
     if len(raw) > max_bytes:
         raise SchemaError("JSON text of %d bytes, more than %d allowed" % (len(raw), max_bytes), "send it in pieces")
-    if depth(raw, max_depth) > max_depth:
+    if is_deeper(raw, max_depth):
         raise SchemaError("JSON text nested deeper than %d levels" % max_depth, "flatten the value")
     try:
-        return json.loads(raw.decode("utf-8"))
+        return _PARSE(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
         raise SchemaError("not a JSON text: %s" % error, "the text begins with %r" % raw[:40])
 
 
-def depth(raw, enough=DEPTH):
-    """Return how deep the arrays and objects of a JSON text are nested; stops counting one above `enough`."""
-    if raw.count(b"[") + raw.count(b"{") <= enough:
-        return enough  # cannot be deeper: spares the scan for nearly every line
-    level = deepest = 0
+def is_deeper(raw: bytes, limit: int) -> bool:
+    """Return whether the arrays and objects of a JSON text are nested deeper than `limit` levels."""
+    if raw.count(b"[") + raw.count(b"{") <= limit:
+        return False  # spares the scan for nearly every line
+    level = 0
     in_string = escaped = False
     for byte in raw:
         if in_string:
@@ -55,66 +58,71 @@ def depth(raw, enough=DEPTH):
             in_string = True
         elif byte in _OPEN:
             level += 1
-            if level > deepest:
-                deepest = level
-                if deepest > enough:
-                    return deepest
+            if level > limit:
+                return True
         elif byte in _CLOSE:
             level -= 1
-    return deepest
+    return False
 
 
-def dumps(value):
+def dumps(value: "Json") -> str:
     """Return `value` as one line of compact JSON in raw UTF-8, without the line end.
 
     Raises: SchemaError naming the path of a value that JSON has no form for.
     """
     check(value)
-    if _COMPACT is not None:
-        return _COMPACT(value)
-    return json.dumps(value, separators=(",", ":"))  # MicroPython writes raw UTF-8 already
+    return _WRITE(value)
 
 
-def line(value):
+def line(value: "Json") -> bytes:
     """Return `value` as the bytes of one line, line end included."""
     return dumps(value).encode("utf-8") + b"\n"
 
 
-def canonical(value):
+def canonical(value: "Json") -> str:
     """Return the one text of `value`: keys sorted at every depth, compact; what hashes are made over."""
     check(value)
     return _sorted_text(value)
 
 
-def check(value, path="", level=0):
-    """Raise SchemaError unless `value` is made of dict, list, str, int, float, bool and None alone."""
-    if level > DEPTH:
-        raise SchemaError("%s is nested deeper than %d levels" % (path or "value", DEPTH))
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise SchemaError("%s has the key %r, which is no text" % (path or "value", key))
-            check(value[key], path + "." + key if path else key, level + 1)
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            check(item, "%s[%d]" % (path, index), level + 1)
+def check(value: "Json", path: str = "", level: int = 0) -> None:
+    """Raise SchemaError unless `value` is made of dict, list, str, int, float, bool and None alone.
+
+    What passes can be read again by `loads`: the same depth, whole characters, finite numbers.
+    """
+    if isinstance(value, (dict, list, tuple)):
+        if level >= DEPTH:
+            raise SchemaError("%s is nested deeper than %d levels" % (path or "value", DEPTH))
+        _check_items(value, path, level)
     elif isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise SchemaError("%s is not a finite number" % (path or "value"))
     elif isinstance(value, str):
-        _check_text(value, path)
+        _bytes(value, path or "value")
     elif value is not None and not isinstance(value, (int, bool)):
         raise SchemaError("%s is a %s, which JSON cannot hold" % (path or "value", type(value).__name__))
 
 
-def _check_text(text, path):
+def _check_items(value: "Json", path: str, level: int) -> None:
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise SchemaError("%s has the key %r, which is no text" % (path or "value", key))
+            _bytes(key, "a key of " + (path or "value"))
+            check(value[key], path + "." + key if path else key, level + 1)
+    else:
+        for index, item in enumerate(value):
+            check(item, "%s[%d]" % (path, index), level + 1)
+
+
+def _bytes(text: str, path: str) -> bytes:
     try:
-        text.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeError:
-        raise SchemaError("%s holds half a surrogate pair" % (path or "value"), "replace it before storing")
+        raise SchemaError("%s holds half a surrogate pair" % path, "replace it first")
 
 
-def _sorted_text(value):
+def _sorted_text(value: "Json") -> str:
     if isinstance(value, dict):
         pairs = [dumps(key) + ":" + _sorted_text(value[key]) for key in sorted(value)]
         return "{" + ",".join(pairs) + "}"
@@ -123,10 +131,27 @@ def _sorted_text(value):
     return dumps(value)
 
 
-def _compact_encoder():
-    """Return CPython's encoder with raw UTF-8, or None where the parser has no such class."""
+def _writer() -> "Callable[[Json], str]":
+    """Return what writes compact JSON in raw UTF-8: MicroPython's dumps does, CPython's has to be told."""
     encoder = getattr(json, "JSONEncoder", None)
-    return encoder(ensure_ascii=False, separators=(",", ":")).encode if encoder else None
+    if encoder is None:
+        return lambda value: json.dumps(value, separators=(",", ":"))
+    write: Callable[[Json], str] = encoder(ensure_ascii=False, separators=(",", ":")).encode
+    return write
 
 
-_COMPACT = _compact_encoder()
+def _parser() -> "Callable[[str], Json]":
+    """Return what parses JSON and nothing else: CPython's parser takes NaN and Infinity unless told not to."""
+    decoder = getattr(json, "JSONDecoder", None)
+    if decoder is None:
+        return json.loads
+    parse: Callable[[str], Json] = decoder(parse_constant=_refuse).decode
+    return parse
+
+
+def _refuse(word: str) -> None:
+    raise ValueError("%s is no JSON value" % word)
+
+
+_WRITE = _writer()
+_PARSE = _parser()
