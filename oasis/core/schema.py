@@ -1,10 +1,11 @@
 """The unified chat schema: what a message and its blocks look like, checked in one place.
 
 Message: {"id", "role", "content"} and, when they apply, "continues", "head", "options", "provider", "model",
-"stop_reason", "usage". `content` is a text, or a list of blocks:
+"stop_reason", "usage", and "error" (OasisError.as_dict()) where a turn ended with one. `content` is a text, or a list
+of blocks:
 
     {"type": "text", "text"}
-    {"type": "tool_use", "id", "name", "input": {}}
+    {"type": "tool_use", "id", "name", "input": {}, "invalid"?: the arguments as written, which were no JSON object}
     {"type": "tool_result", "tool_use_id", "name", "content": [text blocks], "is_error"?: true}
     {"type": "thinking", "text", "provider_metadata"?: {}}
     {"type": "document" | "image", "media_type", "sha256", "name"?}
@@ -15,6 +16,9 @@ Knows nothing of files or providers; imports under MicroPython.
 
 from oasis.core.ids import is_scru128
 from oasis.errors import SchemaError
+
+if False:  # annotations only
+    from oasis.core.shapes import Block, Json, Message
 
 ROLES = ("system", "user", "assistant", "tool")
 STOP_REASONS = (
@@ -29,7 +33,7 @@ STOP_REASONS = (
 )
 
 # Block type -> (fields that must be there, their type). Unknown fields are kept: newer programs may write them.
-_BLOCKS = {
+_BLOCKS: "dict[Json, tuple[tuple[str, type], ...]]" = {
     "text": (("text", str),),
     "thinking": (("text", str),),
     "tool_use": (("id", str), ("name", str), ("input", dict)),
@@ -39,7 +43,7 @@ _BLOCKS = {
 }
 
 
-def check_message(message, path="message"):
+def check_message(message: "Json", path: str = "message") -> None:
     """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
     _need(isinstance(message, dict), path, "an object")
     _need(is_scru128(message.get("id")), path + ".id", "a SCRU128 id")
@@ -60,56 +64,57 @@ def check_message(message, path="message"):
         _need(isinstance(message.get(name, {}), dict), path + "." + name, "an object")
 
 
-def check_block(block, path="block"):
+def check_block(block: "Json", path: str = "block") -> None:
     """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
     _need(isinstance(block, dict), path, "an object")
-    fields = _BLOCKS.get(block.get("type"))
-    _need(fields is not None, path + ".type", "one of " + ", ".join(sorted(_BLOCKS)))
-    for name, kind in fields:
-        _need(isinstance(block.get(name), kind), path + "." + name, _WORDS[kind])
-    if block["type"] == "tool_result":
+    kind = block.get("type")
+    _need(isinstance(kind, str) and kind in _BLOCKS, path + ".type", "one of " + ", ".join(sorted(_BLOCKS)))
+    for name, wanted in _BLOCKS[kind]:
+        _need(isinstance(block.get(name), wanted), path + "." + name, _WORDS[wanted])
+    if kind == "tool_result":
         for index, item in enumerate(block["content"]):
             check_block(item, "%s.content[%d]" % (path, index))
 
 
-_WORDS = {str: "a text", dict: "an object", list: "a list"}
+_WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
 
 
-def _need(ok, path, what):
+def _need(ok: bool, path: str, what: str) -> None:
     if not ok:
         raise SchemaError("%s must be %s" % (path, what))
 
 
-def blocks(message):
+def blocks(message: "Message") -> "list[Block]":
     """Return the content of a message as a list of blocks, whatever its stored form."""
     content = message["content"]
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return content
+    found: list[Block] = content
+    return found
 
 
-def text_of(message):
+def text_of(message: "Message") -> str:
     """Return the text of a message: its text blocks joined by line ends."""
     return "\n".join([block["text"] for block in blocks(message) if block["type"] == "text"])
 
 
-def tool_uses(message):
+def tool_uses(message: "Message") -> "list[Block]":
     """Return the tool_use blocks of a message, in order."""
     return [block for block in blocks(message) if block["type"] == "tool_use"]
 
 
-def compact(content):
+def compact(content: "list[Block]") -> "str | list[Block]":
     """Return the stored form of a list of blocks: one text block becomes a plain text."""
     if not content:
         return ""
     if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
-        return content[0]["text"]
+        return str(content[0]["text"])
     return content
 
 
-def tool_result(call, text, is_error=False):
+def tool_result(call: "Block", text: str, is_error: bool = False) -> "Block":
     """Return the tool_result block that answers the tool_use block `call`."""
-    block = {
+    block: Block = {
         "type": "tool_result",
         "tool_use_id": call["id"],
         "name": call["name"],
