@@ -6,44 +6,57 @@ Source: JSON-RPC 2.0 specification. Batches and notifications from the peer are 
 from oasis.core import jsonl
 from oasis.errors import PeerError, SchemaError
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-UNKNOWN_METHOD = -32601
+if False:  # annotations only
+    from oasis.core.shapes import Json, Message
+
 FAILED = -32000  # an OasisError; its dict is in error.data
 
 
-def request(number, method, params):
+def request(number: "Json", method: str, params: "Message") -> bytes:
     """Return the line that asks for `method`; `params` is an object."""
     return jsonl.line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
-def result(number, value):
+def result(number: "Json", value: "Json") -> bytes:
+    """Return the line of a reply."""
     return jsonl.line({"jsonrpc": "2.0", "id": number, "result": value})
 
 
-def failure(number, code, message, data=None):
+def failure(number: "Json", code: int, message: str, data: "Json" = None) -> bytes:
     """Return the line of an error; `data` is OasisError.as_dict() for FAILED."""
-    error = {"code": code, "message": message}
+    error: "dict[str, Json]" = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
     return jsonl.line({"jsonrpc": "2.0", "id": number, "error": error})
 
 
-def parse(line):
-    """Return the object of one line.
+def parse(line: bytes) -> "Message":
+    """Return the object of one line, from either side.
 
-    Shape: a request {"id", "method", "params"} or a reply {"id", "result"} or {"id", "error"}.
+    Shape: a request {"id", "method", "params"}, or a reply {"id", "result"} or {"id", "error"}.
     Raises: SchemaError for no JSON, PeerError for JSON that is no JSON-RPC.
     """
     value = jsonl.loads(line)
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
         raise PeerError("not a JSON-RPC 2.0 object", 'each line is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}')
-    if "result" in value or "error" in value:
+    number = value.get("id", False)
+    if isinstance(number, bool) or not (number is None or isinstance(number, (int, str))):
+        raise PeerError("each line needs an `id`: a number or a text")
+    if "method" not in value and ("result" in value or "error" in value):
         return value
-    if not isinstance(value.get("method"), str) or "id" not in value:
-        raise PeerError("a request needs a text `method` and an `id`")
-    params = value.get("params", {})
-    if not isinstance(params, dict):
+    if not isinstance(value.get("method"), str):
+        raise PeerError("a request needs a text `method`")
+    if not isinstance(value.setdefault("params", {}), dict):
         raise SchemaError("params must be an object")
-    value["params"] = params
+    return value
+
+
+def parse_request(line: bytes) -> "Message":
+    """Return the request of one line: {"id", "method", "params"}.
+
+    Raises: as parse, and PeerError for a reply.
+    """
+    value = parse(line)
+    if "method" not in value:
+        raise PeerError("a reply came where a request belongs")
     return value
