@@ -1,24 +1,28 @@
 """The context of a chat: which messages a model sees, parents before children, each once.
 
 Works on messages alone; imports under MicroPython. Source: reference behaviour of turn logs with `continues`, with
-its repairs: a shared ancestor appears once, a cycle ends the walk, a parent that is gone becomes a marker.
+its repairs: a shared ancestor appears once, a cycle ends the walk, a parent that is gone is left out and can be named.
 """
 
-from oasis.core.schema import blocks, tool_result, tool_uses
+from oasis.core.schema import blocks, tool_result
 
-# The longest thread handed to a model; older messages stay on disk.
+if False:  # annotations only
+    from oasis.core.shapes import Block, Message, Options
+
+# The longest thread handed to a model; older messages stay on disk. It begins with an owner's message, so that no
+# tool_result stands there without its tool_use.
 CONTEXT_MESSAGES = 200
 
 INTERRUPTED = "interrupted: the daemon stopped before this call was answered; nothing of it is known to have happened"
 
 
-def context(messages, heads):
-    """Return the messages that `heads` (a list of ids) continue, oldest first, the heads last.
+def context(messages: "dict[str, Message]", heads: "list[str]") -> "list[Message]":
+    """Return the messages that `heads` (ids) continue and the heads themselves, parents before children, each once.
 
     `messages` maps id to message. A missing parent is left out; `missing(…)` names them.
     """
-    ordered = []
-    seen = set()
+    ordered: list[Message] = []
+    seen: set[str] = set()
     stack = [(head, False) for head in reversed(heads)]
     while stack:
         name, is_done = stack.pop()
@@ -31,12 +35,18 @@ def context(messages, heads):
         stack.append((name, True))
         for parent in reversed(messages[name].get("continues", [])):
             stack.append((parent, False))
-    return ordered[-CONTEXT_MESSAGES:]
+    return _newest(ordered)
 
 
-def missing(messages, ordered):
+def _newest(ordered: "list[Message]") -> "list[Message]":
+    first = max(len(ordered) - CONTEXT_MESSAGES, 0)
+    starts = [number for number in range(first, len(ordered)) if ordered[number]["role"] == "user"]
+    return ordered[starts[0] :] if first and starts else ordered[first:]
+
+
+def missing(messages: "dict[str, Message]", ordered: "list[Message]") -> "list[str]":
     """Return the parent ids that `ordered` names but `messages` does not hold."""
-    gone = []
+    gone: list[str] = []
     for message in ordered:
         for parent in message.get("continues", []):
             if parent not in messages and parent not in gone:
@@ -44,15 +54,15 @@ def missing(messages, ordered):
     return gone
 
 
-def options(ordered):
+def options(ordered: "list[Message]") -> "Options":
     """Return the merged options of a thread: oldest first, objects merge, all else (false and [] too) replaces."""
-    merged = {}
+    merged: Options = {}
     for message in ordered:
         _merge(merged, message.get("options", {}))
     return merged
 
 
-def _merge(target, delta):
+def _merge(target: "Options", delta: "Options") -> None:
     for key in delta:
         value = delta[key]
         if isinstance(value, dict) and isinstance(target.get(key), dict):
@@ -64,18 +74,28 @@ def _merge(target, delta):
             target[key] = value
 
 
-def unanswered(ordered):
-    """Return the tool_use blocks of a thread that no tool_result answers, oldest first."""
-    answered = set()
-    calls = []
+def unanswered(ordered: "list[Message]") -> "list[Block]":
+    """Return the tool_use blocks of a thread that no later tool_result answers, oldest first.
+
+    A result closes the oldest open call of its id: some services number the calls of each answer afresh.
+    """
+    calls: list[Block] = []
     for message in ordered:
-        calls.extend(tool_uses(message))
         for block in blocks(message):
-            if block["type"] == "tool_result":
-                answered.add(block["tool_use_id"])
-    return [call for call in calls if call["id"] not in answered]
+            if block["type"] == "tool_use":
+                calls.append(block)
+            elif block["type"] == "tool_result":
+                _close(calls, block["tool_use_id"])
+    return calls
 
 
-def interruption(calls):
+def _close(calls: "list[Block]", name: str) -> None:
+    for call in calls:
+        if call["id"] == name:
+            calls.remove(call)
+            return
+
+
+def interruption(calls: "list[Block]") -> "list[Block]":
     """Return the tool_result blocks that close calls which a crash left open."""
     return [tool_result(call, INTERRUPTED, True) for call in calls]
