@@ -4,48 +4,55 @@ The store and the journal write through an instance of `Files`, so that a test c
 fail or vanish. Modes are 0600 and folders 0700: chats and journals are private. Knows nothing of what it stores.
 """
 
+from __future__ import annotations
+
 import os
 
 from oasis.errors import StoreError
 
+if False:  # annotations only
+    from io import FileIO
+
 _FULL = 28  # ENOSPC
 _FULL_QUOTA = 122  # EDQUOT
 _NOT_THERE = 2  # ENOENT
+_KIND, _FOLDER = 0o170000, 0o040000  # S_IFMT, S_IFDIR
 
 
 class Files:
-    """The real file system."""
+    """The real file system. Every method raises StoreError, except the steps that a test makes fail (OSError)."""
 
-    def read(self, path):
+    def read(self, path: str) -> bytes | None:
         """Return the bytes of a file, or None when there is none."""
         try:
             with open(path, "rb") as handle:
                 return handle.read()
         except OSError as error:
-            if error.args[0] == _NOT_THERE:
+            if error.errno == _NOT_THERE:
                 return None
             raise self.failed("read", path, error)
 
-    def append(self, path, data, sync):
-        """Add `data` at the end of a file made 0600; after a failure the file is as long as before."""
+    def append(self, path: str, data: bytes, sync: bool) -> None:
+        """Add `data` at the end of a file made 0600; after a failure the file is as before, also when it was none."""
         before = self.size(path)
+        is_new = not before and not self._exists(path)
         try:
             handle = open(path, "ab", buffering=0, opener=_private)
-            try:
-                self.write(handle, data)
-                if sync:
-                    self.sync(handle)
-            except OSError:
-                self._cut(handle, before)
-                raise
-            finally:
-                handle.close()
-            if sync and not before:
-                self.sync_folder(path)
         except OSError as error:
             raise self.failed("write", path, error)
+        try:
+            self.write(handle, data)
+            if sync:
+                self.sync(handle)
+            if sync and not before:
+                self.sync_folder(path)
+        except (OSError, StoreError) as error:
+            self._take_back(handle, path, before, is_new)
+            raise self.failed("write", path, error) if isinstance(error, OSError) else error
+        finally:
+            handle.close()
 
-    def replace(self, path, data, mode=0o600):
+    def replace(self, path: str, data: bytes, mode: int = 0o600) -> None:
         """Put a whole file in place of another: the old bytes or the new ones are there, never a mix."""
         temporary = path + ".new"
         try:
@@ -59,47 +66,50 @@ class Files:
             self.rename(temporary, path)
             self.sync_folder(path)
         except OSError as error:
-            self.remove(temporary)
+            self._try_remove(temporary)
             raise self.failed("write", path, error)
 
-    def write(self, handle, data):
+    def write(self, handle: FileIO, data: bytes) -> None:
         """Write all of `data` to an unbuffered handle; the step that a fault-injecting test replaces."""
         view = memoryview(data)
         while len(view):
             view = view[handle.write(view) :]
 
-    def sync(self, handle):
+    def sync(self, handle: FileIO) -> None:
+        """Sync a file's bytes; the step that a fault-injecting test replaces."""
         os.fsync(handle.fileno())
 
-    def rename(self, old, new):
+    def rename(self, old: str, new: str) -> None:
+        """Rename a file; the step that a fault-injecting test replaces."""
         os.rename(old, new)
 
-    def sync_folder(self, path):
+    def sync_folder(self, path: str) -> None:
         """Sync the folder that holds `path`, so that a new name survives a power cut."""
-        folder = os.open(path.rpartition("/")[0] or "/", os.O_RDONLY)
+        folder = os.open(path.rpartition("/")[0] or "/", os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
 
-    def cut(self, path, size):
-        """Shorten a file to `size` bytes."""
+    def cut(self, path: str, size: int) -> None:
+        """Shorten a file to `size` bytes; one that is not there has none to lose."""
         try:
-            with open(path, "r+b") as handle:
+            with open(path, "r+b", buffering=0) as handle:
                 handle.truncate(size)
                 self.sync(handle)
         except OSError as error:
-            raise self.failed("shorten", path, error)
+            if error.errno != _NOT_THERE or size:
+                raise self.failed("shorten", path, error)
 
-    def remove(self, path):
+    def remove(self, path: str) -> None:
         """Remove a file; it may be gone already."""
         try:
             os.remove(path)
         except OSError as error:
-            if error.args[0] != _NOT_THERE:
+            if error.errno != _NOT_THERE:
                 raise self.failed("remove", path, error)
 
-    def folder(self, path):
+    def folder(self, path: str) -> None:
         """Make a folder, and those above it, private to us."""
         parts = path.split("/")
         for end in range(2, len(parts) + 1):
@@ -110,52 +120,62 @@ class Files:
                 if not self._is_folder(part):
                     raise self.failed("make folder", part, error)
 
-    def remove_folder(self, path):
+    def remove_folder(self, path: str) -> None:
         """Remove an empty folder; it may be gone already."""
         try:
             os.rmdir(path)
         except OSError as error:
-            if error.args[0] != _NOT_THERE:
+            if error.errno != _NOT_THERE:
                 raise self.failed("remove", path, error)
 
-    def names(self, path):
+    def names(self, path: str) -> list[str]:
         """Return the sorted names in a folder; none when there is no folder."""
         try:
             return sorted(os.listdir(path))
         except OSError as error:
-            if error.args[0] == _NOT_THERE:
+            if error.errno == _NOT_THERE:
                 return []
             raise self.failed("list", path, error)
 
-    def size(self, path):
+    def size(self, path: str) -> int:
         """Return the bytes of a file, 0 when there is none."""
         try:
-            return os.stat(path)[6]
+            return os.stat(path).st_size
         except OSError:
             return 0
 
-    def failed(self, what, path, error):
+    def failed(self, what: str, path: str, error: OSError) -> StoreError:
         """Return the StoreError for an operating system error."""
-        number = error.args[0] if error.args else 0
-        if number in (_FULL, _FULL_QUOTA):
+        if error.errno in (_FULL, _FULL_QUOTA):
             hint = "the flash is full: delete old chats or remove packages, then try again"
         else:
             hint = "look at the rights of the file and at free space with df"
         return StoreError("cannot %s %s: %s" % (what, path, error), hint)
 
-    def _cut(self, handle, size):
-        # The disk may refuse this as well; the reader cuts a torn tail off at the next start.
+    def _take_back(self, handle: FileIO, path: str, size: int, is_new: bool) -> None:
+        # The disk may refuse this as well; the reader leaves a torn tail out.
         try:
             handle.truncate(size)
         except OSError:
             return
+        if is_new:
+            self._try_remove(path)
 
-    def _is_folder(self, path):
+    def _try_remove(self, path: str) -> None:
         try:
-            return bool(os.stat(path)[0] & 0o040000)
+            os.remove(path)
+        except OSError:
+            return  # another error is being reported
+
+    def _exists(self, path: str) -> bool:
+        return os.access(path, os.F_OK)
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            return os.stat(path).st_mode & _KIND == _FOLDER
         except OSError:
             return False
 
 
-def _private(path, flags):
-    return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
