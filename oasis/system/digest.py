@@ -5,9 +5,9 @@ Source: FIPS 180-4, RFC 2104.
 """
 
 try:
-    from _sha2 import sha256 as _sha256  # CPython 3.12 and later
+    from _sha2 import sha256 as _sha256  # type: ignore[import-not-found,unused-ignore]  # CPython 3.12 and later
 except ImportError:
-    from _sha256 import sha256 as _sha256
+    from _sha256 import sha256 as _sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
 
 _BLOCK = 64
 
@@ -33,6 +33,6 @@ def is_equal(left: str, right: str) -> bool:
     if len(left) != len(right):
         return False
     difference = 0
-    for one, other in zip(left.encode(), right.encode()):
-        difference |= one ^ other
+    for one, other in zip(left, right):
+        difference |= ord(one) ^ ord(other)
     return difference == 0
