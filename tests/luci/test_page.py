@@ -9,7 +9,16 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 15000
+PLAN_WORDS = (
+    'Turn on a guest Wi-Fi named "Guests"',
+    "add an interface guest",
+    "Why this is risky",
+    "loses its connection",
+    "network (reload)",
+    "90 seconds to keep it",
+    "Expires in",
+    "6 UCI commands",
+)
 
 
 def ask(page: Any, text: str) -> None:
@@ -107,8 +116,7 @@ def test_plan_card_shows_what_why_and_how(router: Any, visit: Any) -> None:
     page = visit(router().url, height=1200)
     card = plan(page)
     text = card.inner_text()
-    for words in ('Turn on a guest Wi-Fi named "Guests"', "add an interface guest", "Why this is risky", "loses its connection",
-                  "network (reload)", "90 seconds to keep it", "Expires in", "6 UCI commands"):  # fmt: skip
+    for words in PLAN_WORDS:
         assert words in text
     assert [line.strip() for line in card.locator(".oasis-removed").all_inner_texts()] == ["- \toption disabled '1'"]
     assert card.locator(".oasis-added").count() == 5
@@ -231,7 +239,7 @@ def test_hostile_text_stays_text(router: Any, visit: Any) -> None:
     page = visit(router().url)
     button(page, "New chat").click()
     ask(page, "hostile")
-    page.get_by_text("onerror=").first.wait_for()
+    page.get_by_text("[click me]").wait_for()
     button(page, "Send").wait_for()
     page.locator(".oasis-tool summary").last.click()
     turn = page.locator(".oasis-assistant").last
@@ -240,7 +248,7 @@ def test_hostile_text_stays_text(router: Any, visit: Any) -> None:
     assert [link.get_attribute("href") for link in turn.locator("a").all()] == ["https://openwrt.org/docs"]
     hold_all(page)
     page.reload()
-    page.get_by_text("onerror=").first.wait_for()
+    page.get_by_text("[click me]").wait_for()
     assert page.locator(".oasis-log img, .oasis-log script").count() == 0
     hold_all(page)
 
@@ -265,16 +273,16 @@ def test_expired_session_keeps_what_was_typed(router: Any, visit: Any, log_in: A
     page = visit(router(session_s=2).url)
     page.get_by_text("Your router is").wait_for()
     page.wait_for_timeout(2600)
-    ask(page, "words that took long to write")
+    ask(page, "words that took time to write")
     page.get_by_text("Your session has ended.").wait_for()
-    page.get_by_text("Session expired").wait_for()
-    assert page.input_value("#oasis-input") == "words that took long to write"
+    page.get_by_role("heading", name="Session expired").wait_for()
+    assert page.input_value("#oasis-input") == "words that took time to write"
     page.get_by_text("Log in…").click()
     log_in(page)
     page.wait_for_selector(".oasis-log")
-    assert page.input_value("#oasis-input") == "words that took long to write"
+    assert page.input_value("#oasis-input") == "words that took time to write"
     page.locator("#oasis-input").press("Enter")
-    page.get_by_text("You said: words that took long").wait_for()
+    page.get_by_text("You said: words that took time").wait_for()
 
 
 def test_session_that_ends_during_a_run_is_said_and_the_run_rejoined(router: Any, visit: Any, log_in: Any) -> None:
@@ -286,7 +294,7 @@ def test_session_that_ends_during_a_run_is_said_and_the_run_rejoined(router: Any
         """fetch('/ubus/', { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'call',
             params: [ L.env.sessionid, 'session', 'destroy', {} ] }) })"""
     )
-    page.get_by_text("Session expired").wait_for()
+    page.get_by_role("heading", name="Session expired").wait_for()
     page.get_by_text("Log in…").click()
     log_in(page)
     page.get_by_text("word4 ").wait_for()
@@ -394,8 +402,9 @@ def test_phone_has_no_horizontal_scroll_and_readable_text(router: Any, visit: An
     page = visit(router().url, width=360, height=700, scheme=scheme)
     page.locator(".oasis-side summary").click()
     apply(page)
+    button(page, "Send").wait_for()
     ask(page, "hostile")
-    page.get_by_text("onerror=").first.wait_for()
+    page.get_by_text("[click me]").wait_for()
     page.locator(".oasis-plan-details > summary").click()
     for part in page.locator(".oasis-diff > summary").all():
         part.click()
@@ -412,7 +421,8 @@ CONTRAST = """node => {
     const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [ ...n, 1 ] : n; };
     const over = (top, under) => [ 0, 1, 2 ].map(i => top[i] * top[3] + under[i] * (1 - top[3])).concat(1);
     const light = c => { const [ r, g, b ] = c.slice(0, 3).map(v => v / 255)
-        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
     const layers = [];
     for (let n = node; n; n = n.parentElement) layers.unshift(parse(getComputedStyle(n).backgroundColor));
     const back = layers.reduce((under, top) => over(top, under), [ 255, 255, 255, 1 ]);

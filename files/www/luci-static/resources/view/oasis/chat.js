@@ -45,6 +45,7 @@ return view.extend({
 		this.chat = '';
 		this.info = {};
 		this.changes = [];
+		this.opened = new Promise(L.bind(function(resolve) { this.isOpen = resolve; }, this));
 		this.follower = null;
 		this.look_ms = Date.now();
 
@@ -78,16 +79,17 @@ return view.extend({
 		const faults = results.filter(function(result) { return result.fault; });
 
 		this.fit();
-		if (faults.length)
-			this.notice(faults[0].fault, E('button', { 'class': 'btn cbi-button', 'click': function() { window.location.reload(); } }, [ _('Try again') ]));
-
 		this.info = results[0].value || {};
 		this.list.set((results[1].value || {}).item || []);
 		this.services.set((results[2].value || {}).service || []);
 		this.changes = (results[3].value || {}).changes || [];
 		this.showPending(this.info.pending);
 
-		return this.openFirst();
+		return this.openFirst().then(L.bind(function() {
+			this.isOpen();
+			if (faults.length)
+				this.notice(faults[0].fault, E('button', { 'class': 'btn cbi-button', 'click': function() { window.location.reload(); } }, [ _('Try again') ]));
+		}, this));
 	},
 
 	openFirst: function() {
@@ -104,13 +106,15 @@ return view.extend({
 		this.show('', [], []);
 		this.showWaiting();
 		this.composer.focus();
+		this.opened = Promise.resolve();
+		return this.opened;
 	},
 
 	open: function(id) {
 		this.leave();
 		this.chat = id;
 
-		return api.call('chat', id).then(L.bind(function(reply) {
+		this.opened = api.call('chat', id).then(L.bind(function(reply) {
 			const own = this.changes.filter(function(item) { return item.chat == id; });
 			const saved = run.remembered(), waiting = (this.info.waiting || []).filter(function(plan) { return plan.chat == id; })[0];
 			const running = saved.chat == id ? saved.run : waiting ? waiting.run : null;
@@ -123,9 +127,12 @@ return view.extend({
 			else
 				this.showWaiting();
 		}, this)).catch(L.bind(function(fault) {
+			if (this.chat != id)
+				return;
 			this.show(id, [], []);
 			this.trouble(fault);
 		}, this));
+		return this.opened;
 	},
 
 	show: function(id, messages, changes) {
@@ -160,13 +167,18 @@ return view.extend({
 
 	/* --- runs --- */
 
+	/* What is sent belongs to the chat that is being opened, so it waits for that. */
 	send: function(text) {
-		const bubble = this.log.user(text);
+		let bubble = null;
 
-		this.notices.textContent = '';
 		this.composer.busy(_('Sending\u2026'));
 
-		return api.call('start', text, this.chat).then(L.bind(function(reply) {
+		return this.opened.then(L.bind(function() {
+			bubble = this.log.user(text);
+			this.notices.textContent = '';
+			this.composer.busy(_('Sending\u2026'));
+			return api.call('start', text, this.chat);
+		}, this)).then(L.bind(function(reply) {
 			this.begun(reply);
 			return true;
 		}, this)).catch(L.bind(function(fault) {
@@ -210,6 +222,7 @@ return view.extend({
 				self.composer.busy('%s %s'.format(fault.message, _('Trying again in %d s\u2026').format(pause_s)), false);
 			},
 			end: function(state) {
+				run.forget();
 				self.over(state == 'cancelled' ? _('Stopped') : '');
 				self.refreshChanges();
 				window.setTimeout(self.refreshChats.bind(self), TITLE_MS);
@@ -218,6 +231,8 @@ return view.extend({
 			lost: function(fault) {
 				/* the end of a run is kept for minutes only; what it said is in the chat */
 				self.over('');
+				if (fault.code != 'session')
+					run.forget();
 				if (fault.code == 'session' || isOwn)
 					self.trouble(fault);
 				else
@@ -229,7 +244,6 @@ return view.extend({
 	over: function(words) {
 		this.follower = null;
 		this.runId = null;
-		run.forget();
 		this.composer.idle(words);
 	},
 
