@@ -61,10 +61,8 @@ def merge_system_first(chat: list[Message]) -> list[Message]:
     """Join all system texts with a blank line into one first message; none with text gives no system message."""
     texts = [text_of(message) for message in chat if message["role"] == "system"]
     joined = "\n\n".join([text for text in texts if text])
-    rest = [message for message in chat if message["role"] != "system"]
-    if joined:
-        rest.insert(0, {"role": "system", "content": [{"type": "text", "text": joined}]})
-    return rest
+    first: list[Message] = [{"role": "system", "content": [{"type": "text", "text": joined}]}] if joined else []
+    return first + [message for message in chat if message["role"] != "system"]
 
 
 def text_of(message: Message) -> str:

@@ -110,8 +110,14 @@ class Pool:
             if len(data) > lines.REQUEST_BYTES:
                 raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
             process = self._process()
-            ending = self._converse(process, number, request, data, on_event, is_cancelled)
-            is_healthy = ending["type"] in lines.ENDINGS and ending is not _CANCELLED and not process.has_rest()
+            try:
+                ending = self._converse(process, number, request, data, on_event, is_cancelled)
+            except _NeverSpokeError:
+                process.stop(0)
+                process = Process(self._argv, self._env)
+                ending = self._converse(process, number, request, data, on_event, is_cancelled)
+            process.is_used = True
+            is_healthy = ending is not _CANCELLED and not process.has_rest()
         except (PeerError, SchemaError) as error:
             ending = _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
@@ -151,6 +157,8 @@ class Pool:
             if event["type"] in lines.ENDINGS:
                 return event
             on_event(event)
+        if process.is_used and total == 0:
+            raise _NeverSpokeError("a warm worker ended before it took the request")
         raise PeerError(*_obituary(process, str(request.get("key") or "")))
 
     # Seats
@@ -178,7 +186,7 @@ class Pool:
                 process = self._warm.pop()[1] if self._warm else None
             if process is None:
                 return Process(self._argv, self._env)
-            if process.is_alive():
+            if process.is_alive() and not process.has_rest():
                 return process
             process.stop(0)
 
@@ -216,6 +224,10 @@ class Pool:
                     self._changed.wait(max(0.01, min(until_s for until_s, _ in self._warm) - now_s))
             for process in over:
                 process.stop()
+
+
+class _NeverSpokeError(Exception):
+    """A warm worker was ending when it was handed a request: nothing is lost, a new one can have it."""
 
 
 def raised(event: Event) -> ProviderError:
