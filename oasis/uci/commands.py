@@ -52,7 +52,7 @@ class Shell:
         self._write = write
         self._complain = complain
         self._tail = ""
-        if settings.lenient:
+        if settings.reports:
             self.context.on_error = lambda error: self._print_error("", error)
 
     def run(self, words: list[str]) -> int:
@@ -173,7 +173,7 @@ class Shell:
             if command == "show":
                 self._show(pointer)
             elif command == "changes":
-                self._changes(package)
+                self._write(writer.changes_text(package.name, package.saved_delta))
             elif command == "export":
                 self._write(names.decode(writer.export_text(package, self.context.name_all)))
             elif not self.settings.no_commit:
@@ -217,15 +217,6 @@ class Shell:
             return (writer.quote(value) if quoted else value) + "\n"
         items = [writer.quote(item) if quoted or set(item) & set(" \t\r\n") else item for item in value]
         return self.settings.delimiter.join(items) + "\n"
-
-    def _changes(self, package: Package) -> None:
-        for command, section, option, value in package.saved_delta:
-            sign = {edit.LIST_ADD: "+=", edit.LIST_DEL: "-="}.get(command, "=")
-            line = "-" if command == edit.REMOVE else ""
-            line += f"{package.name}.{section}" + (f".{option}" if option is not None else "")
-            if command != edit.REMOVE:
-                line += sign + writer.quote(value or "")
-            self._write(line + "\n")
 
     # -- import -------------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class Context:
     """The state of one user of a UCI folder.
 
-    `override_folder` holds files that win over those of the configuration folder in whole ("": none). `on_error`
-    takes the parse errors of the non-strict mode. `name_all` writes the names of anonymous sections too. `lines` is the reader of the last text that did not parse, or of the one that commands come from.
+    `override_folder` holds files that win over those of the configuration folder in whole ("": none). Without
+    `strict`, lines that do not parse are left out; `on_error` is told of each. `name_all` writes the names of anonymous
+    sections too. `lines` is the reader of the last text that did not parse, or of the one that commands come from.
     """
 
     def __init__(self, config_folder: str, save_folder: str, override_folder: str = "") -> None:
@@ -33,6 +34,7 @@ class Context:
         self.delta_folders = [save_folder]
         self.packages: dict[str, Package] = {}
         self.name_all = False
+        self.strict = True
         self.on_error: Callable[[refusal.Refused], None] | None = None
         self.lines: LineBuffer | None = None
 
@@ -72,7 +74,7 @@ class Context:
         self.lines = None
         if name is not None and not names.is_package_name(name):
             raise refusal.Refused(refusal.INVALID)
-        importer = Importer(name, merge_into, name is not None, self.packages, self.on_error)
+        importer = Importer(name, merge_into, name is not None, self.packages, self.strict, self.on_error)
         try:
             packages = importer.read(data)
         except refusal.Refused:
@@ -133,10 +135,10 @@ class Context:
         return records
 
     def _path(self, name: str) -> str:
-        if name.startswith("."):
-            raise refusal.Refused(refusal.NOT_FOUND, name)
         if not names.is_package_name(name):
             raise refusal.Refused(refusal.INVALID, name)
+        if name.startswith("."):
+            raise refusal.Refused(refusal.NOT_FOUND, name)
         override = f"{self.override_folder}/{name}"
         if self.override_folder and disk.exists(override):
             return override

@@ -174,11 +174,10 @@ class Cursor:
         """Make the option a list of exactly these items, where it stands; no items delete it."""
         items = [value] if isinstance(value, str) else list(value)
         current = self.get(package, section, option)
-        if current == items:
+        if current == items or (not items and current is None):
             return
         if not items:
-            if current is not None:
-                self.delete(package, section, option)
+            self.delete(package, section, option)
             return
         target = {"package": package, "section": section, "option": option}
         for word, item in _list_steps(current, items):
@@ -288,12 +287,14 @@ def _table(section: Section, index: int) -> Table:
         ".index": index,
     }
     for name, value in section.options.items():
-        table.setdefault(str(name), _copy(value))
+        if value:
+            table.setdefault(str(name), _copy(value))
     return table
 
 
 def _copy(value: Value | None) -> Value | None:
-    return list(value) if isinstance(value, list) else value
+    """Return a value for the caller to keep; a list that has lost all its items counts as gone, as after a commit."""
+    return (list(value) or None) if isinstance(value, list) else value
 
 
 def _matches(table: Table, match: dict[str, object] | Callable[[Table], bool] | None) -> bool:

@@ -108,6 +108,7 @@ class FileBackend(Cursor):
             name = str(operation["package"])
             if name not in touched:
                 self.save(name)
+                self.unload(name)
                 touched[name] = self._existing(name)
             return operations.apply(operation, touched[name])
         except UciError as error:

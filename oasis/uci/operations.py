@@ -6,7 +6,7 @@ Shape (op and the keys it needs; section is a name, `cfgXXXXXX` or `@type[n]`, n
     add_list  package section option value                            delete   package section [option]
     del_list  package section option value
 Stricter than libuci where libuci accepts what it later ignores: names that cannot be read back, sections that are not
-there, positions that are no number. Raises UciError naming package.section.option.
+there, new names that are taken, positions that are no number. Raises UciError naming package.section.option.
 """
 
 from __future__ import annotations
@@ -150,6 +150,8 @@ def _apply(operation: Operation, package: Package) -> str | None:
     is_new = word == "set" and option is None and not pointer.extended
     if pointer.target is None and not is_new:
         raise refusal.Refused(refusal.NOT_FOUND)
+    if word == "rename":
+        _check_new_name(package, pointer)
     if word == "reorder" and pointer.target is not None:
         edit.reorder(package, pointer.target, int(str(value)))
     else:
@@ -157,7 +159,20 @@ def _apply(operation: Operation, package: Package) -> str | None:
     return None
 
 
+def _check_new_name(package: Package, pointer: edit.Pointer) -> None:
+    """Refuse a name that is taken: libuci would write both, and read only one of them back."""
+    new = pointer.value or ""
+    if pointer.option is None:
+        is_taken = package.find(new) not in (None, pointer.target)
+    else:
+        is_taken = new != pointer.option and pointer.target is not None and new in pointer.target.options
+    if is_taken:
+        raise refusal.Refused(refusal.DUPLICATE)
+
+
 def _hint(error: refusal.Refused, operation: Operation) -> str:
+    if error.status == refusal.DUPLICATE:
+        return f"{operation.get('name')} is there already"
     if error.status == refusal.NOT_FOUND:
         return f"package {operation['package']} has no such {'option' if 'option' in operation else 'section'}"
     return "write @type[n], n a number, for a section without a name"

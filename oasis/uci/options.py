@@ -42,7 +42,7 @@ class Settings:
         self.input = stdin
         self.has_input_file = False
         self.delimiter = " "
-        self.merge = self.quiet = self.no_commit = self.lenient = False
+        self.merge = self.quiet = self.no_commit = self.reports = False
         self.extended = True
 
 
@@ -83,7 +83,8 @@ def _set_flag(letter: str, settings: Settings) -> None:
     if letter == "m":
         settings.merge = True
     elif letter in "sS":
-        settings.lenient = letter == "S"
+        settings.context.strict = letter == "s"
+        settings.reports = settings.reports or letter == "S"
     elif letter in "nN":
         settings.context.name_all = letter == "n"
     elif letter == "q":

@@ -41,9 +41,9 @@ class Importer:
     """One reading of a text, possibly of several packages.
 
     With `merge_into` sections and options go into that package and are recorded as its changes, else into new packages.
-    `single` ignores `package` lines. `taken` holds package names that are already loaded. Without `on_error` the first
-    error is raised; with it (libuci's non-strict mode) the line is reported and left out. After an error `lines` tells
-    how far it read.
+    `single` ignores `package` lines. `taken` holds package names that are already loaded. `strict` raises the first
+    error, else a line that does not parse is left out; `on_error` is told of each. After an error `lines` tells how
+    far it read.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Importer:
         merge_into: Package | None = None,
         single: bool = True,
         taken: Container[str] = (),
+        strict: bool = True,
         on_error: Callable[[refusal.Refused], None] | None = None,
     ) -> None:
         self.finished: list[Package] = []
@@ -61,6 +62,7 @@ class Importer:
         self._section: Section | None = None
         self._single = single
         self._taken = taken
+        self._strict = strict
         self._on_error = on_error
         self.lines: lexer.LineBuffer | None = None
 
@@ -134,10 +136,9 @@ class Importer:
                 if word.startswith(b"#") or not self._command(word, lines):
                     return
         except refusal.Refused as error:
-            if self._on_error is None:
-                raise
-            self._on_error(error)
-            if error.status != refusal.PARSE:
+            if self._on_error is not None:
+                self._on_error(error)
+            if self._strict or error.status != refusal.PARSE:
                 raise
 
     def _command(self, word: bytes, lines: lexer.LineBuffer) -> bool:
@@ -178,7 +179,7 @@ class Importer:
         if not name:
             return edit.add_section(package, type, silent)
         section = package.find(name)
-        if section is not None and section.type != type and self._on_error is None:
+        if section is not None and section.type != type and self._strict:
             raise lines.error("section of different type overwrites prior section with same name")
         pointer = edit.Pointer(package.name, name, None, type)
         pointer.place(package, section)
@@ -197,7 +198,7 @@ class Importer:
         (edit.add_list if is_list else edit.set_value)(pointer, self._merge_into is None)
 
     def _end_of_command(self, lines: lexer.LineBuffer) -> None:
-        if lines.argument() and self._on_error is None:
+        if lines.argument() and self._strict:
             raise lines.error("too many arguments")
 
     def _open(self, name: str) -> Package:

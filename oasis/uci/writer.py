@@ -39,6 +39,19 @@ def delta_line(package: str, record: Record) -> str:
     return f"{line}={quote(value)}\n"
 
 
+def changes_text(package: str, records: list[Record]) -> str:
+    """Return what `uci changes` prints: adding, renaming and reordering a section look like setting it."""
+    lines: list[str] = []
+    for command, section, option, value in records:
+        head = f"{package}.{section}" + (f".{option}" if option is not None else "")
+        if command == "-":
+            lines.append(f"-{head}\n")
+        else:
+            sign = {"|": "+=", "~": "-="}.get(command, "=")
+            lines.append(f"{head}{sign}{quote(value or '')}\n")
+    return "".join(lines)
+
+
 def _write_section(lines: list[str], section: Section, name_all: bool) -> None:
     lines.append("\nconfig " + _escape(section.type))
     lines.append("\n" if section.anonymous and not name_all else " " + quote(section.name) + "\n")

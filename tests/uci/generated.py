@@ -7,29 +7,143 @@ TYPES = ["zone", "rule", "host", "wifi-iface", "interface", "a.b"]
 OPTIONS = ["proto", "ipaddr", "o1", "l1", "name", "key", "_x"]
 PACKAGES = ["network", "wireless", "demo"]
 VALUES = [
-    *["1", "lan", "a b", "it's", "''", '"', 'a"b', "back\\slash", "\\", "\\n", "#hash", "a#b", "semi;colon", ";", "$HOME"],
-    *["`id`", "line1\nline2", "line1\n\n\tline3", " lead", "trail ", "tab\there", "ünïcode", "日本語", "a=b", "-x", "*"],
+    *[
+        "1",
+        "lan",
+        "a b",
+        "it's",
+        "''",
+        '"',
+        'a"b',
+        "back\\slash",
+        "\\",
+        "\\n",
+        "#hash",
+        "a#b",
+        "semi;colon",
+        ";",
+        "$HOME",
+    ],
+    *[
+        "`id`",
+        "line1\nline2",
+        "line1\n\n\tline3",
+        " lead",
+        "trail ",
+        "tab\there",
+        "ünïcode",
+        "日本語",
+        "a=b",
+        "-x",
+        "*",
+    ],
     *["%s", "{json:1}", "x" * 300, "\r", "cr\r\nlf", "@zone[0]", "10.0.0.1/24", "\\'", "'\\''", "a.b.c"],
 ]
+COMMANDS = [
+    *["set"] * 3,
+    *["add_list", "del_list", "add", "delete", "rename", "reorder", "revert", "changes", "get", "show", "export"],
+    *["commit", "SET", "ren", "del", "nonsense"],
+]
 LINES = [
-    *["config", "config ", "config\t", "option a b", "option a", "option", "list", "list a", "list a ''", "option o1 ''"],
+    *[
+        "config",
+        "config ",
+        "config\t",
+        "option a b",
+        "option a",
+        "option",
+        "list",
+        "list a",
+        "list a ''",
+        "option o1 ''",
+    ],
     *["option o1", "c rule", "c rule z1", "o a b", "l a b", "p x", "package y", "package 'a-b'", "packages", "configx"],
     *["option a b c", "option 'a'x 'b'y\"c\"", "option a 'b'; option c 'd'", "option a b; option c d", "option a 'b';"],
     *["option a b\\", "option a 'b' \\", 'option a "b\\', 'option a "b\\"c"', "option a b\\ c", "option a b#c", "\\"],
-    *["config a-b name", "config 'a b'", "config rule bad-name", "config rule ''", "config rule lan extra", "config '' x"],
-    *["option bad-name x", "option 'unterminated", 'option "unterminated', "# comment", "   # comment", ";", "; ;", "'"],
-    *["\toption\to1\t'x'  # tail", "option o1 'a''b'", "option o1 'a'\"b\"c", "option o1 x\r", "config rule\r", "config\r"],
-    *["option\vo1 x", " \v\f option o1 x", "option o1 \vx", "option o1 x\vy", "list o1 'x' 'y'", "config zone lan;list a b"],
-    *["option o1 'it'\\''s'", "option o1 it\\'s", "option o1 \\\\x", "config rule @x", "option o1 'ü' # ü", "option ü x"],
+    *[
+        "config a-b name",
+        "config 'a b'",
+        "config rule bad-name",
+        "config rule ''",
+        "config rule lan extra",
+        "config '' x",
+    ],
+    *[
+        "option bad-name x",
+        "option 'unterminated",
+        'option "unterminated',
+        "# comment",
+        "   # comment",
+        ";",
+        "; ;",
+        "'",
+    ],
+    *[
+        "\toption\to1\t'x'  # tail",
+        "option o1 'a''b'",
+        "option o1 'a'\"b\"c",
+        "option o1 x\r",
+        "config rule\r",
+        "config\r",
+    ],
+    *[
+        "option\vo1 x",
+        " \v\f option o1 x",
+        "option o1 \vx",
+        "option o1 x\vy",
+        "list o1 'x' 'y'",
+        "config zone lan;list a b",
+    ],
+    *[
+        "option o1 'it'\\''s'",
+        "option o1 it\\'s",
+        "option o1 \\\\x",
+        "config rule @x",
+        "option o1 'ü' # ü",
+        "option ü x",
+    ],
+]
+# EXTRA, OVERRIDE and INPUT stand for a folder with a delta, one with a file that wins over another, a file of input.
+FLAGS = [
+    *[["-X"], ["-n"], ["-N"], ["-q"], ["-S"], ["-d", "|"], ["-S", "-q"], ["-S", "-s"], ["-Xq"], ["-d|", "-X"], ["--"]],
+    *[
+        ["-p", "EXTRA"],
+        ["-P", "EXTRA"],
+        ["-t", "EXTRA"],
+        ["-C", "OVERRIDE"],
+        ["-C", ""],
+        ["-f", "INPUT"],
+        ["-p", "EXTRA"],
+    ],
+    *[["-f", "missing"], ["-z"], ["-L"], ["-c"], ["-X", "-p", "EXTRA", "-p", "EXTRA"], ["-f", "INPUT", "-f", "INPUT"]],
 ]
 DELTAS = [
     *["network.lan.o1='x'", "+network.cfg0592bd='rule'", "-network.lan", "-network.lan.o1", "@network.lan='nn'"],
     *["@network.lan='bad-name'", "^network.lan='0'", "^network.lan='-1'", "^network.lan='word'", "|network.lan.l1='v'"],
-    *["~network.lan.l1='v'", "|network.lan='v'", "~network.lan='v'", "-network.lan.l1='0'", "network.lan.o1=''", "network"],
+    *[
+        "~network.lan.l1='v'",
+        "|network.lan='v'",
+        "~network.lan='v'",
+        "-network.lan.l1='0'",
+        "network.lan.o1=''",
+        "network",
+    ],
     *["network.@zone[0].o1='x'", "other.lan.o1='x'", "network.lan.o1=plain", "network.lan.o1='a' 'b'", "", "# comment"],
-    *["network.new='zone'", "network.new=''", "network.lan.o1='multi\nline'", "network.lan.o1='it'\\''s' ", "network.lan"],
-    *["+network.lan.o1='x'", "@network.lan.o1='proto'", "^network.lan.o1='1'", "network.lan='a b'", "network.lan='longer'"],
-    *["network.lan.o1=\"dq\\\"x\"", "network.lan.o1='unterminated", "network.lan.o1='x'#c", "network.lan.o1='x';y", "'"],
+    *[
+        "network.new='zone'",
+        "network.new=''",
+        "network.lan.o1='multi\nline'",
+        "network.lan.o1='it'\\''s' ",
+        "network.lan",
+    ],
+    *[
+        "+network.lan.o1='x'",
+        "@network.lan.o1='proto'",
+        "^network.lan.o1='1'",
+        "network.lan='a b'",
+        "network.lan='longer'",
+    ],
+    *['network.lan.o1="dq\\"x"', "network.lan.o1='unterminated", "network.lan.o1='x'#c", "network.lan.o1='x';y", "'"],
 ]
 
 
@@ -38,9 +152,12 @@ class Case:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._random = random.Random(seed)  # noqa: S311 (test data)
+        self._random = random.Random(seed)
         self.files = {name: self._file() for name in PACKAGES}
         self.deltas = {"network": self._delta()} if self._random.random() < 0.3 else {}
+        self.extra_delta = {"network": self._delta()}
+        self.override = {"wireless": self._file()}
+        self.input = self._import_text()
         self.steps = [self._step() for _ in range(self._random.randint(4, 14))]
         self.steps += [(["show"], b""), (["export"], b""), (["commit"], b""), (["export"], b"")]
 
@@ -65,12 +182,13 @@ class Case:
         word = pick.choice(["option", "option", "list", "\toption", "  list"])
         blank = pick.choice([" ", "\t", "  "])
         tail = pick.choice(["", "", "", " ", " # tail", "\t#'"])
-        return f"{word} {self._quoted(pick.choice(OPTIONS), plain=True)}{blank}{self._quoted(pick.choice(VALUES))}{tail}"
+        return (
+            f"{word} {self._quoted(pick.choice(OPTIONS), plain=True)}{blank}{self._quoted(pick.choice(VALUES))}{tail}"
+        )
 
     def _quoted(self, text: str, plain: bool = False) -> str:
         forms = ["'" + text.replace("'", "'\\''") + "'"]
-        if not text.endswith("\\") or True:
-            forms.append('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"')
+        forms.append('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"')
         if plain or (text.isascii() and text.isalnum()):
             forms += [text, text]
         return self._random.choice(forms)
@@ -81,7 +199,7 @@ class Case:
 
     def _step(self) -> tuple[list[str], bytes]:
         pick = self._random
-        flags = pick.choice([[], [], [], [], [], ["-X"], ["-n"], ["-N"], ["-q"], ["-S"], ["-d", "|"], ["-S", "-q"]])
+        flags = pick.choice(FLAGS) if pick.random() < 0.6 else []
         kind = pick.random()
         if kind < 0.12:
             lines = [self._batch_line() for _ in range(pick.randint(1, 8))]
@@ -90,26 +208,43 @@ class Case:
             package = pick.choice([*PACKAGES, *PACKAGES, "newpkg"])
             merge = pick.choice([[], [], ["-m"]])
             return [*flags, *merge, "import", *pick.choice([[package], [package], []])], self._import_text()
-        return [*flags, *self._command()], b""
+        words = self._command()
+        return ([*flags, *words] if pick.random() < 0.9 else [*words, *flags]), b""
 
     def _import_text(self) -> bytes:
-        heads = ["", "", "package network\n", "package demo\n\nconfig rule\n\npackage wireless\n", "package demo\npackage demo\n"]
+        heads = [
+            "",
+            "",
+            "package network\n",
+            "package demo\n\nconfig rule\n\npackage wireless\n",
+            "package demo\npackage demo\n",
+        ]
         return self._random.choice(heads).encode() + self._file()
 
     def _batch_line(self) -> str:
         pick = self._random
         if pick.random() < 0.15:
-            lines = ["", "# comment", "exit", "quit", "help", "a b c d e", "set 'open", "batch", "get x y", "show a.b.c.d"]
-            return pick.choice([*lines, "set ''", "get network.lan;show", "import demo\nconfig rule\n\toption a b", "\\"])
+            lines = [
+                "",
+                "# comment",
+                "exit",
+                "quit",
+                "help",
+                "a b c d e",
+                "set 'open",
+                "batch",
+                "get x y",
+                "show a.b.c.d",
+            ]
+            return pick.choice(
+                [*lines, "set ''", "get network.lan;show", "import demo\nconfig rule\n\toption a b", "\\"]
+            )
         words = self._command()
         return " ".join(self._quoted(word, plain=word.isascii() and word.replace("_", "").isalnum()) for word in words)
 
     def _command(self) -> list[str]:
         pick = self._random
-        word = pick.choice(
-            ["set", "set", "set", "add_list", "del_list", "add", "delete", "rename", "reorder", "revert", "changes", "get"]
-            + ["show", "export", "commit", "SET", "ren", "del", "nonsense"]
-        )
+        word = pick.choice(COMMANDS)
         low = word.lower()
         if low in ("changes", "export", "commit", "show"):
             return [word, *pick.choice([[], [pick.choice(PACKAGES)], [self._target()], ["nopkg"]])]

@@ -41,6 +41,7 @@ class Folders:
     """A configuration folder and a save folder, with what is in them."""
 
     def __init__(self, root: Path) -> None:
+        self.root = root
         self.config = root / "config"
         self.save = root / "save"
         self.config.mkdir(parents=True)
@@ -57,6 +58,21 @@ class Folders:
             self.save.mkdir()
         for name, data in (deltas or {}).items():
             (self.save / name).write_bytes(data)
+
+    def write_more(self, extra: dict[str, bytes], override: dict[str, bytes], data: bytes) -> None:
+        """Put in place what the options -p, -P, -C and -f can point at."""
+        for folder, files in (("extra", extra), ("override", override), ("", {"input": data})):
+            (self.root / folder).mkdir(exist_ok=True)
+            for name, content in files.items():
+                (self.root / folder / name).write_bytes(content)
+
+    def named(self, arguments: list[str]) -> list[str]:
+        """Return the arguments with EXTRA, OVERRIDE and INPUT replaced by paths here."""
+        return [str(self.root / word.lower()) if word in ("EXTRA", "OVERRIDE", "INPUT") else word for word in arguments]
+
+    def everything(self) -> dict[str, dict[str, tuple[int, bytes]]]:
+        """Return mode and bytes of each file in each folder."""
+        return {name: _contents(self.root / name) for name in ("config", "save", "extra", "override")}
 
     def files(self) -> dict[str, tuple[int, bytes]]:
         """Return mode and bytes of each file of the configuration folder, hidden ones too."""

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from tests.uci.generated import Case
 from tests.uci.programs import Folders, real_program, run_ours, run_real
 
@@ -21,10 +22,9 @@ def test_every_step_equals_the_real_uci(seed, tmp_path):
     real, ours = Folders(tmp_path / "real"), Folders(tmp_path / "ours")
     for folders in (real, ours):
         folders.write(case.files, case.deltas)
+        folders.write_more(case.extra_delta, case.override, case.input)
     for number, (arguments, stdin) in enumerate(case.steps):
-        expected = run_real([*real.options(), *arguments], stdin)
-        answer = run_ours([*ours.options(), *arguments], stdin)
         print("step", number, arguments, stdin)
-        assert answer == expected
-        assert ours.deltas() == real.deltas()
-        assert ours.files() == real.files()
+        expected = run_real([*real.options(), *real.named(arguments)], stdin)
+        assert run_ours([*ours.options(), *ours.named(arguments)], stdin) == expected
+        assert ours.everything() == real.everything()

@@ -1,0 +1,211 @@
+"""The cursor over the `uci` program: values go in by `uci batch` on stdin, never by argv; what came of it is read back.
+
+`uci batch` always exits 0, so after each one the export must equal what our own model makes of the operations; if not,
+packages that had nothing staged are reverted. The program also reads the system's own save folder (/tmp/.uci) whatever
+-t says: `commit` refuses while changes of others are staged there, for it would write them along.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.errors import OasisError, UciError
+from oasis.uci import model, names, operations, refusal, writer
+from oasis.uci.context import Context
+from oasis.uci.cursor import Cursor, change_of
+from oasis.uci.package import Package
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.uci.cursor import Run
+    from oasis.uci.operations import Operation
+
+_PLACE = re.compile(r" \((.*)\) at line ([0-9]+), byte ([0-9]+)")
+# Sections that our model adds while foreseeing get names behind any that a package can have.
+_BEYOND = 1 << 20
+
+
+class ProgramBackend(Cursor):
+    """UCI by the real program; each change is staged as soon as it is made."""
+
+    backend = "program"
+
+    def __init__(self, confdir: str, savedir: str, run: Run, program: str) -> None:
+        self._start = run
+        self._program = program
+        self._confdir = confdir
+        self._savedir = savedir
+        self._packages: dict[str, Package] = {}
+
+    def load(self, package: str) -> bool:
+        self.unload(package)
+        return self._package(package) is not None
+
+    def unload(self, package: str) -> None:
+        self._packages.pop(package, None)
+
+    def save(self, package: str) -> None:
+        return  # every change is staged when it is made
+
+    def commit(self, package: str | None = None) -> None:
+        for name in self.configs() if package is None else [package]:
+            self._refuse_foreign(name)
+            self._run(["commit", name])
+            self.unload(name)
+
+    def revert(self, package: str, section: str | None = None, option: str | None = None) -> None:
+        self._existing(package)
+        words = [package, *[part for part in (section, option) if part is not None]]
+        self._run(["revert", ".".join(words)])
+        self.unload(package)
+
+    def changes(self, package: str | None = None) -> dict[str, list[list[str]]]:
+        staged = {name: self._files().staged(name) for name in (self.configs() if package is None else [package])}
+        return {name: [change_of(record) for record in records] for name, records in staged.items() if records}
+
+    def configs(self) -> list[str]:
+        try:
+            return self._files().list_packages()
+        except refusal.Refused as error:
+            if error.status == refusal.NOT_FOUND:
+                return []
+            raise
+
+    def import_(self, data: bytes, package: str | None = None, merge: bool = False) -> None:
+        if package is not None:
+            _check_name(package)
+        self._run([*(["-m"] if merge else []), "import", *([package] if package is not None else [])], data)
+        self._packages.clear()
+
+    def export(self, package: str | None = None) -> bytes:
+        if package is not None:
+            _check_name(package)
+        return self._run(["export", *([package] if package is not None else [])])
+
+    def confdir(self, path: str | None = None) -> str:
+        if path is not None:
+            self._confdir = path
+            self._packages.clear()
+        return self._confdir
+
+    def savedir(self, path: str | None = None) -> str:
+        if path is not None:
+            self._savedir = path
+            self._packages.clear()
+        return self._savedir
+
+    def stage(self, steps: list[Operation]) -> list[str | None]:
+        foreseen: dict[str, Package] = {}
+        for number, operation in enumerate(steps, 1):
+            try:
+                operations.check(operation)
+                name = str(operation["package"])
+                if name not in foreseen:
+                    self.unload(name)
+                    foreseen[name] = self._existing(name)
+                    self.unload(name)
+                operations.apply(operation, foreseen[name])
+            except UciError as error:
+                raise UciError(f"operation {number}: {error.message}", error.hint)
+        return self._stage(steps, foreseen)
+
+    def _operate(self, operation: Operation) -> str | None:
+        package = self._existing(str(operation["package"]))
+        self.unload(package.name)
+        operations.apply(operation, package)
+        return self._stage([operation], {package.name: package})[0]
+
+    def _stage(self, steps: list[Operation], foreseen: dict[str, Package]) -> list[str | None]:
+        """Run the batch and compare; the packages in `foreseen` are how they must be after it."""
+        was_clean = [name for name in foreseen if not self._files().staged(name)]
+        text = "".join([operations.batch_line(operation) for operation in steps])
+        try:
+            added = iter(names.decode(self._run(["batch"], names.encode(text))).split("\n")[:-1])
+            result = [next(added, None) if operation["op"] == "add" else None for operation in steps]
+            for name, package in foreseen.items():
+                self._verify(name, package)
+        except UciError:
+            for name in was_clean:
+                self._run(["revert", name])
+            raise
+        return result
+
+    def _verify(self, name: str, foreseen: Package) -> None:
+        """Compare all but the order of options, which depends on lists that were emptied before and do not show."""
+        if _content(model.parse(self.export(name), name)) != _content(model.parse(model.file_text(foreseen), name)):
+            raise UciError(f"{name}: uci batch staged something else than was asked", "nothing was committed")
+
+    def _package(self, name: str) -> Package | None:
+        if name in self._packages:
+            return self._packages[name]
+        _check_name(name)
+        try:
+            plain = self.export(name)
+            named = self._run(["-n", "export", name]) if b"\nconfig " in plain else plain
+        except refusal.Refused as error:
+            if error.status == refusal.NOT_FOUND:
+                return None
+            raise
+        self._packages[name] = _join(name, plain, named)
+        return self._packages[name]
+
+    def _existing(self, name: str) -> Package:
+        package = self._package(name)
+        if package is None:
+            raise refusal.Refused(refusal.NOT_FOUND, name, hint="there is no such package; uci never makes one")
+        return package
+
+    def _refuse_foreign(self, name: str) -> None:
+        _check_name(name)
+        ours = writer.changes_text(name, self._files().staged(name))
+        if self._run(["changes", name]) != names.encode(ours):
+            raise UciError(
+                f"{name}: changes staged by others would be committed along",
+                f"see `uci changes {name}`, commit or revert",
+            )
+
+    def _files(self) -> Context:
+        return Context(self._confdir, self._savedir)
+
+    def _run(self, words: list[str], stdin: bytes | None = None) -> bytes:
+        """Run the program; raises Refused or UciError when it complains, whatever it exits with."""
+        flags = words[:1] if words[0].startswith("-") else []
+        argv = [self._program, "-c", self._confdir, "-t", self._savedir, *flags, "--", *words[len(flags) :]]
+        try:
+            status, stdout, stderr = self._start(argv, stdin=stdin)
+        except OasisError as error:
+            raise UciError(f"uci {words[-1]}: {error.message}", error.hint)
+        if status != 0 or stderr:
+            raise _refused(words, names.decode(stderr).partition("\n")[0])
+        return stdout
+
+
+def _check_name(package: str) -> None:
+    if not names.is_package_name(package):
+        raise refusal.Refused(refusal.INVALID, package, hint="a package is a file's name, without slashes")
+
+
+def _refused(words: list[str], complaint: str) -> UciError:
+    """Return the program's first complaint as our error."""
+    about = words[-1] if len(words) > 1 else "uci batch"
+    place = _PLACE.search(complaint)
+    for status, text in refusal.WORDS.items():
+        if text in complaint:
+            return refusal.Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)
+    return UciError(f"{about}: {complaint or 'uci failed without a word'}", "run it by hand to see why")
+
+
+def _content(package: Package) -> list[tuple[str, str, dict[str, str | list[str]]]]:
+    return [(each.type, "" if each.anonymous else each.name, each.options) for each in package.sections]
+
+
+def _join(name: str, plain: bytes, named: bytes) -> Package:
+    """Return the package from its two exports: which sections are anonymous from one, their names from the other."""
+    anonymous = [section.anonymous for section in model.parse(plain, name).sections]
+    package = model.parse(named, name)
+    if len(anonymous) != len(package.sections):
+        raise UciError(f"{name}: changed while it was read", "try again")
+    for section, is_anonymous in zip(package.sections, anonymous):  # noqa: B905 (compared above)
+        section.anonymous = is_anonymous
+    package.created = _BEYOND
+    return package
