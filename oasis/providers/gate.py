@@ -49,11 +49,11 @@ def prepare(
     if alternate:
         chat = _alternating(chat)
     if chat and all(message["role"] == "system" for message in chat):
-        chat.append(_user(BEGIN))
+        chat.append(_said("user", BEGIN))
     elif alternate and chat and _first_role(chat) == "assistant":
-        chat.insert(_system_count(chat), _user(BEGIN))
+        chat.insert(_system_count(chat), _said("user", BEGIN))
     if end_with_user and chat and chat[-1]["role"] == "assistant":
-        chat.append(_user(CONTINUE))
+        chat.append(_said("user", CONTINUE))
     return chat
 
 
@@ -61,7 +61,7 @@ def merge_system_first(chat: list[Message]) -> list[Message]:
     """Join all system texts with a blank line into one first message; none with text gives no system message."""
     texts = [text_of(message) for message in chat if message["role"] == "system"]
     joined = "\n\n".join([text for text in texts if text])
-    first: list[Message] = [{"role": "system", "content": [{"type": "text", "text": joined}]}] if joined else []
+    first = [_said("system", joined)] if joined else []
     return first + [message for message in chat if message["role"] != "system"]
 
 
@@ -252,5 +252,5 @@ def _first_role(chat: list[Message]) -> object:
     return chat[count]["role"] if count < len(chat) else None
 
 
-def _user(text: str) -> Message:
-    return {"role": "user", "content": [{"type": "text", "text": text}]}
+def _said(role: str, text: str) -> Message:
+    return {"role": role, "content": [{"type": "text", "text": text}]}

@@ -14,7 +14,7 @@ import time
 from oasis.core import jsonl
 from oasis.errors import PeerError, ProviderError, SchemaError
 from oasis.worker import lines
-from oasis.worker.process import Process
+from oasis.worker.process import STOP_S, Process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,86 +98,80 @@ class Pool:
     # One request
 
     def _ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        is_cancelled = _as_callable(cancelled)
-        number = self._take_seat(is_cancelled, urgent)
-        if number == 0:
-            on_event(_CANCELLED if not self._is_closed else _CLOSED)
+        turn = _Turn(request, on_event, cancelled)
+        if not self._take_seat(turn, urgent):
+            on_event(_CLOSED if self._is_closed else _CANCELLED)
             return
-        process: Process | None = None
-        is_healthy = False
         try:
-            data = jsonl.line({**request, "id": number})
-            if len(data) > lines.REQUEST_BYTES:
-                raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
-            process = self._process()
-            try:
-                ending = self._converse(process, number, request, data, on_event, is_cancelled)
-            except _NeverSpokeError:
-                process.stop(0)
-                process = Process(self._argv, self._env)
-                ending = self._converse(process, number, request, data, on_event, is_cancelled)
-            process.is_used = True
-            is_healthy = ending is not _CANCELLED and not process.has_rest()
+            ending = self._ending(turn)
         except (PeerError, SchemaError) as error:
             ending = _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
         finally:
-            self._leave_seat(process, is_healthy)
+            self._leave_seat(turn)
         on_event(ending)
 
-    def _converse(
-        self,
-        process: Process,
-        number: int,
-        request: Event,
-        data: bytes,
-        on_event: OnEvent,
-        is_cancelled: Callable[[], bool],
-    ) -> Event:
-        """Pass on the events of one request; return its ending without passing it on.
+    def _ending(self, turn: _Turn) -> Event:
+        """Have the request answered and return its ending.
 
-        Raises: PeerError when the worker broke the protocol.
+        Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError.
         """
-        total = 0
-        silence_s = _silence_s(request)
-        heard_s = self._now_s()
+        data = jsonl.line({**turn.request, "id": turn.number})
+        if len(data) > lines.REQUEST_BYTES:
+            raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
+        turn.process = self._process()
+        try:
+            ending = self._converse(turn, turn.process, data)
+        except _NeverSpokeError:
+            turn.process.stop(0)
+            turn.process = Process(self._argv, self._env)
+            ending = self._converse(turn, turn.process, data)
+        turn.process.is_used = True
+        turn.is_healthy = ending is not _CANCELLED and not turn.process.has_rest()
+        return ending
+
+    def _converse(self, turn: _Turn, process: Process, data: bytes) -> Event:
+        """Pass on the events of one request; return its ending without passing it on."""
+        total, heard_s = 0, self._now_s()
         for line in process.talk(data, lines.EVENT_BYTES):
-            if is_cancelled():
+            if turn.is_cancelled():
+                turn.grace_s = STOP_S
                 return _CANCELLED
             if not line:
-                if self._now_s() - heard_s > silence_s:
-                    raise PeerError(f"the worker was silent for {silence_s:g} s")
+                if self._now_s() - heard_s > turn.silence_s:
+                    raise PeerError(f"the worker was silent for {turn.silence_s:g} s")
                 continue
             heard_s = self._now_s()
             total += len(line)
             if total > lines.REQUEST_BYTES:
                 raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
-            event = lines.decode(line, number)
+            event = lines.decode(line, turn.number)
             if event["type"] in lines.ENDINGS:
                 return event
-            on_event(event)
+            turn.on_event(event)
         if process.is_used and total == 0:
             raise _NeverSpokeError("a warm worker ended before it took the request")
-        raise PeerError(*_obituary(process, str(request.get("key") or "")))
+        raise PeerError(*_obituary(process, str(turn.request.get("key") or "")))
 
     # Seats
 
-    def _take_seat(self, is_cancelled: Callable[[], bool], urgent: bool) -> int:
-        """Wait for a free worker; return the number of the request, 0 when it was cancelled meanwhile."""
+    def _take_seat(self, turn: _Turn, urgent: bool) -> bool:
+        """Wait for a free worker and number the request; False when it was cancelled meanwhile."""
         with self._changed:
             self._numbers += 1
             ticket = (not urgent, self._numbers)
             self._waiting.append(ticket)
-            while not self._is_closed and not is_cancelled():
+            while not self._is_closed and not turn.is_cancelled():
                 if self._busy < self._max_workers and ticket == min(self._waiting):
                     self._busy += 1
                     self._waiting.remove(ticket)
-                    return ticket[1]
+                    turn.number = ticket[1]
+                    return True
                 self._changed.wait(0.2)
             self._waiting.remove(ticket)
             self._changed.notify_all()
-            return 0
+            return False
 
     def _process(self) -> Process:
         """Return a warm worker that still lives, else a new one."""
@@ -190,17 +184,18 @@ class Pool:
                 return process
             process.stop(0)
 
-    def _leave_seat(self, process: Process | None, is_healthy: bool) -> None:
-        if process is not None and not is_healthy:
-            process.stop()
+    def _leave_seat(self, turn: _Turn) -> None:
+        process = turn.process
+        if process is not None and not turn.is_healthy:
+            process.stop(turn.grace_s)
         with self._changed:
             self._busy -= 1
-            keep = is_healthy and not self._is_closed and self._idle_s > 0
+            keep = turn.is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
                 self._warm.append((self._now_s() + self._idle_s, process))
                 self._start_janitor()
             self._changed.notify_all()
-        if process is not None and is_healthy and not keep:
+        if process is not None and turn.is_healthy and not keep:
             process.stop()
 
     # Idle workers
@@ -224,6 +219,20 @@ class Pool:
                     self._changed.wait(max(0.01, min(until_s for until_s, _ in self._warm) - now_s))
             for process in over:
                 process.stop()
+
+
+class _Turn:
+    """One request on its way through the pool."""
+
+    def __init__(self, request: Event, on_event: OnEvent, cancelled: Cancelled):
+        self.request = request
+        self.on_event = on_event
+        self.is_cancelled = _as_callable(cancelled)
+        self.silence_s = _silence_s(request)
+        self.number = 0
+        self.process: Process | None = None
+        self.is_healthy = False
+        self.grace_s = 0.0  # a worker that broke the protocol gets no time to end by itself
 
 
 class _NeverSpokeError(Exception):
