@@ -6,9 +6,9 @@ nobody is served before the router is in a known state.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` names every number, which costs memory
 import fcntl
 import os
-import signal
 import sys
 import threading
 import time
@@ -232,7 +232,12 @@ def main(argv: list[str]) -> int:
         print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
         return 2
     threading.stack_size(STACK_BYTES)
+    # A pipe, not an Event: a handler that runs inside Event.wait would wait for a lock that it holds itself.
+    stopping, wake = os.pipe()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: os.write(wake, b"."))
     root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
+    os.chdir("/")  # where every program that we start works
     try:
         daemon = Daemon(root)
         daemon.start()
@@ -241,18 +246,15 @@ def main(argv: list[str]) -> int:
         if error.hint:
             print("oasisd: hint: %s" % error.hint, file=sys.stderr)
         return error.exit_status
-    return _serve(daemon)
+    return _serve(daemon, stopping)
 
 
-def _serve(daemon: Daemon) -> int:
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stopping.set())
+def _serve(daemon: Daemon, stopping: int) -> int:
     for note in daemon.notes:
         _log(note)
     server = daemon.server
     threading.Thread(target=server.serve, name="accept", daemon=True).start()
     _log("ready on %s" % daemon.root.socket)
-    stopping.wait()
+    os.read(stopping, 1)
     daemon.stop()
     return 0

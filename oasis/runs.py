@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 
 from oasis.errors import OasisError, UsageError
 
@@ -183,6 +182,8 @@ def _work(run: Run, work: object) -> None:
         run.emit("error", error=error.as_dict())
         state, stop_reason = "error", "error"
     except Exception:
+        import traceback
+
         traceback.print_exc(file=sys.stderr)
         fault = OasisError("a fault in oasis ended this run", "its log tells more: logread -e oasis")
         run.emit("error", error=fault.as_dict())

@@ -19,7 +19,6 @@ import threading
 
 from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
 from oasis.system.digest import sha256
-from oasis.system.executor import end_group
 
 if False:  # annotations only
     from oasis.change.journal import Journal
@@ -264,7 +263,7 @@ class Transaction:
     def _end_guard(self) -> None:
         """End the guard; after a restart of ours it ends by itself, within a second of the record's going."""
         if self._guard is not None:
-            end_group(self._guard)
+            self._guard.end_group()
             self._guard = None
 
     def _mark_undone(self, record: dict[str, object]) -> None:

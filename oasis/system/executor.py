@@ -6,11 +6,10 @@ in monotonic time; output capped; no inherited descriptors; an environment given
 
 import os
 import select
-import signal
-import subprocess
 import time
 
 from oasis.errors import ToolError
+from oasis.system.child import Child
 
 OUTPUT_BYTES = 256 * 1024  # rpcd's own limit for the output of a program
 _DEFAULT_S = 30.0  # rpcd ends its scripts after the same time
@@ -18,6 +17,8 @@ _PIECE = 65536
 # A service started by an init script may keep our pipe open for ever: once the script itself has ended, this long a
 # silence ends the reading.
 _SILENCE_S = 0.1
+# A program whose time is over when its output ends still gets this long to end itself.
+_LAST_LOOK_S = 0.05
 
 
 class Executor:
@@ -33,62 +34,40 @@ class Executor:
 
         Raises: ToolError when it cannot be started, runs too long or prints too much; its whole group is then ended.
         """
-        child = self._start(argv, stdin is not None)
+        child = self._start(argv, stdin is not None, True)
         try:
             out, err = _talk(child, stdin or b"", time.monotonic() + timeout_s)
         except ToolError as error:
-            end_group(child)
+            child.end_group()
             raise ToolError("%s %s" % (os.path.basename(argv[0]), error.message), error.hint)
         finally:
-            _close(child)
-        return child.returncode, out, err
+            child.close()
+        return child.returncode or 0, out, err
 
-    def detach(self, argv: "list[str]") -> "subprocess.Popen[bytes]":
+    def detach(self, argv: "list[str]") -> Child:
         """Start a process that outlives this one: own session, no descriptors of ours."""
-        return self._popen(argv, subprocess.DEVNULL, subprocess.DEVNULL)
+        return self._start(argv, False, False)
 
-    def _start(self, argv: "list[str]", has_input: bool) -> "subprocess.Popen[bytes]":
-        return self._popen(argv, subprocess.PIPE if has_input else subprocess.DEVNULL, subprocess.PIPE)
-
-    def _popen(self, argv: "list[str]", stdin: int, output: int) -> "subprocess.Popen[bytes]":
+    def _start(self, argv: "list[str]", has_input: bool, has_output: bool) -> Child:
         if not os.path.isabs(argv[0]):
             raise ToolError("%r is not an absolute path" % argv[0], "programs are looked up once, at start")
         if any("\0" in word for word in argv):
             raise ToolError("an argument of %s holds a NUL byte" % argv[0], "leave it out")
         try:
-            return subprocess.Popen(  # noqa: S603
-                argv, stdin=stdin, stdout=output, stderr=output, env=self._env, cwd="/", start_new_session=True, bufsize=0
-            )
+            return Child(argv, self._env, has_input, has_output)
         except OSError as error:
             raise ToolError("cannot start %s: %s" % (argv[0], error), "is the program installed?")
 
 
-def end_group(child: "subprocess.Popen[bytes]") -> None:
-    """End a child and all it started; harmless when they are gone. The child is reaped."""
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except OSError:
-        pass  # the group is gone already
-    child.wait()
-
-
-def _close(child: "subprocess.Popen[bytes]") -> None:
-    for pipe in (child.stdin, child.stdout, child.stderr):
-        if pipe is not None:
-            pipe.close()
-
-
-def _talk(child: "subprocess.Popen[bytes]", data: bytes, deadline: float) -> "tuple[bytes, bytes]":
+def _talk(child: Child, data: bytes, deadline: float) -> "tuple[bytes, bytes]":
     out, err = bytearray(), bytearray()
     poll = select.poll()
-    sinks: dict[int, bytearray] = {}
-    for pipe, sink in ((child.stdout, out), (child.stderr, err)):
-        if pipe is not None:
-            sinks[pipe.fileno()] = sink
-            poll.register(pipe.fileno(), select.POLLIN | select.POLLHUP)
-    if child.stdin is not None:
-        os.set_blocking(child.stdin.fileno(), False)
-        poll.register(child.stdin.fileno(), select.POLLOUT)
+    sinks = {child.stdout: out, child.stderr: err}
+    for number in sinks:
+        poll.register(number, select.POLLIN | select.POLLHUP)
+    if child.stdin >= 0:
+        os.set_blocking(child.stdin, False)
+        poll.register(child.stdin, select.POLLOUT)
     while sinks:
         wait_s = deadline - time.monotonic()
         ready = poll.poll(max(min(wait_s, _SILENCE_S), 0) * 1000)
@@ -99,11 +78,12 @@ def _talk(child: "subprocess.Popen[bytes]", data: bytes, deadline: float) -> "tu
         for number, _ in ready:
             if number in sinks:
                 _read(number, sinks, poll)
-            elif child.stdin is not None:
+            elif child.stdin >= 0:
                 data = _feed(child, data, poll)
         if len(out) + len(err) > OUTPUT_BYTES:
             raise ToolError("printed more than %d bytes and was stopped" % OUTPUT_BYTES, "ask for less")
-    _wait(child, deadline)
+    if child.wait(max(deadline - time.monotonic(), _LAST_LOOK_S)) is None:
+        raise ToolError("closed its output but did not end", "it was stopped")
     return bytes(out), bytes(err)
 
 
@@ -116,21 +96,12 @@ def _read(number: int, sinks: "dict[int, bytearray]", poll: select.poll) -> None
         del sinks[number]
 
 
-def _feed(child: "subprocess.Popen[bytes]", data: bytes, poll: select.poll) -> bytes:
-    assert child.stdin is not None
+def _feed(child: Child, data: bytes, poll: select.poll) -> bytes:
     try:
-        data = data[os.write(child.stdin.fileno(), data[:_PIECE]) :] if data else data
+        data = data[os.write(child.stdin, data[:_PIECE]) :] if data else data
     except BrokenPipeError:
         data = b""  # the program reads no further; its exit status tells whether that was wrong
     if not data:
-        poll.unregister(child.stdin.fileno())
-        child.stdin.close()
-        child.stdin = None
+        poll.unregister(child.stdin)
+        child.close_input()
     return data
-
-
-def _wait(child: "subprocess.Popen[bytes]", deadline: float) -> None:
-    try:
-        child.wait(max(deadline - time.monotonic(), 0.05))
-    except subprocess.TimeoutExpired:
-        raise ToolError("closed its output but did not end", "it was stopped")

@@ -6,9 +6,8 @@ socket and its folder are private to the user that runs us. Knows nothing of met
 
 from __future__ import annotations
 
+import _socket
 import os
-import socket
-import struct
 import sys
 import threading
 
@@ -27,7 +26,8 @@ class LineServer:
         self._answer = answer
         self._path = path
         self._slots = threading.BoundedSemaphore(CONNECTIONS)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        # `_socket` does what `socket` would, without what that imports; it closes itself on exec as well.
+        self._listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._bind()
 
     def _bind(self) -> None:
@@ -49,9 +49,10 @@ class LineServer:
         """Accept connections until `stop`."""
         while True:
             try:
-                connection, _ = self._listener.accept()
+                number, _ = self._listener._accept()  # type: ignore[attr-defined]  # not in the stubs
             except OSError:
                 return  # closed by stop()
+            connection = _socket.socket(fileno=number)
             if not self._slots.acquire(blocking=False):
                 connection.close()
                 continue
@@ -65,12 +66,12 @@ class LineServer:
             pass  # gone already, with its folder
         # close() alone does not wake a thread that waits in accept().
         try:
-            self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.shutdown(_socket.SHUT_RDWR)
         except OSError:
             pass  # never connected: the wake-up is what counts
         self._listener.close()
 
-    def _talk(self, connection: socket.socket) -> None:
+    def _talk(self, connection: _socket.socket) -> None:
         try:
             peer = peer_of(connection)
             rest = b""
@@ -92,10 +93,10 @@ class LineServer:
             self._slots.release()
 
 
-def peer_of(connection: socket.socket) -> dict[str, object]:
+def peer_of(connection: _socket.socket) -> dict[str, object]:
     """Return who is connected: {"pid", "uid", "terminal": whether its process has a controlling terminal}."""
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid, uid, _ = struct.unpack("3i", raw)
+    raw = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)  # struct ucred: three 32-bit numbers
+    pid, uid = [int.from_bytes(raw[at : at + 4], sys.byteorder, signed=at == 0) for at in (0, 4)]
     return {"pid": pid, "uid": uid, "terminal": has_terminal(pid)}
 
 
