@@ -85,7 +85,7 @@ def blocks_of(message: Message, kind: str) -> list[Block]:
 
 
 def _cleaned(messages: list[Message]) -> list[Message]:
-    chat = []
+    chat: list[Message] = []
     for message in messages:
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
