@@ -91,7 +91,8 @@ class Cursor:
     def stage(self, steps: list[Operation]) -> list[str | None]:
         """Do all operations and save them, or none; return the name of the added section for each `add` (backend).
 
-        Raises: UciError naming the operation's number, counted from 1, and its package.section.option.
+        Raises: UciError naming the operation's number, counted from 1, and its package.section.option; after an I/O
+        error the save folder may hold the changes of some packages and not of others: revert them.
         """
         raise NotImplementedError
 

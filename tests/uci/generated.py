@@ -39,6 +39,7 @@ VALUES = [
     ],
     *["%s", "{json:1}", "x" * 300, "\r", "cr\r\nlf", "@zone[0]", "10.0.0.1/24", "\\'", "'\\''", "a.b.c"],
 ]
+DAMAGE = [bytes([byte]) for byte in b"\0\0\n\n'\"\\;# \t\r\v\xff\x01"] + [b"\\\n", b"\\\r\n", b"\\\0", b"'\n", b";\n"]
 COMMANDS = [
     *["set"] * 3,
     *["add_list", "del_list", "add", "delete", "rename", "reorder", "revert", "changes", "get", "show", "export"],
@@ -272,3 +273,20 @@ class Case:
         option = pick.choice(["", "." + pick.choice(OPTIONS), "." + pick.choice(OPTIONS), "." + pick.choice(OPTIONS)])
         odd = pick.choice([*[""] * 20, ".x", "."])
         return pick.choice([*PACKAGES, *PACKAGES, *PACKAGES, *PACKAGES, "nopkg", ""]) + "." + section + option + odd
+
+
+def damaged_files(seed: int) -> dict[str, bytes]:
+    """Return forty files of the same text, each with other bytes put in, taken out or doubled."""
+    pick = random.Random(-seed)
+    case = Case(seed)
+    text = b"".join(case.files.values()) or b"config a\n"
+    return {f"p{number:02}": _damaged(pick, text) for number in range(40)}
+
+
+def _damaged(pick: random.Random, text: bytes) -> bytes:
+    for _ in range(pick.randint(1, 4)):
+        start = pick.randrange(len(text) + 1)
+        end = pick.choice([start, start, start + 1, start + pick.randrange(60)])
+        put = pick.choice([*DAMAGE, *DAMAGE, text[start:end] * 2, pick.randbytes(2), b"x" * pick.randrange(200)])
+        text = text[:start] + put + text[end:]
+    return text[: pick.randrange(len(text) + 1)] if pick.random() < 0.3 else text

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.uci.generated import Case
+from tests.uci.generated import Case, damaged_files
 from tests.uci.programs import Folders, real_program, run_ours, run_real
 
 pytestmark = pytest.mark.skipif(
@@ -28,3 +28,13 @@ def test_every_step_equals_the_real_uci(seed, tmp_path):
         expected = run_real([*real.options(), *real.named(arguments)], stdin)
         assert run_ours([*ours.options(), *ours.named(arguments)], stdin) == expected
         assert ours.everything() == real.everything()
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + max(1, COUNT // 10)))
+def test_damaged_files_parse_as_in_the_real_uci(seed, tmp_path):
+    print("seed", seed)
+    folders = Folders(tmp_path)
+    folders.write(damaged_files(seed))
+    for arguments in (["export"], ["-S", "show"], ["-n", "export"]):
+        expected = run_real([*folders.options(), *arguments])
+        assert run_ours([*folders.options(), *arguments]) == expected
