@@ -232,10 +232,7 @@ def main(argv: list[str]) -> int:
         print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
         return 2
     threading.stack_size(STACK_BYTES)
-    # A pipe, not an Event: a handler that runs inside Event.wait would wait for a lock that it holds itself.
-    stopping, wake = os.pipe()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: os.write(wake, b"."))
+    stopping = _stop_pipe()
     root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
     os.chdir("/")  # where every program that we start works
     try:
@@ -247,6 +244,20 @@ def main(argv: list[str]) -> int:
             print("oasisd: hint: %s" % error.hint, file=sys.stderr)
         return error.exit_status
     return _serve(daemon, stopping)
+
+
+def _stop_pipe() -> int:
+    """Return the end of a pipe that becomes readable with the first signal to stop.
+
+    The interpreter writes to the pipe in the signal itself. A handler of ours would run only between two bytecodes: too
+    late for a signal just before a blocking call, and locked for ever inside Event.wait.
+    """
+    stopping, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    return stopping
 
 
 def _serve(daemon: Daemon, stopping: int) -> int:
