@@ -222,19 +222,22 @@ def test_a_torn_chat_is_cut_and_told_and_goes_on(root):
         second.stop()
 
 
-def test_a_full_disk_is_told_and_loses_nothing(root):
-    limited = start_daemon(root, wrapper=("prlimit", "--fsize=1500"))
-    try:
-        chat = limited.call("run.start", message="help")
-        follow(limited, chat)
-        size = os.path.getsize(f"{root}/etc/oasis/chats/{chat['chat']}.jsonl")
-        events = say(limited, "x" * 1400, chat=chat["chat"])
-        assert of_type(events, "error")[0]["error"]["code"] == "store"
-        assert of_type(events, "error")[0]["error"]["hint"]
-        assert os.path.getsize(f"{root}/etc/oasis/chats/{chat['chat']}.jsonl") == size
-        assert len(limited.call("chat.load", id=chat["chat"])["messages"]) == 2
-    finally:
-        limited.stop()
+def test_a_full_disk_is_told_and_loses_nothing(daemon):
+    chat = daemon.call("run.start", message="help")["chat"]
+    path = f"{daemon.root}/etc/oasis/chats/{chat}.jsonl"
+    while daemon.call("run.active")["runs"]:
+        time.sleep(0.02)
+    size = os.path.getsize(path)
+    limit = f"--fsize={size + 300}:unlimited"
+    subprocess.run(["prlimit", f"--pid={daemon.process.pid}", limit], check=True)
+    events = say(daemon, "x" * 1000, chat=chat)
+    assert of_type(events, "error")[0]["error"]["code"] == "store"
+    assert of_type(events, "error")[0]["error"]["hint"]
+    assert os.path.getsize(path) == size
+    assert len(daemon.call("chat.load", id=chat)["messages"]) == 2
+    subprocess.run(["prlimit", f"--pid={daemon.process.pid}", "--fsize=unlimited:unlimited"], check=True)
+    assert of_type(say(daemon, "help", chat=chat), "end")[0]["state"] == "done"
+    assert len(daemon.call("chat.load", id=chat)["messages"]) == 4
 
 
 def test_a_broken_settings_file_is_named(root):
