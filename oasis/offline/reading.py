@@ -88,10 +88,13 @@ class Reader:
     def _question(self, tokens: list[Token]) -> list[Token] | None:
         """Return what is asked about when the sentence is a question, None when it is a request."""
         rest, is_request = self._polite(tokens)
-        matcher = Matcher(self._grammar, rest, {}, self._fits)
-        length = max((matcher.prefix(pattern) for pattern in self.words("questions")), default=0)
-        if length:
-            return rest[length:]
+        asked, length = rest, 1
+        while asked and length:  # "what happens if I …" begins with two questions
+            matcher = Matcher(self._grammar, asked, {}, self._fits)
+            length = max((matcher.prefix(pattern) for pattern in self.words("questions")), default=0)
+            asked = asked[length:]
+        if len(asked) < len(rest):
+            return asked
         return rest if "?" in tokens[-1].tail.replace("？", "?") and not is_request else None
 
     def _polite(self, tokens: list[Token]) -> tuple[list[Token], bool]:

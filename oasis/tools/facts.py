@@ -6,6 +6,7 @@ machines chose (host names, SSIDs) leave this module cleaned.
     config(package) -> {section: {".name", ".type", ".anonymous", ".index", option: str | list}} or None
     ubus(object, method, arguments) -> dict or None; a ToolError counts as None
     read_file(path) -> bytes or None
+    now_s() -> seconds since 1970, as leases count them
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Facts:
         config: Callable[[str], dict[str, dict[str, object]] | None],
         ubus: Callable[[str, str, dict[str, object]], dict[str, object] | None],
         read_file: Callable[[str], bytes | None],
-        now_s: int,
+        now_s: Callable[[], int],
         packages: Callable[[], list[str]] | None = None,
     ) -> None:
         self._config = config

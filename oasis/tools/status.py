@@ -81,14 +81,14 @@ def devices(facts: Facts) -> dict[str, object]:
         if rule.get("target") in ("REJECT", "DROP") and rule.get("enabled") != "0"
         for mac in words(rule.get("src_mac"))
     }
-    found = []
+    found, now_s = [], facts.now_s()
     for device in facts.devices():
         entry = {key: value for key, value in device.items() if value not in ("", False)}
         entry["name"] = device["name"]
         entry["present"] = bool(device["present"]) or device["mac"] in stations
         expires = entry.pop("expires_unix_s", 0)
-        if isinstance(expires, int) and expires > facts.now_s:
-            entry["lease_s"] = expires - facts.now_s
+        if isinstance(expires, int) and expires > now_s:
+            entry["lease_s"] = expires - now_s
         if device["mac"] in stations:
             entry["wifi"] = stations[str(device["mac"])]
         if device["mac"] in blocked:
