@@ -230,9 +230,9 @@ def test_a_full_disk_is_told_and_loses_nothing(daemon):
     size = os.path.getsize(path)
     limit = f"--fsize={size + 300}:unlimited"
     subprocess.run(["prlimit", f"--pid={daemon.process.pid}", limit], check=True)
-    events = say(daemon, "x" * 1000, chat=chat)
-    assert of_type(events, "error")[0]["error"]["code"] == "store"
-    assert of_type(events, "error")[0]["error"]["hint"]
+    refused = daemon.call("run.start", message="x" * 1000, chat=chat)["error"]
+    assert refused["code"] == "store"
+    assert refused["hint"]
     assert os.path.getsize(path) == size
     assert len(daemon.call("chat.load", id=chat)["messages"]) == 2
     subprocess.run(["prlimit", f"--pid={daemon.process.pid}", "--fsize=unlimited:unlimited"], check=True)
@@ -292,5 +292,8 @@ def test_the_daemon_tells_what_it_cannot_know(root):
 
 def test_a_signal_in_the_middle_of_nothing_ends_it_quickly(root):
     daemon = start_daemon(root)
-    daemon.process.send_signal(signal.SIGINT)
-    assert daemon.process.wait(5) == 0
+    try:
+        daemon.process.send_signal(signal.SIGINT)
+        assert daemon.process.wait(5) == 0
+    finally:
+        daemon.kill()
