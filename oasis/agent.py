@@ -4,20 +4,34 @@ The model and the tools enter as callables; the ending, whatever it is, becomes 
 socket and no settings.
 
     ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers)
-    call_tool(name, input)           returns (text, is_error)
+    call_tool(name, input)           returns (text, is_error); for arguments that were no JSON object, input is
+                                     {"invalid": the arguments as written}
 """
 
 from __future__ import annotations
 
-from oasis.core import schema, thread
+from oasis.core import jsonl, schema, thread
 from oasis.errors import OasisError, ProviderError
+
+if False:  # annotations only
+    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.core.store import Chat
+
+    Event = dict[str, Any]
+    OnEvent = Callable[[Event], None]
+    Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
+    CallTool = Callable[[str, dict[str, Any]], tuple[str, bool]]
 
 # A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
 ROUNDS = 10
 # More parallel calls than this in one answer come from models that repeat themselves.
 CALLS = 8
+# One answer as JSON; with the results of its calls it must fit into a line of the chat (jsonl.LINE_BYTES).
+ANSWER_BYTES = 256 * 1024
 
 _TOO_MANY = "not run: at most %d calls in one answer" % CALLS
+_STOPPED = "not run: stopped by the owner"
+_BROKEN = "not finished: a fault in oasis; look whether it had an effect"
 _NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
 
 
@@ -33,8 +47,8 @@ class Turn:
     """
 
     def __init__(
-        self, chat: object, ask: object, call_tool: object, tools: list[dict[str, object]], system: str, new_id: object,
-        emit: object, is_cancelled: object, source: dict[str, str],
+        self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
+        new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
     ) -> None:  # fmt: skip
         self._chat = chat
         self._ask = ask
@@ -48,7 +62,10 @@ class Turn:
         self.stop_reason = ""
 
     def run(self) -> str:
-        """Answer the chat's newest message; return how it ended: done, cancelled or error."""
+        """Answer the chat's newest message; return how it ended: done, cancelled or error.
+
+        Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
+        """
         state, error = "done", None
         try:
             self._loop()
@@ -59,7 +76,9 @@ class Turn:
             state, error = "error", failure
         except Exception as bug:
             # Stored here, told and logged by the run.
-            self._store_error(OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis"))
+            self._store_error(
+                OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
+            )
             self._chat.flush()
             raise
         self._close(error)
@@ -71,11 +90,11 @@ class Turn:
             calls = schema.tool_uses(answer)
             if not calls:
                 return
-            self._store({"role": "tool", "content": self._run_calls(calls)})
+            self._run_calls(calls)
             if number == ROUNDS - 1:
                 self._system += "\n" + _NO_MORE
 
-    def _answer(self, tools: list[dict[str, object]]) -> dict[str, object]:
+    def _answer(self, tools: list[dict[str, object]]) -> Message:
         """Ask the model once and store what it said, also when it broke off."""
         collector = _Collector(self._emit, self._look)
         try:
@@ -84,25 +103,24 @@ class Turn:
             self._look()
             if collector.error is not None:
                 raise collector.error
-        except (OasisError, Cancelled):
-            if collector.blocks:
-                # The cut answer is kept for the reader; its calls were never run and do not stay.
-                collector.blocks = [block for block in collector.blocks if block["type"] != "tool_use"]
-                collector.stop_reason = "error"
-                if collector.blocks:
-                    self._store(self._message(collector))
+            if not tools:
+                collector.drop_calls()
+            if not collector.says_something():
+                raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
+        except Exception as failure:
+            # The cut answer is kept for the reader; its calls were never run and do not stay.
+            collector.drop_calls()
+            collector.stop_reason = "other" if isinstance(failure, Cancelled) else "error"
+            if collector.blocks():
+                self._store(self._message(collector))
             raise
-        if not tools:
-            collector.blocks = [block for block in collector.blocks if block["type"] != "tool_use"]
-        if not collector.blocks:
-            raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return self._store(self._message(collector))
 
-    def _message(self, collector: _Collector) -> dict[str, object]:
+    def _message(self, collector: _Collector) -> Message:
         self.stop_reason = collector.stop_reason
-        message = {
+        message: Message = {
             "role": "assistant",
-            "content": schema.compact(collector.blocks),
+            "content": schema.compact(collector.blocks()),
             "provider": self._source["provider"],
             "model": collector.model or self._source["model"],
             "stop_reason": collector.stop_reason,
@@ -111,24 +129,31 @@ class Turn:
             message["usage"] = collector.usage
         return message
 
-    def _context(self) -> list[dict[str, object]]:
+    def _context(self) -> list[Message]:
         ordered = thread.context(self._chat.messages, self._chat.heads)
         return [{"role": "system", "content": self._system}, *[message for message in ordered if message["content"]]]
 
-    def _run_calls(self, calls: list[dict[str, object]]) -> list[dict[str, object]]:
-        results = []
-        for number, call in enumerate(calls):
-            self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
-            text, is_error = _TOO_MANY, True
-            if number < CALLS and not self._is_cancelled():
-                text, is_error = self._call_tool(call["name"], call["input"])
-            elif number < CALLS:
-                text = "not run: stopped by the owner"
-            results.append(schema.tool_result(call, text, is_error))
-            self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
-        return results
+    def _run_calls(self, calls: list[Block]) -> None:
+        """Run the calls of one answer and store a result for each, whatever happens."""
+        results: list[Block] = []
+        try:
+            for number, call in enumerate(calls):
+                self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
+                text, is_error = self._run_call(number, call)
+                results.append(schema.tool_result(call, text, is_error))
+                self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
+        finally:
+            results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
+            self._store({"role": "tool", "content": results})
 
-    def _store(self, message: dict[str, object]) -> dict[str, object]:
+    def _run_call(self, number: int, call: Block) -> tuple[str, bool]:
+        if number >= CALLS:
+            return _TOO_MANY, True
+        if self._is_cancelled():
+            return _STOPPED, True
+        return self._call_tool(call["name"], {"invalid": call["invalid"]} if "invalid" in call else call["input"])
+
+    def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
         self._chat.add(message)
         self._emit("message", id=message["id"], role=message["role"])
@@ -144,9 +169,8 @@ class Turn:
 
     def _store_error(self, error: OasisError) -> None:
         self.stop_reason = "other" if error.code == "cancelled" else "error"
-        self._store({
-            "role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict(), **self._source,
-        })  # fmt: skip
+        ending = {"role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict()}
+        self._store({**ending, **self._source})
 
     def _look(self) -> None:
         if self._is_cancelled():
@@ -156,17 +180,20 @@ class Turn:
 class _Collector:
     """Turns the events of one model call into content blocks."""
 
-    def __init__(self, emit: object, look: object) -> None:
+    def __init__(self, emit: Callable[..., None], look: Callable[[], None]) -> None:
         self._emit = emit
         self._look = look
-        self.blocks: list[dict[str, object]] = []
+        self._blocks: list[Block] = []
+        self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
+        self._size = 0
         self.usage: dict[str, object] = {}
         self.stop_reason = "other"
         self.model = ""
         self.error: ProviderError | None = None
 
-    def take(self, event: dict[str, object]) -> None:
+    def take(self, event: Event) -> None:
         self._look()
+        self._measure(event)
         kind = event["type"]
         if kind == "delta":
             self._join("text", event)
@@ -174,24 +201,55 @@ class _Collector:
         elif kind == "thinking":
             self._join("thinking", event)
         elif kind == "tool_use":
-            self.blocks.append({key: event[key] for key in ("type", "id", "name", "input")})
+            names = ("type", "id", "name", "input", "invalid", "provider_metadata")
+            self._seal()
+            self._blocks.append({key: event[key] for key in names if key in event})
         elif kind == "usage":
             self.usage.update(event["usage"])
         elif kind == "done":
-            self.stop_reason = event["stop_reason"]
+            self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
             self.model = event.get("model", "")
         elif kind == "error":
             self.error = _provider_error(event["error"])
 
-    def _join(self, kind: str, event: dict[str, object]) -> None:
-        if not self.blocks or self.blocks[-1]["type"] != kind:
-            self.blocks.append({"type": kind, "text": ""})
-        self.blocks[-1]["text"] += event["text"]
+    def _measure(self, event: Event) -> None:
+        self._size += len(jsonl.line(event))
+        if self._size > ANSWER_BYTES and event["type"] in ("delta", "thinking", "tool_use"):
+            raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
+
+    def _join(self, kind: str, event: Event) -> None:
+        if not self._blocks or self._blocks[-1]["type"] != kind:
+            self._seal()
+            self._blocks.append({"type": kind, "text": ""})
+        self._pieces.append(event["text"])
         if "provider_metadata" in event:
-            self.blocks[-1]["provider_metadata"] = event["provider_metadata"]
+            self._blocks[-1]["provider_metadata"] = event["provider_metadata"]
+
+    def _seal(self) -> None:
+        if self._pieces:
+            self._blocks[-1]["text"] += "".join(self._pieces)
+            self._pieces = []
+
+    def blocks(self) -> list[Block]:
+        """Return the content so far; texts without a character are left out."""
+        self._seal()
+        return [block for block in self._blocks if block.get("text", " ") or "provider_metadata" in block]
+
+    def drop_calls(self) -> None:
+        self._seal()
+        self._blocks = [block for block in self._blocks if block["type"] != "tool_use"]
+        if self.stop_reason == "tool_use":
+            self.stop_reason = "other"
+
+    def says_something(self) -> bool:
+        """Return whether there is a call or a word for the owner; thinking alone is no answer."""
+        return any(
+            block["type"] == "tool_use" or (block["type"] == "text" and block["text"].strip())
+            for block in self.blocks()
+        )
 
 
-def _provider_error(error: dict[str, object]) -> ProviderError:
+def _provider_error(error: dict[str, Any]) -> ProviderError:
     failure = ProviderError(str(error.get("message", "the model failed")), str(error.get("hint", "")))
     failure.code = str(error.get("code", "provider"))
     failure.retryable = bool(error.get("retryable"))

@@ -4,7 +4,8 @@ Modules import it under `if False:` and write these names in quotes.
 """
 
 from collections.abc import Callable as Callable
-from typing import Any, Protocol
+from typing import Any as Any
+from typing import Protocol as Protocol
 
 Json = Any  # what json.loads returns
 Message = dict[str, Any]  # see schema.py
