@@ -1,7 +1,8 @@
 """Runs: one owner message each, worked off in a thread of its own, followed by polling.
 
-A run keeps its events for a while after its end; text pieces that nobody fetched yet are joined, and beyond a size the
-oldest events give way to one `reset` with the whole text. Knows no front-end.
+A run keeps its events for a while after its end. Text pieces that nobody fetched yet are joined, and beyond a size the
+oldest events give way: who asks for them gets one `reset` with all text that was dropped, then what is kept. Knows no
+front-end.
 """
 
 from __future__ import annotations
@@ -11,9 +12,17 @@ import threading
 
 from oasis.errors import OasisError, UsageError
 
+if False:  # annotations only
+    from oasis.core.shapes import Any, Callable
+
+    Event = dict[str, Any]
+    Work = Callable[..., tuple[str, str]]
+
 # A page that was asleep finds its run again for this long.
 KEEP_S = 600
 EVENT_BYTES = 256 * 1024
+# Unfetched text grows to pieces of about this size, no further: each joining copies it.
+_PIECE_CHARS = 2048
 # LuCI gives a call 20 s; a poll must end well before.
 WAIT_MS = 15000
 # Beside the runs that work: chats of several front-ends, a schedule; more at once is a fault of the caller.
@@ -23,48 +32,77 @@ RUNNING = 8
 class Run:
     """The events of one run. `now_s()` is monotonic."""
 
-    def __init__(self, name: str, chat: str, now_s: object) -> None:
+    def __init__(self, name: str, chat: str, now_s: Callable[[], float]) -> None:
         self.id = name
         self.chat = chat
         self.state = "running"
-        self.ended_s = 0.0
         self._now_s = now_s
-        self._events: list[dict[str, object]] = []
+        self._ended_s: float | None = None
+        self._events: list[Event] = []
         self._sizes: list[int] = []
+        self._size = 0
         self._next = 0
-        self._text: list[str] = []
+        self._fetched = 0  # events below this number were seen by somebody and change no more
+        self._dropped = ""
         self._news = threading.Condition()
         self._cancelled = threading.Event()
 
-    def emit(self, kind: str, **fields: object) -> None:
+    def emit(self, kind: str, **fields: Any) -> None:
         """Add an event; front-ends that wait are woken."""
         with self._news:
-            if kind == "plan" and fields["plan"]["needs_approval"]:
-                self.state = "waiting"
-            elif kind == "approval":
-                self.state = "running"
-            elif kind == "message":
-                self._text = []
-            elif kind == "delta":
-                self._text.append(str(fields["text"]))
-            self._events.append({"seq": self._next, "type": kind, **fields})
-            self._sizes.append(_size(fields))
-            self._next += 1
-            while sum(self._sizes) > EVENT_BYTES and len(self._events) > 1:
-                del self._events[0], self._sizes[0]
+            if self._ended_s is None:
+                if kind == "plan" and fields["plan"]["needs_approval"]:
+                    self.state = "waiting"
+                elif kind == "approval":
+                    self.state = "running"
+            if not (kind == "delta" and self._joins(fields["text"])):
+                self._add({"seq": self._next, "type": kind, **fields}, _size(fields))
+                self._next += 1
+            while self._size > EVENT_BYTES and len(self._events) > 1:
+                self._drop_first()
             self._news.notify_all()
+
+    def _add(self, event: Event, size: int) -> None:
+        self._events.append(event)
+        self._sizes.append(size)
+        self._size += size
+
+    def _joins(self, text: str) -> bool:
+        last = self._events[-1] if self._events else None
+        if last is None or last["type"] != "delta" or last["seq"] < self._fetched or len(last["text"]) > _PIECE_CHARS:
+            return False
+        last["text"] += text
+        self._sizes[-1] += len(text)
+        self._size += len(text)
+        return True
+
+    def _drop_first(self) -> None:
+        event = self._events.pop(0)
+        self._size -= self._sizes.pop(0)
+        if event["type"] == "delta":
+            self._dropped = (self._dropped + event["text"])[-EVENT_BYTES:]
+        elif event["type"] == "message" and self._dropped:
+            self._dropped += "\n\n"  # a stored message ends a block of text
 
     def end(self, state: str, stop_reason: str) -> None:
         """Close the run."""
-        self.state = state
-        self.ended_s = self._now_s()
-        self.emit("end", state=state, stop_reason=stop_reason)
+        with self._news:
+            self.state = state
+            self._ended_s = self._now_s()
+            self.emit("end", state=state, stop_reason=stop_reason)
 
     def is_ended(self) -> bool:
-        return self.ended_s > 0
+        return self._ended_s is not None
+
+    def is_forgotten(self) -> bool:
+        """Return whether the run ended so long ago that nobody asks for it any more."""
+        return self._ended_s is not None and self._now_s() - self._ended_s > KEEP_S
 
     def poll(self, since: int, wait_ms: int) -> dict[str, object]:
-        """Return the events from number `since` on, waiting for the first of them."""
+        """Return the events from number `since` on, waiting for the first of them.
+
+        Shape: {"run", "chat", "state", "events", "next"}; `next` is the `since` of the following poll.
+        """
         deadline = self._now_s() + min(max(wait_ms, 0), WAIT_MS) / 1000
         with self._news:
             while self._next <= since and not self.is_ended():
@@ -72,24 +110,16 @@ class Run:
                 if left_s <= 0:
                     break
                 self._news.wait(left_s)
-            return {
-                "run": self.id,
-                "chat": self.chat,
-                "state": self.state,
-                "events": self._since(since),
-                "next": self._next,
-            }
+            events = self._since(max(since, 0))
+            self._fetched = self._next
+            return {"run": self.id, "chat": self.chat, "state": self.state, "events": events, "next": self._next}
 
-    def _since(self, since: int) -> list[dict[str, object]]:
-        found: list[dict[str, object]] = []
+    def _since(self, since: int) -> list[Event]:
+        found: list[Event] = []
         first = self._events[0]["seq"] if self._events else self._next
         if since < first:
-            found.append({"seq": since, "type": "reset", "text": "".join(self._text)})
-            # The text is whole already: pieces that are still kept would repeat it.
-            events = [event for event in self._events if event["type"] != "delta"]
-        else:
-            events = self._events[max(since - first, 0) :]
-        for event in events:
+            found.append({"seq": since, "type": "reset", "text": self._dropped})
+        for event in self._events[max(since - first, 0) :]:
             if event["type"] == "delta" and found and found[-1]["type"] == "delta":
                 found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
             else:
@@ -104,7 +134,7 @@ class Run:
         return self._cancelled.is_set()
 
 
-def _size(fields: dict[str, object]) -> int:
+def _size(fields: Event) -> int:
     # An estimate is enough for a bound, and events are made of texts.
     return 64 + sum(len(str(value)) for value in fields.values())
 
@@ -112,17 +142,31 @@ def _size(fields: dict[str, object]) -> int:
 class Runs:
     """All runs of one daemon. `new_id()` gives xids."""
 
-    def __init__(self, new_id: object, now_s: object) -> None:
+    def __init__(self, new_id: Callable[[], str], now_s: Callable[[], float]) -> None:
         self._new_id = new_id
         self._now_s = now_s
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
 
-    def start(self, chat: str, work: object) -> Run:
+    def start(self, chat: str, work: Work, prepare: Callable[[], object] | None = None) -> Run:
         """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
 
-        Raises: UsageError when the chat, or the daemon, is busy.
+        `prepare()` is called before, in the caller's thread, while the chat is reserved already; what it returns is
+        given on: `work(run, prepared)`.
+        Raises: UsageError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
+        run = self._reserve(chat)
+        try:
+            arguments = (prepare(),) if prepare else ()
+            name = "run " + run.id
+            threading.Thread(target=_work, args=(run, work, arguments), name=name, daemon=True).start()
+        except BaseException:
+            with self._lock:
+                del self._runs[run.id]
+            raise
+        return run
+
+    def _reserve(self, chat: str) -> Run:
         with self._lock:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
@@ -132,8 +176,7 @@ class Runs:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
             run = Run(self._new_id(), chat, self._now_s)
             self._runs[run.id] = run
-        threading.Thread(target=_work, args=(run, work), name="run " + run.id, daemon=True).start()
-        return run
+            return run
 
     def get(self, name: str) -> Run:
         """Return a run.
@@ -141,11 +184,12 @@ class Runs:
         Raises: UsageError when it never was, or ended too long ago.
         """
         with self._lock:
+            self._forget_old()
             if name not in self._runs:
                 raise UsageError("there is no run %r any more" % name, "its chat holds what was said: oasis list")
             return self._runs[name]
 
-    def tell(self, name: str, kind: str, **fields: object) -> None:
+    def tell(self, name: str, kind: str, **fields: Any) -> None:
         """Add an event to a run that may be long over."""
         with self._lock:
             run = self._runs.get(name)
@@ -170,14 +214,13 @@ class Runs:
             run.cancel()
 
     def _forget_old(self) -> None:
-        now_s = self._now_s()
-        for name in [run.id for run in self._runs.values() if run.is_ended() and now_s - run.ended_s > KEEP_S]:
+        for name in [run.id for run in self._runs.values() if run.is_forgotten()]:
             del self._runs[name]
 
 
-def _work(run: Run, work: object) -> None:
+def _work(run: Run, work: Work, arguments: tuple[object, ...]) -> None:
     try:
-        state, stop_reason = work(run)
+        state, stop_reason = work(run, *arguments)
     except OasisError as error:
         run.emit("error", error=error.as_dict())
         state, stop_reason = "error", "error"
