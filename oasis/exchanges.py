@@ -16,11 +16,17 @@ from oasis.settings import OFFLINE
 from oasis.tools.operator import Operator
 
 if False:  # annotations only
+    from oasis.agent import Ask, OnEvent
+    from oasis.core.shapes import Callable, Message, Protocol
     from oasis.core.store import Chat, Store
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
     from oasis.tools.registry import Registry
+
+    class Models(Protocol):
+        def chat(self, request: dict[str, object], on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
+
 
 # A message longer than this is a file, and files are attached, not typed.
 MESSAGE_CHARS = 32 * 1024
@@ -31,8 +37,8 @@ class Exchanges:
     """Starts the runs of one daemon. `new_id()` gives message ids (SCRU128), `unix_s()` the wall time."""
 
     def __init__(
-        self, store: Store, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: object, new_id: object,
-        unix_s: object,
+        self, store: Store, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: Models,
+        new_id: Callable[[], str], unix_s: Callable[[], int],
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -54,9 +60,16 @@ class Exchanges:
         if len(text) > MESSAGE_CHARS:
             raise UsageError("the message has more than %d characters" % MESSAGE_CHARS, "send it in parts")
         chosen = self._settings.service(service)
-        opened = self._store.open(chat) if chat else self._store.create()
-        heads = self._heads(opened, continues)
-        return self._runs.start(opened.id, lambda run: self._answer(run, opened, text, heads, chosen))
+        new = None if chat else self._store.create()
+
+        def take() -> tuple[Chat, str]:
+            # The chat is reserved now: nobody writes to it between this reading and the end of the run.
+            opened = new or self._store.open(chat)
+            return opened, self._take(opened, text, self._heads(opened, continues))
+
+        return self._runs.start(
+            new.id if new else chat, lambda run, taken: self._answer(run, taken[0], taken[1], chosen), take
+        )
 
     def _heads(self, chat: Chat, continues: list[str] | None) -> list[str]:
         for name in continues or []:
@@ -74,8 +87,7 @@ class Exchanges:
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
-    def _answer(self, run: Run, chat: Chat, text: str, heads: list[str], service: dict[str, object]) -> tuple[str, str]:
-        message = self._take(chat, text, heads)
+    def _answer(self, run: Run, chat: Chat, message: str, service: dict[str, object]) -> tuple[str, str]:
         run.emit("message", id=message, role="user")
         operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled)
         turn = Turn(
@@ -98,9 +110,11 @@ class Exchanges:
         """Add the owner's message, closing calls that a crash left open, and sync it before anybody works on it."""
         open_calls = thread.unanswered(thread.context(chat.messages, heads))
         if open_calls:
-            chat.add({"id": self._new_id(), "role": "tool", "content": thread.interruption(open_calls), "continues": heads})
+            chat.add(
+                {"id": self._new_id(), "role": "tool", "content": thread.interruption(open_calls), "continues": heads}
+            )
             heads = list(chat.heads)
-        message = {"id": self._new_id(), "role": "user", "content": text}
+        message: Message = {"id": self._new_id(), "role": "user", "content": text}
         if heads:
             message["continues"] = heads
         chat.add(message)
@@ -111,10 +125,10 @@ class Exchanges:
             raise
         return str(message["id"])
 
-    def _ask(self, service: dict[str, object], run: Run) -> object:
+    def _ask(self, service: dict[str, object], run: Run) -> Ask:
         if service["vendor"] == OFFLINE:
             return self._ask_offline
-        request = {
+        request: dict[str, object] = {
             "op": "chat",
             "vendor": service["vendor"],
             "profile": service["profile"],
@@ -124,12 +138,12 @@ class Exchanges:
             "options": {"stream": True},
         }
 
-        def ask(messages: list[dict[str, object]], tools: list[dict[str, object]], on_event: object) -> None:
+        def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
             self._models.chat({**request, "messages": messages, "tools": tools}, on_event, run.is_cancelled)
 
         return ask
 
-    def _ask_offline(self, messages: list[dict[str, object]], tools: list[dict[str, object]], on_event: object) -> None:
+    def _ask_offline(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
         from oasis import offline  # its grammar is loaded when it is first asked
 
         for event in offline.reply(messages, self._shop.facts, self._unix_s()):
