@@ -12,13 +12,14 @@ from oasis.change.plan import card
 from oasis.errors import OasisError, PolicyError, UsageError
 
 if False:  # annotations only
+    from oasis.core.shapes import Any, Callable
     from oasis.core.store import Store
     from oasis.exchanges import Exchanges
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
 
-# name -> (access, {argument: (type, is required)}, function's name)
+# name -> (access, {argument: (type, is required)}); the function is the name with "_" for "."
 TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "info": ("read", {}),
     "run.start": (
@@ -56,8 +57,8 @@ class Methods:
     """The functions behind the table. `select(identifier)` makes a service the active one."""
 
     def __init__(
-        self, root: str, backend: str, store: Store, settings: Settings, exchanges: Exchanges, runs: Runs, shop: Workshop,
-        select: object,
+        self, root: str, backend: str, store: Store, settings: Settings, exchanges: Exchanges, runs: Runs,
+        shop: Workshop, select: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._root = root
         self._backend = backend
@@ -80,7 +81,8 @@ class Methods:
         if access == "write" and role["name"] != "owner":
             raise PolicyError("%s is the owner's" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, arguments)
-        return getattr(self, name.replace(".", "_"))(role=role, **values)
+        reply: dict[str, object] = getattr(self, name.replace(".", "_"))(role=role, **values)
+        return reply
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
         service = self._settings.services()[0]
@@ -97,7 +99,12 @@ class Methods:
         }
 
     def run_start(
-        self, role: dict[str, object], message: str, chat: str = "", service: str = "", continues: list[str] | None = None
+        self,
+        role: dict[str, object],
+        message: str,
+        chat: str = "",
+        service: str = "",
+        continues: list[str] | None = None,
     ) -> dict[str, object]:
         run = self._exchanges.start(message, chat, service, continues)
         return {"run": run.id, "chat": run.chat}
@@ -150,10 +157,15 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
-        items = []
+        items: list[dict[str, Any]] = []
         for name in self._store.names():
-            chat = self._store.open(name)
-            items.append({"id": name, "title": chat.title(), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()})
+            try:
+                chat = self._store.open(name)
+            except UsageError:
+                continue  # deleted since it was listed
+            items.append(
+                {"id": name, "title": chat.title(), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()}
+            )
         items.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
         return {"item": items}
 
@@ -189,13 +201,15 @@ def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type,
         kind = arguments[key][0]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
     for key, (_, is_required) in arguments.items():
         if is_required and key not in values:
             raise UsageError("%s needs the argument %s" % (name, key))
     return values
 
 
-_WORDS = {str: "text", int: "whole number", list: "list"}
+_WORDS = {str: "text", int: "whole number", list: "list of texts"}
 
 
 def failure(error: OasisError) -> dict[str, object]:
