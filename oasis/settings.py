@@ -14,6 +14,7 @@ from oasis.errors import SchemaError, SettingsError
 from oasis.uci import model
 
 if False:  # annotations only
+    from oasis.core.shapes import Any
     from oasis.system.files import Files
     from oasis.system.root import Root
 
@@ -36,7 +37,7 @@ class Settings:
                 return {key: value for key, value in section.options.items() if isinstance(value, str)}
         return {}
 
-    def _sections(self) -> list[object]:
+    def _sections(self) -> list[model.Section]:
         data = self._files.read(self._root.confdir + "/" + PACKAGE)
         return list(model.parse(data, PACKAGE).sections) if data else []
 
@@ -50,7 +51,7 @@ class Settings:
     def number(self, option: str, default: int) -> int:
         """Return a whole number of the section `main`."""
         text = self.main().get(option, str(default))
-        if not text.isdigit():
+        if not (text.isascii() and text.isdigit()):
             raise SettingsError("oasis.main.%s is %r" % (option, text), "a whole number")
         return int(text)
 
@@ -61,7 +62,7 @@ class Settings:
             raise SettingsError("oasis.main.%s is %r" % (option, text), "one of " + ", ".join(allowed))
         return text
 
-    def services(self) -> list[dict[str, object]]:
+    def services(self) -> list[dict[str, Any]]:
         """Return the model services, the active one first.
 
         Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "ready", "active", "note"}.
@@ -75,7 +76,7 @@ class Settings:
             item["active"] = number == 0
         return found
 
-    def service(self, identifier: str = "") -> dict[str, object]:
+    def service(self, identifier: str = "") -> dict[str, Any]:
         """Return one service, the active one without an identifier.
 
         Raises: SettingsError when it does not exist or cannot be used.
@@ -104,8 +105,10 @@ class Settings:
         try:
             keys = jsonl.loads(data) if data else {}
         except SchemaError:
+            keys = None  # its words may hold a part of a key
+        if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
             raise SettingsError("the key file %s is damaged" % self._key_path, "remove it and enter the keys again")
-        return keys if isinstance(keys, dict) else {}
+        return keys
 
     @property
     def _key_path(self) -> str:
@@ -122,13 +125,13 @@ class Settings:
         return key
 
 
-_OFFLINE_SERVICE = {
+_OFFLINE_SERVICE: dict[str, Any] = {
     "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
     "ready": True, "note": "",
 }  # fmt: skip
 
 
-def _service(section: object, known: dict[str, dict[str, object]], keys: dict[str, str]) -> dict[str, object]:
+def _service(section: model.Section, known: dict[str, dict[str, object]], keys: dict[str, str]) -> dict[str, Any]:
     options = section.options
     name = str(options.get("name", ""))
     identifier = str(options.get("identifier", section.name))
