@@ -33,6 +33,6 @@ def is_equal(left: str, right: str) -> bool:
     if len(left) != len(right):
         return False
     difference = 0
-    for one, other in zip(left, right):
+    for one, other in zip(left, right, strict=True):
         difference |= ord(one) ^ ord(other)
     return difference == 0

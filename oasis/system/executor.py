@@ -15,8 +15,9 @@ OUTPUT_BYTES = 256 * 1024  # rpcd's own limit for the output of a program
 _DEFAULT_S = 30.0  # rpcd ends its scripts after the same time
 _PIECE = 65536
 # A service started by an init script may keep our pipe open for ever: once the script itself has ended, this long a
-# silence ends the reading.
+# silence ends the reading, and so does this much time when the service goes on printing.
 _SILENCE_S = 0.1
+_AFTER_S = 1.0
 # A program whose time is over when its output ends still gets this long to end itself.
 _LAST_LOOK_S = 0.05
 
@@ -35,12 +36,15 @@ class Executor:
         Raises: ToolError when it cannot be started, runs too long or prints too much; its whole group is then ended.
         """
         child = self._start(argv, stdin is not None, True)
+        is_done = False
         try:
             out, err = _talk(child, stdin or b"", time.monotonic() + timeout_s)
+            is_done = True
         except ToolError as error:
-            child.end_group()
             raise ToolError("%s %s" % (os.path.basename(argv[0]), error.message), error.hint)
         finally:
+            if not is_done:
+                child.end_group()
             child.close()
         return child.returncode or 0, out, err
 
@@ -55,6 +59,8 @@ class Executor:
             raise ToolError("an argument of %s holds a NUL byte" % argv[0], "leave it out")
         try:
             return Child(argv, self._env, has_input, has_output)
+        except UnicodeError:
+            raise ToolError("an argument of %s holds half a surrogate pair" % argv[0], "leave it out")
         except OSError as error:
             raise ToolError("cannot start %s: %s" % (argv[0], error), "is the program installed?")
 
@@ -68,12 +74,15 @@ def _talk(child: Child, data: bytes, deadline: float) -> "tuple[bytes, bytes]":
     if child.stdin >= 0:
         os.set_blocking(child.stdin, False)
         poll.register(child.stdin, select.POLLOUT)
+    ended_s = 0.0
     while sinks:
-        wait_s = deadline - time.monotonic()
-        ready = poll.poll(max(min(wait_s, _SILENCE_S), 0) * 1000)
-        if not ready and child.poll() is not None:
-            break
-        if not ready and wait_s <= 0:
+        now_s = time.monotonic()
+        ready = poll.poll(max(min(deadline - now_s, _SILENCE_S), 0) * 1000)
+        if child.poll() is not None:
+            ended_s = ended_s or now_s
+            if not ready or now_s - ended_s > _AFTER_S:
+                break
+        elif now_s >= deadline:
             raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
         for number, _ in ready:
             if number in sinks:

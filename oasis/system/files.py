@@ -37,7 +37,7 @@ class Files:
         before = self.size(path)
         is_new = not before and not self._exists(path)
         try:
-            handle = open(path, "ab", buffering=0, opener=_private)
+            handle = open(path, "ab", buffering=0, opener=_private)  # noqa: SIM115
         except OSError as error:
             raise self.failed("write", path, error)
         try:
@@ -56,7 +56,7 @@ class Files:
         """Put a whole file in place of another: the old bytes or the new ones are there, never a mix."""
         temporary = path + ".new"
         try:
-            handle = open(temporary, "wb", buffering=0, opener=_private)
+            handle = open(temporary, "wb", buffering=0, opener=_private)  # noqa: SIM115
             try:
                 self.write(handle, data)
                 os.chmod(temporary, mode)

@@ -10,21 +10,30 @@ import _socket
 import os
 import sys
 import threading
+import time
 
 from oasis.errors import StoreError
+
+if False:  # annotations only
+    from oasis.core.shapes import Callable
+
+    Answer = Callable[[bytes, dict[str, object]], bytes]
 
 LINE_BYTES = 1024 * 1024
 # A page of LuCI, a few terminals, a messenger and a phone: each holds one connection while it polls.
 CONNECTIONS = 32
 _BACKLOG = 16
+# When no descriptor or no thread is to be had, the next try waits this long.
+_PAUSE_S = 0.1
 
 
 class LineServer:
     """A listening socket. `answer(line, peer)` returns the reply line; peer is {"pid", "uid", "terminal"}."""
 
-    def __init__(self, path: str, answer: object) -> None:
+    def __init__(self, path: str, answer: Answer) -> None:
         self._answer = answer
         self._path = path
+        self._is_stopped = False
         self._slots = threading.BoundedSemaphore(CONNECTIONS)
         # `_socket` does what `socket` would, without what that imports; it closes itself on exec as well.
         self._listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -32,8 +41,9 @@ class LineServer:
 
     def _bind(self) -> None:
         folder, name = os.path.split(self._path)
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        number = -1
         try:
+            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             if os.path.exists(self._path):
                 os.remove(self._path)  # left by a killed daemon: the caller holds the lock
             # A socket's address has 108 bytes; a folder on a developer's machine may be deeper.
@@ -41,25 +51,38 @@ class LineServer:
             os.chmod(self._path, 0o600)
             self._listener.listen(_BACKLOG)
         except OSError as error:
+            self._listener.close()
             raise StoreError("cannot listen on %s: %s" % (self._path, error), "is the folder writable?")
         finally:
-            os.close(number)
+            if number >= 0:
+                os.close(number)
 
     def serve(self) -> None:
         """Accept connections until `stop`."""
-        while True:
+        while not self._is_stopped:
             try:
                 number, _ = self._listener._accept()  # type: ignore[attr-defined]  # not in the stubs
-            except OSError:
-                return  # closed by stop()
-            connection = _socket.socket(fileno=number)
-            if not self._slots.acquire(blocking=False):
-                connection.close()
+            except OSError as error:
+                if not self._is_stopped:
+                    print("oasisd: cannot accept a connection: %s" % error, file=sys.stderr)
+                    time.sleep(_PAUSE_S)
                 continue
+            self._begin(_socket.socket(fileno=number))
+
+    def _begin(self, connection: _socket.socket) -> None:
+        if not self._slots.acquire(blocking=False):
+            connection.close()
+            return
+        try:
             threading.Thread(target=self._talk, args=(connection,), name="connection", daemon=True).start()
+        except RuntimeError as error:  # no memory for a thread
+            print("oasisd: cannot serve a connection: %s" % error, file=sys.stderr)
+            connection.close()
+            self._slots.release()
 
     def stop(self) -> None:
-        """Stop accepting; connections end with their next line."""
+        """Stop accepting; connections end after the line that they are at."""
+        self._is_stopped = True
         try:
             os.remove(self._path)
         except OSError:
@@ -83,6 +106,8 @@ class LineServer:
                 while b"\n" in rest:
                     line, _, rest = rest.partition(b"\n")
                     connection.sendall(self._answer(line, peer))
+                    if self._is_stopped:
+                        return
                 if len(rest) > LINE_BYTES:
                     return
         except OSError as error:

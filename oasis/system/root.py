@@ -21,12 +21,16 @@ class Root:
     def __init__(self, folder: str = "/", search: "list[str] | None" = None) -> None:
         self.folder = "/" if folder in ("", "/") else os.path.abspath(folder)
         self._programs: dict[str, str] = {}
+        places = []
         for name in PROGRAMS:
             for place in search or []:
                 path = place + "/" + name
                 if place.startswith("/") and os.access(path, os.X_OK):
                     self._programs[name] = path
+                    places.append(place)
                     break
+        # In the order of the search: what a script finds must be what we found.
+        self._places = [place for place in search or [] if place in places]
 
     def path(self, name: str) -> str:
         """Return the host's path of an absolute path on the router."""
@@ -53,7 +57,7 @@ class Root:
         env = {"PATH": _PATH, "HOME": "/", "LANG": "C"}
         if self.folder != "/":
             env["OASIS_ROOT"] = self.folder
-            env["PATH"] = ":".join([os.path.dirname(path) for path in self._programs.values()] + [_PATH])
+            env["PATH"] = ":".join([*self._places, _PATH])
         return env
 
     @property
