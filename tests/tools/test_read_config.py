@@ -1,0 +1,94 @@
+"""The tool `read_config`: whole packages, single sections, masked secrets, refused packages."""
+
+import pytest
+
+from oasis.errors import ToolError
+from oasis.tools import read_config
+from oasis.tools.facts import Facts
+from tests.offline.stock import HOME, Router
+
+WIREGUARD = """
+uci set network.wg0=interface
+uci set network.wg0.proto='wireguard'
+uci set network.wg0.private_key='private'
+uci add network wireguard_wg0
+uci set network.@wireguard_wg0[-1].public_key='public'
+uci set network.@wireguard_wg0[-1].preshared_key='shared'
+uci set network.ppp=interface
+uci set network.ppp.username='me'
+uci set network.ppp.password='private'
+uci set system.ntp.proxy='http://me:private@proxy.example:8080/x'
+"""
+
+
+def read(package, section="", before=HOME + WIREGUARD):
+    return read_config.run({"package": package, **({"section": section} if section else {})}, Router(before).facts)
+
+
+def test_whole_package_in_the_order_of_the_file():
+    found = read("network")
+    assert found["package"] == "network"
+    assert list(found["sections"])[:2] == ["loopback", "globals"]
+    assert found["sections"]["lan"] == {
+        ".type": "interface", "device": "br-lan", "proto": "static", "ipaddr": "192.168.1.1",
+        "netmask": "255.255.255.0", "ip6assign": "60",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "name"), [("lan", "lan"), ("@interface[1]", "lan"), ("@interface[-1]", "ppp")])
+def test_one_section_by_name_or_position(section, name):
+    assert list(read("network", section)["sections"]) == [name]
+
+
+def test_anonymous_section_says_so():
+    section = next(iter(read("system", "@system[0]")["sections"].values()))
+    assert section[".anonymous"] is True and section["hostname"] == "OpenWrt"
+
+
+def test_secrets_are_masked_and_names_are_not():
+    network = read("network")["sections"]
+    assert network["wg0"]["private_key"] == network["ppp"]["password"] == "********"
+    assert network["ppp"]["username"] == "me"
+    peer = next(section for section in network.values() if section[".type"] == "wireguard_wg0")
+    assert (peer["public_key"], peer["preshared_key"]) == ("public", "********")
+    assert read("wireless")["sections"]["default_radio0"]["key"] == "********"
+    assert read("uhttpd")["sections"]["main"]["key"] == "/etc/uhttpd.key"
+    for package in ("network", "wireless", "system", "rpcd"):
+        text = str(read(package))
+        assert "'private'" not in text and "the-old-key" not in text and "shared'" not in text and "$p$root" not in text
+
+
+def test_account_in_an_address_is_masked():
+    assert read("system")["sections"]["ntp"]["proxy"] == "http://********@proxy.example:8080/x"
+
+
+@pytest.mark.parametrize(
+    ("package", "message", "hint"),
+    [
+        ("oasis", "not readable here", "settings"),
+        ("firewal", "no package 'firewal'", "nearest: firewall"),
+        ("/etc/config/network", "no package", "nearest"),
+        ("../network", "no package", "nearest"),
+        ("", "needs the name", "dhcp"),
+        (None, "needs the name", "wireless"),
+        (["network"], "needs the name", "wireless"),
+    ],
+)
+def test_other_packages_are_refused_with_the_nearest_names(package, message, hint):
+    with pytest.raises(ToolError, match=message) as caught:
+        read_config.run({"package": package}, Router().facts)
+    assert hint in caught.value.hint and "oasis" not in caught.value.hint.split()
+
+
+@pytest.mark.parametrize("section", ["lann", "@interface[9]", "@interface[-9]", "@nothing[0]", "lan.ipaddr"])
+def test_missing_section_names_the_nearest(section):
+    with pytest.raises(ToolError, match="has no section") as caught:
+        read("network", section)
+    assert caught.value.hint.startswith("nearest: ")
+
+
+def test_names_are_offered_when_nobody_lists_the_packages():
+    facts = Facts(Router().config, lambda *_: None, lambda _: None, lambda: 0)
+    with pytest.raises(ToolError) as caught:
+        read_config.run({"package": "wirelss"}, facts)
+    assert "wireless" in caught.value.hint

@@ -1,0 +1,122 @@
+"""The tool `status` over a stock router's answers, and over a router whose bus is silent."""
+
+import json
+
+import pytest
+
+from oasis.errors import ToolError
+from oasis.tools import status
+from tests.offline.stock import GUEST, HOME, Router
+
+PARTS = ("overview", "addresses", "devices", "wifi", "services", "storage")
+
+
+def test_overview_has_the_router_in_a_dozen_values():
+    found = status.run({}, Router(HOME).facts)
+    assert found["what"] == "overview"
+    assert (found["hostname"], found["model"], found["uptime_s"]) == ("OpenWrt", "Demo Two-Radio AX", 4371)
+    assert found["internet"] == {
+        "up": True, "interface": "wan", "ipv4": ["10.99.0.81/24"], "gateway": "10.99.0.1", "dns": ["10.99.0.1"],
+    }  # fmt: skip
+    assert found["lan"][0]["ipv4"] == ["192.168.1.1/24"]
+    assert found["wifi"][0] == {"ssid": "Home", "band": "2g", "on": True, "encryption": "sae-mixed"}
+    assert found["devices"] == {"known": 7, "present": 7}
+    assert found["load_1min"] == 0.09 and "notes" not in found
+
+
+def test_internet_is_down_without_a_route():
+    router = Router()
+    for interface in router.bus["network.interface dump"]["interface"]:
+        interface["route"] = []
+    assert status.run({}, router.facts)["internet"] == {"up": False, "interfaces": ["wan", "wan6"]}
+
+
+def test_addresses_of_every_interface_but_loopback():
+    found = {one["interface"]: one for one in status.run({"what": "addresses"}, Router().facts)["interfaces"]}
+    assert list(found) == ["lan", "wan", "wan6"]
+    assert found["lan"]["ipv6"] == ["fd8c:fe35:ec99::1/60"]
+    assert found["wan"]["gateway"] == "10.99.0.1" and found["wan"]["up"]
+
+
+def test_devices_tell_lease_block_and_wifi():
+    router = Router(HOME)
+    router.bus["network.wireless status"] = {
+        "radio0": {"interfaces": [{"ifname": "phy0-ap0", "config": {"ssid": "Ho\u202eme"}}]}
+    }
+    router.bus["hostapd.phy0-ap0 get_clients"] = {"clients": {"AA:BB:CC:00:00:01": {}}}
+    found = {one["mac"]: one for one in status.run({"what": "devices"}, router.facts)["devices"]}
+    phone, xbox = found["aa:bb:cc:00:00:01"], found["aa:bb:cc:00:00:04"]
+    assert (phone["wifi"], phone["lease_s"]) == ("Home", 4880)
+    assert xbox["blocked"] is True and "lease_s" not in xbox
+    assert found["aa:bb:cc:00:00:05"]["fixed"] is True
+
+
+def test_wifi_names_radios_and_networks_but_no_key():
+    found = status.run({"what": "wifi"}, Router(HOME + GUEST).facts)
+    assert [radio["radio"] for radio in found["radios"]] == ["radio0", "radio1"]
+    assert [network["section"] for network in found["radios"][0]["networks"]] == ["default_radio0", "guest"]
+    assert found["radios"][1] == {
+        "radio": "radio1", "band": "5g", "channel": "36", "on": True,
+        "networks": [
+            {
+                "section": "default_radio1", "ssid": "Home", "mode": "ap", "network": ["lan"], "encryption": "psk2",
+                "on": True,
+            }
+        ],
+    }  # fmt: skip
+
+
+def test_sizes_are_bytes():
+    router = Router()
+    info = {
+        "root": {"total": 100, "used": 40, "avail": 60},
+        "tmp": {"total": 8},
+        "memory": {"total": 4096, "available": 1},
+    }
+    router.bus["system info"] = info
+    found = status.run({"what": "storage"}, router.facts)
+    assert found["flash_bytes"] == {"total": 102400, "used": 40960, "avail": 61440}
+    assert found["memory_bytes"] == {"total": 4096, "available": 1}
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_silent_bus_falls_back_to_the_configuration_and_says_so(what):
+    router = Router(HOME, ubus=False)
+    found = status.run({"what": what}, router.facts)
+    assert json.loads(json.dumps(found)) == found
+    if what != "devices":
+        assert found["notes"]
+
+
+def test_configured_addresses_stand_in_for_live_ones():
+    found = status.run({"what": "addresses"}, Router(HOME, ubus=False).facts)
+    assert found["interfaces"][0] == {
+        "interface": "lan", "proto": "static", "device": "br-lan", "ipv4": ["192.168.1.1/255.255.255.0"],
+    }  # fmt: skip
+    assert found["interfaces"][1]["dns"] == ["9.9.9.9"] and "up" not in found["interfaces"][1]
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_no_secret_and_no_control_character_leaves(what):
+    router = Router(HOME + GUEST + "uci set wireless.default_radio0.ssid='a\u202eb'\n")
+    text = json.dumps(status.run({"what": what}, router.facts), ensure_ascii=False)
+    assert "the-old-key" not in text and "\u202e" not in text
+    assert len(text) < 4096
+
+
+@pytest.mark.parametrize("what", ["secrets", 7, ["wifi"]])
+def test_unknown_part_is_a_tool_error(what):
+    with pytest.raises(ToolError, match="knows no part"):
+        status.run({"what": what}, Router().facts)
+
+
+def test_nonsense_from_the_bus_is_survived():
+    router = Router()
+    router.bus = {
+        "system board": {"release": "x", "hostname": 5},
+        "system info": {"load": "x", "memory": [], "uptime": "x", "root": 3},
+        "network.interface dump": {"interface": [1, {"interface": "wan", "up": 1, "ipv4-address": "x", "route": [0]}]},
+        "network.wireless status": {"radio0": 3}, "rc list": {"x": 1},
+    }  # fmt: skip
+    for what in PARTS:
+        assert status.run({"what": what}, router.facts)["what"] == what
