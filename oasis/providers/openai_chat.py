@@ -11,6 +11,7 @@ from oasis.core.framing import TOTAL_BYTES, Events
 from oasis.errors import SchemaError
 from oasis.providers import decoding, events, faults, gate, wire
 from oasis.providers.calls import Calls
+from oasis.providers.think import Splitter
 from oasis.providers.wire import Options, Request
 
 Dict = dict[str, object]
@@ -198,6 +199,7 @@ class Decoder(decoding.Decoder):
         self._keeps_details = echo == "reasoning_details"
         self._details: list[Dict] = []
         self._is_refused = False
+        self._text = Splitter()
 
     def make_reader(self) -> Events:
         return Events(extra_fields=("error",))  # older llama.cpp: a line `error: {…}` between the events
@@ -227,10 +229,11 @@ class Decoder(decoding.Decoder):
             return self.fail(faults.event("server", f"{self.label} failed in the middle of its answer"))
         if self._is_refused:
             self.stop_reason = "refusal"
-        if not self._details:
-            return super().finish()
-        own: Dict = {str(self.profile.get("id", "")): {"reasoning_details": self._details}}
-        return [events.thinking("", own), *super().finish()]
+        out = self._text.close()
+        if self._details:
+            own: Dict = {str(self.profile.get("id", "")): {"reasoning_details": self._details}}
+            out.append(events.thinking("", own))
+        return [*out, *super().finish()]
 
     def _chunk(self, chunk: Dict, is_whole: bool) -> list[events.Event]:
         if isinstance(chunk.get("model"), str) and chunk["model"]:
@@ -262,13 +265,29 @@ class Decoder(decoding.Decoder):
             out.append(events.thinking(thought))
         if self._keeps_details:
             _join_details(self._details, said.get("reasoning_details"))
-        out.extend(_content(said.get("content")))
+        out.extend(self._content(said.get("content")))
         if isinstance(said.get("refusal"), str) and said["refusal"]:
             self._is_refused = True
             out.append(events.delta(str(said["refusal"])))
         calls = said.get("tool_calls")
         for piece in calls if isinstance(calls, list) else []:
             self.calls.add(piece, is_whole)
+        return out
+
+    def _content(self, content: object) -> list[events.Event]:
+        """Return the events of a content: text, or Mistral's list of text and thinking parts."""
+        if isinstance(content, str):
+            return self._text.feed(content) if content else []
+        out: list[events.Event] = []
+        for part in content if isinstance(content, list) else []:
+            if not isinstance(part, dict):
+                continue
+            if isinstance(part.get("text"), str) and part["text"]:
+                out.append(events.delta(part["text"]))
+            thoughts = part.get("thinking")
+            for thought in thoughts if isinstance(thoughts, list) else []:
+                if isinstance(thought, dict) and isinstance(thought.get("text"), str):
+                    out.append(events.thinking(thought["text"]))
         return out
 
     def _count(self, chunk: Dict) -> None:
@@ -288,23 +307,6 @@ class Decoder(decoding.Decoder):
             "cache_creation_input_tokens": prompt.get("cache_write_tokens"),
             "reasoning_tokens": reasoning,
         }
-
-
-def _content(content: object) -> list[events.Event]:
-    """Return the events of a content: text, or Mistral's list of text and thinking parts."""
-    if isinstance(content, str):
-        return [events.delta(content)] if content else []
-    out: list[events.Event] = []
-    for part in content if isinstance(content, list) else []:
-        if not isinstance(part, dict):
-            continue
-        if isinstance(part.get("text"), str) and part["text"]:
-            out.append(events.delta(part["text"]))
-        thoughts = part.get("thinking")
-        for thought in thoughts if isinstance(thoughts, list) else []:
-            if isinstance(thought, dict) and isinstance(thought.get("text"), str):
-                out.append(events.thinking(thought["text"]))
-    return out
 
 
 def _join_details(known: list[Dict], pieces: object) -> None:

@@ -45,20 +45,23 @@ def model_of(options: Options) -> str:
     return str(model)
 
 
-def post(options: Options, url: str, body: dict[str, object]) -> Request:
-    """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key."""
+def post(options: Options, url: str, body: dict[str, object], auth: dict[str, str] | None = None) -> Request:
+    """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key.
+
+    `auth` are the headers that hold the key; without it, it goes as a bearer token.
+    """
     extra = options.get("extra")
     for name, value in (extra if isinstance(extra, dict) else {}).items():
         here = body.get(name)
         body[name] = {**here, **value} if isinstance(here, dict) and isinstance(value, dict) else value
-    headers = {**_headers(options), "content-type": "application/json"}
+    headers = {**_headers(options, auth), "content-type": "application/json"}
     if body.get("stream"):
         headers["accept"] = "text/event-stream, application/x-ndjson, application/json"
     return {"method": "POST", "url": url, "headers": headers, "body": jsonl.dumps(body).encode("utf-8")}
 
 
-def get(options: Options, url: str) -> Request:
-    return {"method": "GET", "url": url, "headers": _headers(options), "body": b""}
+def get(options: Options, url: str, auth: dict[str, str] | None = None) -> Request:
+    return {"method": "GET", "url": url, "headers": _headers(options, auth), "body": b""}
 
 
 def answer_of(status: int, headers: dict[str, str], body: bytes, options: Options) -> object:
@@ -101,7 +104,7 @@ def metadata_of(block: dict[str, object], profile: dict[str, object]) -> dict[st
     return own if isinstance(own, dict) else {}
 
 
-def _headers(options: Options) -> dict[str, str]:
+def _headers(options: Options, auth: dict[str, str] | None) -> dict[str, str]:
     # identity: a compressed stream would come in lumps, and unpacking costs a router more than the bytes
     headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "oasis"}
     extra = profile_of(options).get("headers")
@@ -109,5 +112,5 @@ def _headers(options: Options) -> dict[str, str]:
         headers[name.lower()] = str(value)
     key = options.get("key")
     if key:
-        headers["authorization"] = f"Bearer {key}"
+        headers.update({"authorization": f"Bearer {key}"} if auth is None else auth)
     return headers

@@ -284,6 +284,26 @@ def test_reasoning_comes_as_thinking(field):
     assert events[0] == {"type": "thinking", "text": "hm so"} and text_of(events) == "a"
 
 
+@pytest.mark.parametrize(
+    ("content", "thoughts", "text"),
+    [
+        ("<think>hm, so</think>\n\nYes.", "hm, so", "Yes."),
+        ("\n<think>a < b </thin k></think>ok", "a < b </thin k>", "ok"),
+        ("<think></think>ok", "", "ok"),
+        ("<think>cut off", "cut off", ""),
+        ("<th", "", "<th"),
+        ("I <think> so </think>", "", "I <think> so </think>"),
+        ("  plain", "", "  plain"),
+    ],
+)
+def test_thoughts_written_into_the_text_are_parted_from_it(content, thoughts, text):
+    for size in (1, 3, 100):
+        pieces = [content[at : at + size] for at in range(0, len(content), size)]
+        events = decode(sse(*[chunk({"content": piece}) for piece in pieces], chunk(reason="stop")))
+        assert text_of(events) == text
+        assert "".join([e["text"] for e in events if e["type"] == "thinking"]) == thoughts
+
+
 def test_mistrals_content_lists_are_read():
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"}]
     events = decode(sse(chunk({"content": parts}, "stop")), "mistral")
