@@ -6,9 +6,13 @@ may be called `ujson`, keeps no key order and writes unknown types as garbage (h
 """
 
 try:
-    import json
-except ImportError:  # MicroPython builds without the alias
-    import ujson as json  # type: ignore[import-untyped,no-redef]
+    import _json  # what CPython's json is made of; the package around it costs a command a third of its start
+except ImportError:
+    _json = None  # type: ignore[assignment]
+    try:
+        import json
+    except ImportError:  # MicroPython builds without the alias
+        import ujson as json  # type: ignore[import-untyped,no-redef]
 
 from oasis.errors import SchemaError
 
@@ -132,26 +136,46 @@ def _sorted_text(value: "Json") -> str:
 
 
 def _writer() -> "Callable[[Json], str]":
-    """Return what writes compact JSON in raw UTF-8: MicroPython's dumps does, CPython's has to be told."""
-    encoder = getattr(json, "JSONEncoder", None)
-    if encoder is None:
+    """Return what writes compact JSON in raw UTF-8, as MicroPython's dumps does."""
+    if _json is None:
         return lambda value: json.dumps(value, separators=(",", ":"))
-    write: Callable[[Json], str] = encoder(ensure_ascii=False, separators=(",", ":")).encode
-    return write
+    encode = _json.make_encoder(None, _refuse, _json.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(encode(value, 0))
 
 
 def _parser() -> "Callable[[str], Json]":
-    """Return what parses JSON and nothing else: CPython's parser takes NaN and Infinity unless told not to."""
-    decoder = getattr(json, "JSONDecoder", None)
-    if decoder is None:
-        return json.loads
-    parse: Callable[[str], Json] = decoder(parse_constant=_refuse).decode
-    return parse
+    """Return what parses one JSON text and raises ValueError for anything else."""
+    if _json is None:
+        parse: Callable[[str], Json] = json.loads
+        return parse
+    scan = _json.make_scanner(_Rules)  # type: ignore[arg-type]  # the stub asks for its own result
+
+    def parse_all(text: str) -> "Json":
+        try:
+            value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
+        except StopIteration as stop:
+            raise ValueError("a value is missing at character %d" % stop.value)
+        if text[end:].strip(_BLANKS):
+            raise ValueError("more than one value, the second after character %d" % end)
+        return value
+
+    return parse_all
 
 
 def _refuse(word: str) -> None:
     raise ValueError("%s is no JSON value" % word)
 
 
+class _Rules:
+    """What CPython's scanner asks for; it would take NaN and Infinity unless told not to."""
+
+    strict = True
+    object_hook = object_pairs_hook = array_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = _refuse
+
+
+_BLANKS = " \t\n\r"
 _WRITE = _writer()
 _PARSE = _parser()
