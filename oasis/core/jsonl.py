@@ -24,8 +24,6 @@ DEPTH = 64  # deeper than any message, schema or UCI table we know; far below ei
 
 _OPEN = (0x5B, 0x7B)  # [ {
 _CLOSE = (0x5D, 0x7D)  # ] }
-_QUOTE = 0x22
-_BACKSLASH = 0x5C
 
 
 def loads(data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEPTH) -> "Json":
@@ -48,19 +46,11 @@ def is_deeper(raw: bytes, limit: int) -> bool:
     """Return whether the arrays and objects of a JSON text are nested deeper than `limit` levels."""
     if raw.count(b"[") + raw.count(b"{") <= limit:
         return False  # spares the scan for nearly every line
+    # Outside of texts there is no backslash: once escaped ones are gone, every other piece between quotes is structure.
+    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
     level = 0
-    in_string = escaped = False
-    for byte in raw:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif byte == _BACKSLASH:
-                escaped = True
-            elif byte == _QUOTE:
-                in_string = False
-        elif byte == _QUOTE:
-            in_string = True
-        elif byte in _OPEN:
+    for byte in b"".join(bare.split(b'"')[::2]):
+        if byte in _OPEN:
             level += 1
             if level > limit:
                 return True
