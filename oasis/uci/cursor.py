@@ -258,20 +258,33 @@ def open_cursor(
 ) -> Cursor:
     """Return a cursor on these folders.
 
-    `backend` is "pyuci", "program", "file" or "auto": pyuci when it imports, else the program when `run` is given, else
+    `backend` is "pyuci", "program", "file" or "auto": with `run`, pyuci when it imports, else the program; without it,
     files. `run(argv, stdin=None) -> (status, stdout, stderr)` starts a program; `program` is the path of `uci`.
     """
-    if backend == "program" or (backend == "auto" and run is not None):
-        from oasis.uci.program import ProgramBackend
-
-        if run is None:
-            raise UciError("uci_backend program: nothing to start programs with", "give run")
-        return ProgramBackend(confdir, savedir, run, program or "uci")
-    if backend not in ("auto", "file"):
+    if backend not in ("auto", "pyuci", "program", "file"):
         raise UciError(f"uci_backend {backend}: no such backend", "auto, pyuci, program or file")
-    from oasis.uci.files import FileBackend
+    if backend == "file" or (backend == "auto" and run is None):
+        from oasis.uci.files import FileBackend
 
-    return FileBackend(confdir, savedir)
+        return FileBackend(confdir, savedir)
+    if run is None:
+        raise UciError(f"uci_backend {backend}: nothing to start programs with", "give run")
+    return _open_native(confdir, savedir, backend, run, program or "uci")
+
+
+def _open_native(confdir: str, savedir: str, backend: str, run: Run, program: str) -> Cursor:
+    """Return a cursor over libuci; the modules are imported here so that a host without it pays nothing."""
+    if backend != "program":
+        from oasis.uci.pyuci import PyuciBackend, find_module
+
+        module = find_module()
+        if module is not None:
+            return PyuciBackend(confdir, savedir, run, program, module)
+        if backend == "pyuci":
+            raise UciError("uci_backend pyuci: the module does not import", "install it or choose another backend")
+    from oasis.uci.program import ProgramBackend
+
+    return ProgramBackend(confdir, savedir, run, program)
 
 
 def change_of(record: Record) -> list[str]:

@@ -37,6 +37,11 @@ def run(argv: list[str], stdin: bytes | None = None) -> Result:
     return done.returncode, done.stdout, done.stderr
 
 
+def run_as_program(argv: list[str], stdin: bytes | None = None) -> Result:
+    """Stand in for starting `uci`: our own one, in this process."""
+    return run_ours(argv[1:], stdin or b"")
+
+
 class Folders:
     """A configuration folder and a save folder, with what is in them."""
 

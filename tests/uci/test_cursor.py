@@ -7,7 +7,8 @@ import pytest
 from oasis.errors import UciError
 from oasis.uci.cursor import open_cursor
 from oasis.uci.preview import preview
-from tests.uci.programs import Folders, real_program, run
+from oasis.uci.pyuci import find_module
+from tests.uci.programs import Folders, real_program, run, run_as_program
 
 NETWORK = b"""
 config interface 'lan'
@@ -46,11 +47,20 @@ HURTING = [
     "-c",
 ]
 
+# The program backend runs over our own `uci` everywhere, and over the real one where there is one.
 BACKENDS = [
     "file",
+    "program on ours",
     pytest.param(
         "program",
         marks=pytest.mark.skipif(real_program() is None, reason="NOT RUN: no real uci on PATH for the program backend"),
+    ),
+    pytest.param(
+        "pyuci",
+        marks=pytest.mark.skipif(
+            real_program() is None or find_module() is None,
+            reason="NOT RUN: no pyuci module, or no real uci on PATH beside it",
+        ),
     ),
 ]
 
@@ -69,11 +79,13 @@ def cursor(place):
 
 
 def reopen(place):
-    return open_cursor(str(place.config), str(place.save), place.backend, run=run, program=real_program())
+    backend, _, ours = place.backend.partition(" on ")
+    start = run_as_program if ours else run
+    return open_cursor(str(place.config), str(place.save), backend, run=start, program=real_program())
 
 
 def test_the_asked_backend_runs(cursor, place):
-    assert cursor.backend == place.backend
+    assert cursor.backend == place.backend.partition(" ")[0]
 
 
 def test_get_reads_options_lists_and_types(cursor):
