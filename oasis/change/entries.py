@@ -12,8 +12,9 @@ for all its options. The name "*" stands for every other option; a type that end
 
 from __future__ import annotations
 
-import json
 import os
+
+from oasis.core import jsonl
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "catalogue")
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
@@ -39,8 +40,8 @@ def types(package: str) -> dict[str, object]:
 def _read(package: str) -> dict[str, object]:
     if package not in packages():  # also refuses a name with a slash
         return {}
-    with open(os.path.join(_FOLDER, package + ".json"), encoding="utf-8") as file:
-        found: dict[str, object] = json.load(file)["types"]
+    with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
+        found: dict[str, object] = jsonl.loads(file.read())["types"]
     return found
 
 

@@ -5,8 +5,9 @@ One place for every way out of the router: tool results, diffs, logs and chats a
 
 from __future__ import annotations
 
-import json
 import os
+
+from oasis.core import jsonl
 
 MASK = "********"  # always as long, so that it tells nothing about the value
 
@@ -28,8 +29,8 @@ def mask(value: object) -> object:
 
 def _load() -> dict[str, list[list[str]]]:
     path = os.path.join(os.path.dirname(__file__), "secrets.json")
-    with open(path, encoding="utf-8") as handle:
-        data = json.load(handle)
+    with open(path, "rb") as handle:
+        data = jsonl.loads(handle.read())
     return {name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")}
 
 

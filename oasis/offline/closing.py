@@ -7,8 +7,8 @@ waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; w
 
 from __future__ import annotations
 
-import json
-
+from oasis.core import jsonl
+from oasis.errors import SchemaError
 from oasis.offline import report
 from oasis.offline.template import sentence
 
@@ -106,7 +106,7 @@ def _json(text: str) -> dict[str, object]:
     if not text.startswith("{") or len(text) > RESULT_CHARS:
         return {}
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = jsonl.loads(text)
+    except SchemaError:
         return {}
     return data if isinstance(data, dict) else {}

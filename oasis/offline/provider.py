@@ -7,9 +7,9 @@ it understands is data in intents/*.json; the files are read for each reply and 
 
 from __future__ import annotations
 
-import json
 import os
 
+from oasis.core import jsonl
 from oasis.offline import closing
 from oasis.offline.reading import Part, Reader, Reading
 from oasis.offline.sets import SETS
@@ -47,8 +47,8 @@ def _said(text: str) -> list[Event]:
 
 def load(name: str) -> dict[str, object]:
     """Return one file of the folder intents."""
-    with open(os.path.join(_FOLDER, name + ".json"), encoding="utf-8") as handle:
-        data = json.load(handle)
+    with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
+        data = jsonl.loads(handle.read())
     return data if isinstance(data, dict) else {}
 
 
