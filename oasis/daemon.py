@@ -155,7 +155,7 @@ class Daemon:
         """Return the reply line to a request line."""
         number: object = None
         try:
-            request = rpc.parse(line)
+            request = rpc.parse_request(line)
             number = request["id"]
             return rpc.result(number, self.methods.call(request.get("method", ""), request["params"], role_of(peer)))
         except OasisError as error:
