@@ -83,8 +83,8 @@ def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
 
 
 @pytest.fixture(scope="session")
-def playwright() -> Iterator[Any]:
-    """Playwright, or a skip that says how to get what is missing."""
+def browser() -> Iterator[Any]:
+    """A browser with a profile folder of its own, or a skip that says how to get what is missing."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: apt-get install -y chromium")
     try:
@@ -92,23 +92,21 @@ def playwright() -> Iterator[Any]:
     except ImportError:
         pytest.skip("no playwright: pip install playwright (and apt-get install -y chromium)")
     with sync_playwright() as made:
-        yield made
+        browser = made.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
-def visit(playwright: Any, tmp_path_factory: Any) -> Iterator[Callable[..., Any]]:
-    """Open the chat page in a browser of its own and log in; gives the page. Errors of scripts fail the test."""
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open the chat page without cookies of before and log in; gives the page. Errors of scripts fail the test."""
     contexts: list[Any] = []
     errors: list[str] = []
 
     def run(url: str, width: int = 1000, height: int = 800, scheme: str = "light", user: str = "root") -> Any:
-        profile = str(tmp_path_factory.mktemp("profile"))
         size = {"width": width, "height": height}
-        context = playwright.chromium.launch_persistent_context(
-            profile, executable_path=CHROMIUM, args=FLAGS, viewport=size, color_scheme=scheme
-        )
-        contexts.append(context)
-        page = context.pages[0]
+        contexts.append(browser.new_context(viewport=size, color_scheme=scheme))
+        page = contexts[-1].new_page()
         page.set_default_timeout(15000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url + CHAT)

@@ -97,6 +97,7 @@ class Daemon:
             "version": "0", "root": "/", "backend": "file", "approval": "risky",
             "provider": {"identifier": self.service, "name": "Cloud", "model": "big-1"},
             "pending": self.m_change_pending()["change"],
+            "runs": [{"run": run.number, "chat": run.chat} for run in self.runs.values() if run.state not in OVER],
             "waiting": [self._plan_now(plan) for plan in self.plans.values() if not plan["decision"]],
         }  # fmt: skip
 

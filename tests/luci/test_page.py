@@ -112,6 +112,18 @@ def test_running_run_is_rejoined_after_a_reload(router: Any, visit: Any) -> None
     page.get_by_text("Stopped", exact=True).wait_for()
 
 
+def test_running_run_is_joined_from_another_browser(router: Any, visit: Any) -> None:
+    one = router()
+    page = visit(one.url)
+    button(page, "New chat").click()
+    ask(page, "long story")
+    page.get_by_text("word3 ").wait_for()
+    other = visit(one.url)
+    other.get_by_text("word6 ").wait_for()
+    button(other, "Stop").click()
+    page.get_by_text("Stopped", exact=True).wait_for()
+
+
 def test_plan_card_shows_what_why_and_how(router: Any, visit: Any) -> None:
     page = visit(router().url, height=1200)
     card = plan(page)

@@ -13,6 +13,8 @@ pytestmark = pytest.mark.browser
 
 HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "daemon.py")
 
+RISKY = "set the wifi password to correct-horse-9"
+
 
 @pytest.fixture
 def oasisd(tmp_path_factory: Any, start: Any) -> Iterator[Callable[[], Any]]:
@@ -67,7 +69,7 @@ def test_risky_change_is_approved_and_kept(oasisd: Any, visit: Any) -> None:
     daemon, url = oasisd()
     page = visit(url)
     before = config(daemon, "wireless")
-    ask(page, "turn on guest wifi")
+    ask(page, RISKY)
     button(page, "Approve").wait_for(timeout=60000)
     assert config(daemon, "wireless") == before
     button(page, "Approve").click()
@@ -84,7 +86,7 @@ def test_risky_change_is_put_back(oasisd: Any, visit: Any) -> None:
     page = visit(url)
     names = ("wireless", "network", "firewall", "dhcp")
     before = [config(daemon, name) for name in names]
-    ask(page, "turn on guest wifi")
+    ask(page, RISKY)
     button(page, "Approve").click(timeout=60000)
     button(page, "Put back now").click(timeout=60000)
     page.locator(".oasis-change[data-state=rolled_back]").wait_for(timeout=60000)

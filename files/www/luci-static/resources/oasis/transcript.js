@@ -12,6 +12,8 @@
 
 /* close enough to the end to go on following it */
 const FOLLOW_PX = 80;
+/* left above a card that is higher than the conversation's box */
+const CARD_GAP_PX = 8;
 const TOOL_TEXT_MAX = 20000;
 
 function blocksOf(message) {
@@ -36,6 +38,16 @@ function inputWords(input) {
 	}).filter(function(line) { return line != null; }).join('\n');
 }
 
+/* A tool's answer for reading: JSON with its lines broken, anything else as it is. */
+function resultWords(text) {
+	try {
+		return JSON.stringify(JSON.parse(text), null, 2);
+	}
+	catch (e) {
+		return text;
+	}
+}
+
 function toolCard(name, input) {
 	const state = E('span', { 'class': 'oasis-count' }, [ _('running\u2026') ]);
 	const about = inputWords(input);
@@ -47,7 +59,7 @@ function toolCard(name, input) {
 	return {
 		node: node,
 		result: function(text, isError) {
-			const whole = words.plain(text);
+			const whole = words.plain(resultWords(text));
 
 			node.classList.toggle('oasis-failed', !!isError);
 			state.textContent = isError ? _('failed') : _('done');
@@ -106,7 +118,7 @@ return baseclass.extend({
 			if (card.offsetHeight > log.clientHeight)
 				card.querySelectorAll('.oasis-diff').forEach(function(part) { part.open = false; });
 			if (card.offsetHeight > log.clientHeight)
-				card.scrollIntoView({ block: 'nearest' });
+				log.scrollTop += card.getBoundingClientRect().top - log.getBoundingClientRect().top - CARD_GAP_PX;
 		};
 
 		const closeText = function() {
@@ -139,9 +151,12 @@ return baseclass.extend({
 			put(tools[id].node);
 		};
 
+		/* A result may come without the call that it answers: then it has a card of its own. */
 		const toolResult = function(id, name, text, isError) {
-			tool(id, name || '?', null);
-			tools[id].result(text, isError);
+			const key = id || 'result %d'.format(Object.keys(tools).length);
+
+			tool(key, name || '?', null);
+			tools[key].result(text, isError);
 		};
 
 		const plan = function(value) {
@@ -168,6 +183,12 @@ return baseclass.extend({
 				E('strong', [ words.plain(error.message) ]),
 				error.hint ? E('div', [ words.plain(error.hint) ]) : null
 			].filter(Boolean)));
+		};
+
+		const note = function(text) {
+			closeText();
+			turn = null;
+			put(E('p', { 'class': 'oasis-note' }, [ words.plain(text) ]));
 		};
 
 		const user = function(text) {
@@ -211,6 +232,7 @@ return baseclass.extend({
 			approval: function(event) { if (plans[event.plan]) plans[event.plan].decide(event.decision); },
 			change: function(event) { change(event.change); },
 			error: function(event) { fault(event.error); },
+			note: function(event) { note(event.text); },
 			reset: function(event) {
 				if (turn)
 					turn.querySelectorAll('.oasis-text').forEach(function(node) { node.remove(); });
@@ -233,11 +255,7 @@ return baseclass.extend({
 
 			has: function(kind, id) { return (kind == 'plan' ? plans : changes)[id] != null; },
 
-			note: function(text) {
-				closeText();
-				turn = null;
-				put(E('p', { 'class': 'oasis-note' }, [ text ]));
-			},
+			note: note,
 
 			/* Show a chat from the start: its messages with its changes between them by time. */
 			show: function(messages, chatChanges) {

@@ -6,6 +6,7 @@
 'require oasis.chats as chats';
 'require oasis.services as services';
 'require oasis.composer as composer';
+'require oasis.notices as notices';
 'require oasis.transcript as transcript';
 'require oasis.change as change';
 
@@ -54,10 +55,10 @@ return view.extend({
 		this.composer = composer.create({ send: this.send.bind(this), stop: this.stop.bind(this) });
 		this.log = transcript.create(act, this.composer.welcome(write));
 		this.banner = change.banner(!write, this.ended.bind(this));
-		this.notices = E('div', { 'class': 'oasis-notices', 'aria-live': 'polite' });
+		this.notices = notices.create(this.fit.bind(this));
 		this.main = E('div', { 'class': 'oasis-main' }, [
 			E('div', { 'class': 'oasis-bar-top' }, [ this.services.node ]),
-			this.notices, this.log.node, this.banner.node,
+			this.notices.node, this.log.node, this.banner.node,
 			write ? this.composer.node : E('p', { 'class': 'oasis-note' }, [ _('This login may look, but not write.') ])
 		]);
 		this.node = E('div', { 'class': 'oasis' }, [
@@ -88,13 +89,13 @@ return view.extend({
 		return this.openFirst().then(L.bind(function() {
 			this.isOpen();
 			if (faults.length)
-				this.notice(faults[0].fault, E('button', { 'class': 'btn cbi-button', 'click': function() { window.location.reload(); } }, [ _('Try again') ]));
+				this.notices.fault(faults[0].fault, true);
 		}, this));
 	},
 
 	openFirst: function() {
-		const saved = run.remembered(), waiting = (this.info.waiting || [])[0] || {};
-		const wanted = [ saved.chat, waiting.chat, this.list.newest() ].filter(this.list.has);
+		const going = (this.info.runs || [])[0] || {}, waiting = (this.info.waiting || [])[0] || {};
+		const wanted = [ run.remembered().chat, going.chat, waiting.chat, this.list.newest() ].filter(this.list.has);
 
 		return wanted.length ? this.open(wanted[0]) : this.fresh();
 	},
@@ -116,14 +117,14 @@ return view.extend({
 
 		this.opened = api.call('chat', id).then(L.bind(function(reply) {
 			const own = this.changes.filter(function(item) { return item.chat == id; });
-			const saved = run.remembered(), waiting = (this.info.waiting || []).filter(function(plan) { return plan.chat == id; })[0];
-			const running = saved.chat == id ? saved.run : waiting ? waiting.run : null;
+			const going = [ run.remembered() ].concat(this.info.runs || [], this.info.waiting || [])
+				.filter(function(item) { return item.run && item.chat == id; })[0];
 
 			if (this.chat != id)
 				return;
 			this.show(id, reply.messages || [], own);
-			if (running)
-				this.follow(running);
+			if (going)
+				this.follow(going.run);
 			else
 				this.showWaiting();
 		}, this)).catch(L.bind(function(fault) {
@@ -137,7 +138,7 @@ return view.extend({
 
 	show: function(id, messages, changes) {
 		this.chat = id;
-		this.notices.textContent = '';
+		this.notices.clear();
 		this.list.mark(id);
 		this.log.show(messages, changes);
 		this.fit();
@@ -175,7 +176,7 @@ return view.extend({
 
 		return this.opened.then(L.bind(function() {
 			bubble = this.log.user(text);
-			this.notices.textContent = '';
+			this.notices.clear();
 			this.composer.busy(_('Sending\u2026'));
 			return api.call('start', text, this.chat);
 		}, this)).then(L.bind(function(reply) {
@@ -191,10 +192,11 @@ return view.extend({
 
 	/* A run was started from here. */
 	begun: function(reply) {
-		const isNew = this.chat != reply.chat;
+		const isNew = reply.chat && this.chat != reply.chat;
 
-		this.chat = reply.chat;
-		run.remember(reply);
+		/* an undo may belong to no chat: then it is shown in this one */
+		this.chat = reply.chat || this.chat;
+		run.remember({ run: reply.run, chat: this.chat });
 		if (isNew)
 			this.refreshChats();
 		this.follow(reply.run, true);
@@ -338,21 +340,14 @@ return view.extend({
 			if (plan.chat == this.chat || !this.list.has(plan.chat))
 				this.log.plan(plan);
 			else
-				this.hint(plan);
+				this.notices.plan(plan, this.open.bind(this, plan.chat));
 		}, this);
-	},
-
-	hint: function(plan) {
-		this.notices.appendChild(E('div', { 'class': 'alert-message notice' }, [
-			_('A plan in another chat waits for your decision: %s').format(plan.summary), ' ',
-			E('button', { 'class': 'btn cbi-button', 'click': this.open.bind(this, plan.chat) }, [ _('Open') ])
-		]));
 	},
 
 	refreshInfo: function() {
 		return api.call('info').then(L.bind(function(reply) {
 			this.info = reply;
-			this.notices.textContent = '';
+			this.notices.clear();
 			this.showWaiting();
 			if (!reply.pending || !this.banner.isShown())
 				this.showPending(reply.pending);
@@ -370,20 +365,7 @@ return view.extend({
 	},
 
 	trouble: function(fault) {
-		const again = fault.code != 'session' ? null : E('button', {
-			'class': 'btn cbi-button cbi-button-action important',
-			'click': function() { window.location.reload(); }
-		}, [ _('Log in again') ]);
-
-		this.notice(fault, again);
-	},
-
-	notice: function(fault, button) {
-		this.notices.textContent = '';
-		this.notices.appendChild(E('div', { 'class': 'alert-message %s'.format(fault.code == 'session' ? 'warning' : 'danger error'), 'role': 'alert' }, [
-			E('strong', [ fault.message ]), ' ', fault.hint || '', button ? E('div', [ button ]) : null
-		].filter(Boolean)));
-		this.fit();
+		this.notices.fault(fault);
 	},
 
 	/* The conversation takes the height that the window leaves. */
