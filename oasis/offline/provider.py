@@ -34,11 +34,14 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 def reply(messages: list[Message], facts: FactsLike, now_s: int) -> list[Event]:
     """Return the events that answer the last message: words, or tool calls, and `done`."""
     session = _Session(facts)
-    results = closing.results(messages)
-    if results:
-        session.follow(messages)
-        return _said(closing.words(results, session.texts("closing"), session.texts("status")))
-    return session.follow(messages).events(len(messages))
+    try:
+        answer = session.follow(messages)
+        results = closing.results(messages)
+        if results:
+            return _said(closing.words(results, session.texts("closing"), session.texts("status")))
+        return answer.events(len(messages))
+    finally:
+        session.close()
 
 
 def _said(text: str) -> list[Event]:
@@ -86,6 +89,10 @@ class _Session:
         self._order = self._names
         self._kept = self._names[0]
         self._use(self._kept)
+
+    def close(self) -> None:
+        """Free the grammars now: readers and session hold each other, and the collector may come late."""
+        self._readers.clear()
 
     def _use(self, name: str) -> Reader:
         if name not in self._languages:
