@@ -1,4 +1,4 @@
-"""What LuCI asks of a view, read from its sources: no HTML from text, rights for every call, a menu that leads to it."""
+"""What LuCI asks of a view, read from its sources: no HTML from text, rights for every call, a menu that leads."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ return view.extend({
 
 		this.opened = api.call('chat', id).then(L.bind(function(reply) {
 			const own = this.changes.filter(function(item) { return item.chat == id; });
-			const going = [ run.remembered() ].concat(this.info.runs || [], this.info.waiting || [])
+			const going = [].concat(this.info.runs || [], run.remembered(), this.info.waiting || [])
 				.filter(function(item) { return item.run && item.chat == id; })[0];
 
 			if (this.chat != id)
