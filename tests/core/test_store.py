@@ -1,0 +1,324 @@
+"""The chat store on files in memory: what is kept, when it is written, what a failure or a damaged file leaves."""
+
+from oasis.core import jsonl, thread
+from oasis.core.store import Store, first_words
+from oasis.errors import SchemaError, StoreError, UsageError
+
+FOLDER = "/chats"
+CHAT = "9m4e2mr0ui3e8a215n4g"
+PATH = FOLDER + "/" + CHAT + ".jsonl"
+
+
+class Memory:
+    """Files in memory that count what is done; the n-th step can fail, after half of the bytes if it is a write."""
+
+    def __init__(self, fail_at=0, cut_fails=False):
+        self.data = {}
+        self.writes = 0
+        self.syncs = 0
+        self.fail_at = fail_at
+        self.cut_fails = cut_fails
+        self._steps = 0
+
+    def _step(self):
+        self._steps += 1
+        return self._steps == self.fail_at
+
+    def read(self, path):
+        return self.data.get(path)
+
+    def append(self, path, data, sync):
+        before = self.data.get(path)
+        self.writes += 1
+        if self._step():
+            self._fail(path, before, data[: len(data) // 2])
+        self.data[path] = (before or b"") + data
+        self.syncs += 1 if sync else 0
+        if sync and self._step():
+            self._fail(path, before, data)
+
+    def _fail(self, path, before, data):
+        if self.cut_fails:
+            self.data[path] = (before or b"") + data
+        elif before is None:
+            self.data.pop(path, None)
+        else:
+            self.data[path] = before
+        raise StoreError("cannot write " + path)
+
+    def cut(self, path, size):
+        if path in self.data:
+            self.data[path] = self.data[path][:size]
+
+    def remove(self, path):
+        self.data.pop(path, None)
+
+    def folder(self, path):
+        pass
+
+    def names(self, path):
+        return sorted([name[len(path) + 1 :] for name in self.data if name.startswith(path + "/")])
+
+
+class Ids:
+    def __init__(self):
+        self.last = 0
+
+    def __call__(self):
+        self.last += 1
+        return "%020d" % self.last
+
+
+def name(number):
+    return "%025d" % number
+
+
+def message(number, text="hello", role="user", **fields):
+    value = {"id": name(number), "role": role, "content": text, "continues": [name(number - 1)] if number > 1 else []}
+    value.update(fields)
+    return value
+
+
+def refusal(kind, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        return error.message
+    raise AssertionError("it was taken")
+
+
+def stored(files, *numbers):
+    """Put a chat with messages into `files`; return its whole lines."""
+    files.data[PATH] = b"".join([jsonl.line(message(number)) for number in numbers])
+    return files.data[PATH]
+
+
+def opened(files):
+    return Store(files, FOLDER, Ids()).open(CHAT)
+
+
+def ids(chat):
+    return [int(value["id"]) for value in chat.list()]
+
+
+def test_what_was_flushed_is_read_again():
+    files = Memory()
+    chat = Store(files, FOLDER, Ids()).create()
+    chat.add(message(1, "Grüße\nund\u2028mehr"))
+    chat.add(message(2, [{"type": "text", "text": "a"}], "assistant"))
+    chat.flush()
+    again = Store(files, FOLDER, Ids()).open(chat.id)
+    assert again.list() == chat.list()
+    assert again.heads == chat.heads == [name(2)]
+    assert again.reports == []
+
+
+def test_a_flush_is_one_write_and_one_sync_however_many_lines():
+    files = Memory()
+    chat = Store(files, FOLDER, Ids()).create()
+    for number in range(1, 9):
+        chat.add(message(number))
+    assert (files.writes, files.syncs) == (0, 0)
+    chat.flush()
+    assert (files.writes, files.syncs) == (1, 1)
+    chat.flush()
+    assert (files.writes, files.syncs) == (1, 1)
+    chat.add(message(9))
+    chat.flush()
+    assert (files.writes, files.syncs) == (2, 2)
+
+
+def test_a_turn_costs_only_its_own_bytes():
+    files = Memory()
+    before = stored(files, 1, 2, 3)
+    chat = opened(files)
+    chat.add(message(4))
+    chat.flush()
+    assert files.data[PATH] == before + jsonl.line(message(4))
+
+
+def test_a_torn_last_line_is_left_out_and_told_and_nothing_else_is_lost():
+    whole = stored(Memory(), 1, 2)
+    line = jsonl.line(message(3))
+    for size in range(1, len(line)):
+        files = Memory()
+        files.data[PATH] = whole + line[:size]
+        chat = opened(files)
+        assert ids(chat) == [1, 2]
+        assert len(chat.reports) == 1 and "torn" in chat.reports[0] and str(size) in chat.reports[0]
+        chat.add(message(3))
+        chat.flush()
+        assert files.data[PATH] == whole + line
+        assert opened(files).reports == []
+
+
+def test_who_only_reads_does_not_shorten_what_another_is_writing():
+    files = Memory()
+    files.data[PATH] = stored(files, 1) + b'{"id":"half of a wri'
+    before = files.data[PATH]
+    store = Store(files, FOLDER, Ids())
+    store.open(CHAT)
+    store.names()
+    assert files.data[PATH] == before
+
+
+def test_a_damaged_line_in_the_middle_is_skipped_told_and_kept_in_the_file():
+    damaged = (
+        b"garbage\n", b"\n", b"\xff\xfe\n", b"5\n", b'{"role":"user"}\n', b"[" * 5000 + b"\n", b'{"role":[],"id":{}}\n',
+        jsonl.line({"id": name(2), "role": "user", "content": [{"type": []}]}),
+    )  # fmt: skip
+    for line in damaged:
+        files = Memory()
+        files.data[PATH] = jsonl.line(message(1)) + line + jsonl.line(message(3))
+        chat = opened(files)
+        assert ids(chat) == [1, 3], line
+        assert len(chat.reports) == 1 and "line 2" in chat.reports[0]
+        chat.add(message(4))
+        chat.flush()
+        assert files.data[PATH] == jsonl.line(message(1)) + line + jsonl.line(message(3)) + jsonl.line(message(4))
+
+
+def test_a_chat_goes_on_behind_a_missing_parent():
+    files = Memory()
+    files.data[PATH] = jsonl.line(message(1)) + b"garbage\n" + jsonl.line(message(3))
+    chat = opened(files)
+    ordered = thread.context(chat.messages, chat.heads)
+    assert [int(value["id"]) for value in ordered] == [3]
+    assert thread.missing(chat.messages, ordered) == [name(2)]
+
+
+def test_after_a_failure_of_any_step_the_old_or_the_new_is_there_and_never_a_mix():
+    for cut_fails in (False, True):
+        for fail_at in range(1, 9):
+            files = Memory(fail_at, cut_fails)
+            before = stored(files, 1)
+            chat = opened(files)
+            acknowledged, failures = [1], 0
+            for number in (2, 3, 4):
+                chat.add(message(number))
+                try:
+                    chat.flush()
+                except StoreError:
+                    failures += 1
+                    assert ids(opened(files))[:1] == [1]
+                else:
+                    acknowledged = ids(chat)
+                assert set(acknowledged) <= set(ids(opened(files)))
+            chat.flush()
+            assert failures == (1 if fail_at <= 6 else 0)
+            assert files.data[PATH].startswith(before)
+            assert ids(opened(files)) == [1, 2, 3, 4]
+            assert opened(files).reports == [], "no half line is left"
+
+
+def test_a_failed_flush_keeps_the_lines_for_the_next():
+    files = Memory(fail_at=1)
+    chat = Store(files, FOLDER, Ids()).create()
+    chat.add(message(1))
+    assert refusal(StoreError, chat.flush)
+    assert files.data == {}
+    chat.flush()
+    assert ids(Store(files, FOLDER, Ids()).open(chat.id)) == [1]
+
+
+def test_a_discarded_message_is_neither_in_the_chat_nor_in_the_file():
+    files = Memory(fail_at=1, cut_fails=True)
+    before = stored(files, 1)
+    chat = opened(files)
+    chat.add(message(2))
+    assert refusal(StoreError, chat.flush)
+    chat.discard()
+    assert (ids(chat), chat.heads) == ([1], [name(1)])
+    chat.add(message(3))
+    chat.flush()
+    assert files.data[PATH] == before + jsonl.line(message(3))
+
+
+def test_a_first_message_that_is_discarded_leaves_an_empty_chat():
+    chat = Store(Memory(), FOLDER, Ids()).create()
+    chat.add(message(1))
+    chat.discard()
+    assert (chat.heads, chat.list(), chat.title(), chat.updated_s()) == ([], [], "", 0)
+
+
+def test_what_could_not_be_read_again_is_refused_when_added():
+    deep = {"type": "tool_use", "id": "c", "name": "status", "input": {}}
+    for _ in range(64):
+        deep["input"] = {"a": deep["input"]}
+    chat = Store(Memory(), FOLDER, Ids()).create()
+    chat.add(message(1))
+    assert refusal(SchemaError, chat.add, message(2, "x" * jsonl.LINE_BYTES))
+    assert refusal(SchemaError, chat.add, message(2, [deep]))
+    assert refusal(SchemaError, chat.add, message(2, usage={"input_tokens": float("inf")}))
+    assert refusal(SchemaError, chat.add, {"id": name(2), "role": "user"})
+    assert refusal(SchemaError, chat.add, message(1))
+    assert ids(chat) == [1]
+    chat.flush()
+
+
+def test_the_longest_message_is_read_again():
+    files = Memory()
+    chat = Store(files, FOLDER, Ids()).create()
+    room = jsonl.LINE_BYTES - len(jsonl.line(message(1, "")))
+    chat.add(message(1, "x" * room))
+    assert refusal(SchemaError, chat.add, message(2, "x" * (room + 60)))
+    chat.flush()
+    assert ids(Store(files, FOLDER, Ids()).open(chat.id)) == [1]
+
+
+def test_a_title_line_names_the_chat_else_the_first_words_of_the_owner():
+    files = Memory()
+    files.data[PATH] = jsonl.line(message(1, "Say hello", "assistant")) + jsonl.line(message(2, "Set  up\nthe Wi-Fi"))
+    assert opened(files).title() == "Set up the Wi-Fi"
+    files.data[PATH] += jsonl.line({"type": "title", "title": "Wi-Fi"}) + jsonl.line({"type": "title", "title": ["x"]})
+    assert opened(files).title() == "Wi-Fi"
+    assert opened(files).reports == []
+
+
+def test_a_long_title_is_cut_at_a_word():
+    assert first_words("one two") == "one two"
+    cut = first_words("word " * 30)
+    assert cut.endswith("word…") and len(cut) <= 49
+    assert first_words("x" * 100) == "x" * 48 + "…"
+
+
+def test_exchanges_are_counted_and_time_is_read_from_the_newest_message():
+    files = Memory()
+    files.data[PATH] = jsonl.line(message(1)) + jsonl.line(message(2, "b", "assistant")) + jsonl.line(message(3))
+    assert opened(files).exchanges() == 2
+    newest = dict(message(4), id="036z951mhjikzik2gsl81gr7l", role="assistant")
+    files.data[PATH] += jsonl.line(newest)
+    assert opened(files).updated_s() == (int(newest["id"], 36) >> 80) // 1000 > 0
+
+
+def test_an_id_that_comes_twice_counts_once():
+    files = Memory()
+    files.data[PATH] = jsonl.line(message(1, "old")) + jsonl.line(message(1, "new"))
+    assert [value["content"] for value in opened(files).list()] == ["new"]
+
+
+def test_chats_are_listed_newest_first_and_strange_files_are_not_chats():
+    files = Memory()
+    for entry in ("a" * 20 + ".jsonl", "b" * 20 + ".jsonl", "notes.jsonl", "c" * 20, "d" * 20 + ".jsonl.new"):
+        files.data[FOLDER + "/" + entry] = b""
+    assert Store(files, FOLDER, Ids()).names() == ["b" * 20, "a" * 20]
+
+
+def test_names_that_are_no_chat_open_nothing():
+    files = Memory()
+    stored(files, 1)
+    store = Store(files, FOLDER, Ids())
+    for other in ("", "../" + CHAT, CHAT + ".jsonl", "z" * 20, CHAT.upper(), "0" * 20, None, 5, "../etc/passwd"):
+        assert "there is no chat" in refusal(UsageError, store.open, other)
+        assert "there is no chat" in refusal(UsageError, store.delete, other)
+    assert files.data[PATH]
+
+
+def test_a_deleted_chat_is_gone_also_when_it_was_damaged():
+    files = Memory()
+    stored(files, 1)
+    files.data[PATH] += b"garbage"
+    store = Store(files, FOLDER, Ids())
+    store.delete(CHAT)
+    assert files.data == {}
+    assert store.names() == []
