@@ -1,7 +1,8 @@
 """The worker process: one request a line in, event lines out; the end of stdin ends it at once.
 
-Started by its path with -I, so it puts its own tree on the path. Reads stdin in a thread of its own, because the end
-of stdin is how a request is cancelled: the process exits, and with it every connection.
+Started by its path with -I, so it puts its own tree on the path; an argument names another user to become. Reads
+stdin in a thread of its own, because the end of stdin is how a request is cancelled: the process exits, and with it
+every connection.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from oasis.providers import events
 from oasis.worker import lines, protocol, rights, transport
 
 
-def main() -> None:
-    """Serve requests until stdin ends."""
+def main(user: str) -> None:
+    """Serve requests until stdin ends, as `user` when that is possible."""
     for vendor in providers.VENDORS:
         providers.load(vendor)
     profiles, send = providers.profiles(), transport.best()
-    rights.drop()
+    rights.drop(user)
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     while True:
@@ -69,4 +70,4 @@ def _read(requests: queue.SimpleQueue[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1] if len(sys.argv) > 1 else rights.USER)

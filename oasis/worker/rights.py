@@ -16,7 +16,7 @@ FILES = 64
 PROCESSES = 64  # counts threads of every worker of this user, so only set once it is a user of its own
 
 
-def drop(user: str = USER) -> None:
+def drop(user: str) -> None:
     """Limit resources, forbid new privileges and, as root, become `user` where that user exists."""
     forbid_new_privileges()
     if become(user):

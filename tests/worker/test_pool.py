@@ -256,6 +256,17 @@ def test_the_key_is_neither_in_argv_nor_in_the_environment(pools, server):
     assert len(seen["files"]) <= 5  # three pipes, its connection, and one to spare
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_worker_of_root_serves_as_its_own_user(pools, server):
+    pool = pools([*default_argv(sys.executable), "nobody"])
+    assert ask(pool, request(server.url("good")))[-1]["type"] == "done"
+    with open(f"/proc/{pool._warm[0][1].pid}/status") as status:
+        ids = [line.split()[1:] for line in status if line.startswith(("Uid", "Gid"))]
+    assert set(ids[0]) == {"65534"} and "0" not in ids[1]
+    assert error_of(ask(pool, request("http://nobody.invalid/v1")))["code"] == "dns"
+    assert error_of(ask(pool, request(server.url("good", "https"))))["code"] == "tls"
+
+
 # Workers that break the protocol
 
 
