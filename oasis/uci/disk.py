@@ -97,6 +97,8 @@ def make_save_folder(path: str, like: str) -> None:
         like_mode = _mode(like)
         try:
             os.mkdir(path, stat.S_IMODE(_FOLDER_MODE if like_mode is None else like_mode))
+        except FileExistsError:
+            return  # another program was quicker
         except OSError as error:
             raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
     elif not stat.S_ISDIR(mode):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.uci.package import Package
 
 

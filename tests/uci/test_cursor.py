@@ -1,33 +1,13 @@
-"""One conformance suite over every backend that is here; a backend that is not is skipped, and says so."""
+"""The conformance suite: every test runs over every backend that is here; one that is not is skipped, and says so."""
 
 import os
 
 import pytest
 
 from oasis.errors import UciError
-from oasis.uci.cursor import open_cursor
-from oasis.uci.preview import preview
-from oasis.uci.pyuci import find_module
-from tests.uci.programs import Folders, real_program, run, run_as_program
+from tests.uci.programs import Folders
+from tests.uci.values import NETWORK
 
-NETWORK = b"""
-config interface 'lan'
-\toption proto 'static'
-\toption ipaddr '192.168.1.1'
-\tlist dns '1.1.1.1'
-\tlist dns 'it'\\''s'
-
-config rule
-\toption name 'first'
-
-config rule 'named'
-\toption name 'second'
-\toption on 'yes'
-
-config rule
-\toption note 'two
-lines'
-"""
 HURTING = [
     "it's",
     '"',
@@ -47,45 +27,9 @@ HURTING = [
     "-c",
 ]
 
-# The program backend runs over our own `uci` everywhere, and over the real one where there is one.
-BACKENDS = [
-    "file",
-    "program on ours",
-    pytest.param(
-        "program",
-        marks=pytest.mark.skipif(real_program() is None, reason="NOT RUN: no real uci on PATH for the program backend"),
-    ),
-    pytest.param(
-        "pyuci",
-        marks=pytest.mark.skipif(
-            real_program() is None or find_module() is None,
-            reason="NOT RUN: no pyuci module, or no real uci on PATH beside it",
-        ),
-    ),
-]
-
-
-@pytest.fixture(params=BACKENDS)
-def place(request, tmp_path):
-    folders = Folders(tmp_path)
-    folders.write({"network": NETWORK, "empty": b""})
-    folders.backend = request.param
-    return folders
-
-
-@pytest.fixture
-def cursor(place):
-    return reopen(place)
-
-
-def reopen(place):
-    backend, _, ours = place.backend.partition(" on ")
-    start = run_as_program if ours else run
-    return open_cursor(str(place.config), str(place.save), backend, run=start, program=real_program())
-
 
 def test_the_asked_backend_runs(cursor, place):
-    assert cursor.backend == place.backend.partition(" ")[0]
+    assert cursor.backend == place.backend
 
 
 def test_get_reads_options_lists_and_types(cursor):
@@ -152,9 +96,9 @@ def test_any_text_survives_staging_and_commit(cursor, place, value):
     cursor.set("network", "lan", "proto", value)
     cursor.add_list("network", "lan", "dns", value)
     cursor.save("network")
-    assert reopen(place).get("network", "lan", "proto") == value
+    assert place.open().get("network", "lan", "proto") == value
     cursor.commit("network")
-    fresh = reopen(place)
+    fresh = place.open()
     assert fresh.get("network", "lan", "proto") == value
     assert fresh.get("network", "lan", "dns") == ["1.1.1.1", "it's", value]
 
@@ -163,7 +107,7 @@ def test_nothing_reaches_the_file_before_commit(cursor, place):
     cursor.set("network", "lan", "proto", "dhcp")
     cursor.save("network")
     assert place.files()["network"][1] == NETWORK
-    assert reopen(place).get("network", "lan", "proto") == "dhcp"
+    assert place.open().get("network", "lan", "proto") == "dhcp"
     cursor.commit("network")
     assert b"\toption proto 'dhcp'\n" in place.files()["network"][1]
     assert place.deltas()["network"][1] == b""
@@ -251,7 +195,7 @@ def test_rename_and_reorder(cursor, place):
     cursor.rename("network", "lan", "proto", "protocol")
     cursor.reorder("network", "first", 0)
     cursor.save("network")
-    fresh = reopen(place)
+    fresh = place.open()
     assert [table[".name"] for table in fresh.sections("network")][:2] == ["first", "lan"]
     assert fresh.get("network", "lan", "protocol") == "static"
     assert fresh.get_all("network", "first")[".anonymous"] is False
@@ -377,41 +321,3 @@ def test_a_broken_file_is_told_with_line_and_byte(cursor, place):
     (place.config / "broken").write_bytes(b"config a\n\toption b 'c\n")
     with pytest.raises(UciError, match=r"Parse error \(EOF with unterminated '\) at line 2, byte 13"):
         cursor.get("broken", "a")
-
-
-STEPS = [
-    {"op": "set", "package": "network", "section": "lan", "option": "proto", "value": 'it\'s\n"new"'},
-    {"op": "add", "package": "network", "type": "rule"},
-    {"op": "set", "package": "network", "section": "@rule[-1]", "option": "name", "value": "# no comment; none"},
-    {"op": "add_list", "package": "network", "section": "@rule[-1]", "option": "l", "value": "1"},
-    {"op": "add", "package": "empty", "type": "host"},
-    {"op": "del_list", "package": "network", "section": "lan", "option": "dns", "value": "1.1.1.1"},
-    {"op": "delete", "package": "network", "section": "@rule[0]"},
-    {"op": "rename", "package": "network", "section": "named", "name": "other"},
-    {"op": "rename", "package": "network", "section": "lan", "option": "ipaddr", "name": "address"},
-    {"op": "reorder", "package": "network", "section": "@rule[-1]", "index": 0},
-    {"op": "set", "package": "network", "section": "guest", "type": "interface"},
-    {"op": "delete", "package": "network", "section": "other", "option": "on"},
-]
-
-
-def test_staged_operations_commit_to_what_preview_foresaw(cursor, place):
-    expected = preview({"network": NETWORK, "empty": b""}, STEPS)
-    assert cursor.stage(STEPS) == [None, "cfg0592bd", None, None, "cfg01fe63", *[None] * 7]
-    assert place.files()["network"][1] == NETWORK
-    cursor.commit()
-    assert {name: data for name, (_, data) in place.files().items()} == expected
-
-
-def test_stage_is_all_or_nothing_and_names_the_operation(cursor, place):
-    steps = [*STEPS[:2], {"op": "set", "package": "network", "section": "nothing", "option": "x", "value": "1"}]
-    with pytest.raises(UciError, match=r"operation 3: network\.nothing\.x: Entry not found"):
-        cursor.stage(steps)
-    assert cursor.changes() == {}
-    assert cursor.get("network", "lan", "proto") == "static"
-
-
-def test_stage_stands_on_what_is_already_staged(cursor, place):
-    cursor.stage(STEPS[:1])
-    cursor.stage([{"op": "add_list", "package": "network", "section": "lan", "option": "proto", "value": "x"}])
-    assert reopen(place).get("network", "lan", "proto") == ['it\'s\n"new"', "x"]
