@@ -42,6 +42,12 @@ from oasis.uci.cursor import open_cursor
 from oasis.uci.tables import tables
 from oasis.worker.pool import Pool, default_argv
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.uci.cursor import Cursor
+
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
 STACK_BYTES = 512 * 1024
 _SCRIPTS = os.path.dirname(os.path.abspath(__file__)) + "/change"
@@ -110,7 +116,7 @@ class Daemon:
         with _IDS:
             return self._records.next()
 
-    def _cursor(self) -> object:
+    def _cursor(self) -> Cursor:
         return open_cursor(
             self.root.confdir,
             self.root.run_folder + "/uci",
@@ -133,8 +139,9 @@ class Daemon:
     def _select(self, identifier: str) -> None:
         """Make a service the active one: it becomes the first, as upstream does it."""
         cursor = self._cursor()
-        for name, table in cursor.get_all(PACKAGE).items():
-            if table[".type"] == "service" and identifier in (table.get("identifier"), name):
+        for table in list(cursor.sections(PACKAGE, "service")):
+            name = str(table[".name"])
+            if identifier in (table.get("identifier"), name):
                 cursor.reorder(PACKAGE, name, 0)
                 cursor.commit(PACKAGE)
 
@@ -145,11 +152,12 @@ class Daemon:
             _log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
 
     def start(self) -> None:
-        """Recover, then listen."""
+        """Recover, then listen and serve."""
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
         self.server = LineServer(self.root.socket, self.answer)
+        threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""
@@ -188,7 +196,7 @@ def role_of(peer: dict[str, object]) -> dict[str, object]:
     return {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"]}
 
 
-def _serialised(next_id: object) -> object:
+def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:
     def make() -> str:
         with _IDS:
             return next_id()
@@ -263,8 +271,6 @@ def _stop_pipe() -> int:
 def _serve(daemon: Daemon, stopping: int) -> int:
     for note in daemon.notes:
         _log(note)
-    server = daemon.server
-    threading.Thread(target=server.serve, name="accept", daemon=True).start()
     _log("ready on %s" % daemon.root.socket)
     os.read(stopping, 1)
     daemon.stop()

@@ -44,7 +44,9 @@ def offer_services(root: str) -> None:
         model = ollama_model() if name == "ollama" else str(entry.get("model", ""))
         if name in present or not (key or (name == "ollama" and model)):
             continue
-        section = cursor.section("oasis", "service", name, {"name": str(entry["name"]), "identifier": name, "model": model})
+        section = cursor.section(
+            "oasis", "service", name, {"name": str(entry["name"]), "identifier": name, "model": model}
+        )
         cursor.save("oasis")
         cursor.commit("oasis")
         if key:
@@ -74,7 +76,8 @@ def main() -> int:
     offer_services(root)
     daemon = start_daemon(root)
     page = subprocess.Popen(
-        [sys.executable, HERE + "/luci/server.py", "--root", root, "--port", str(arguments.port)], start_new_session=True
+        [sys.executable, HERE + "/luci/server.py", "--root", root, "--port", str(arguments.port)],
+        start_new_session=True,
     )
     print(f"the router is {os.path.relpath(root)}; its services are recorded in var/log/services.log there")
     print('in another terminal: .venv/bin/oasis prompt "call this router attic"   (Ctrl-C here ends everything)')

@@ -11,6 +11,10 @@ import threading
 from oasis.errors import PolicyError, UsageError
 from oasis.system.digest import is_equal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Plan, Role, Seconds
+
 SHORT = 8
 # How often a waiting run looks whether it was cancelled.
 _LOOK_S = 0.25
@@ -19,13 +23,13 @@ _LOOK_S = 0.25
 class Desk:
     """Plans that wait. `now_s()` is monotonic."""
 
-    def __init__(self, now_s: object) -> None:
+    def __init__(self, now_s: Seconds) -> None:
         self._now_s = now_s
         self._lock = threading.Condition()
-        self._plans: dict[str, dict[str, object]] = {}
+        self._plans: dict[str, Plan] = {}
         self._decisions: dict[str, tuple[str, str]] = {}
 
-    def wait(self, plan: dict[str, object], is_cancelled: object) -> tuple[str, str]:
+    def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait for the word on a plan.
 
         Return (decision, words): approved with the role that approved, declined with the owner's reason, expired or
@@ -45,7 +49,7 @@ class Desk:
             finally:
                 del self._plans[name]
 
-    def approve(self, name: str, hash_: str, role: dict[str, object]) -> None:
+    def approve(self, name: str, hash_: str, role: Role) -> None:
         """Give the owner's word for a plan.
 
         Raises: UsageError when no such plan waits, PolicyError when role or hash do not fit.
@@ -69,12 +73,12 @@ class Desk:
             self._waiting(name)
             self._decide(name, "declined", reason)
 
-    def plans(self) -> list[dict[str, object]]:
+    def plans(self) -> list[Plan]:
         """Return the plans that wait, oldest first."""
         with self._lock:
             return [plan for name, plan in self._plans.items() if name not in self._decisions]
 
-    def _waiting(self, name: str) -> dict[str, object]:
+    def _waiting(self, name: str) -> Plan:
         if name not in self._plans or name in self._decisions:
             raise UsageError("no plan %r waits" % name, "it may have been decided or have expired; see: oasis plans")
         return self._plans[name]

@@ -8,7 +8,9 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.system.digest import sha256
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Plan
     from oasis.system.files import Files
 
 # Rotated once to a second file of the same size: two years of daily changes.
@@ -18,12 +20,12 @@ AUDIT_BYTES = 128 * 1024
 class Audit:
     """The log at one path. `unix_s()` gives the wall time."""
 
-    def __init__(self, files: Files, path: str, unix_s: object) -> None:
+    def __init__(self, files: Files, path: str, unix_s: Callable[[], int]) -> None:
         self._files = files
         self._path = path
         self._unix_s = unix_s
 
-    def write(self, what: str, plan: dict[str, object], role: str) -> None:
+    def write(self, what: str, plan: Plan, role: str) -> None:
         """Add one decision: what happened to which plan by whose word."""
         data = self._files.read(self._path) or b""
         last = data.rstrip(b"\n").rpartition(b"\n")[2]

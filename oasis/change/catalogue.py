@@ -14,7 +14,8 @@ from oasis.change import datatypes, spelling
 from oasis.change.draft import Draft
 from oasis.change.entries import known_as, mark, option, option_names, packages, section_type, title, types
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["check", "mark", "title"]

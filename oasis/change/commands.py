@@ -4,13 +4,17 @@ What is no UCI change is refused with the reason and the tool that does it; noth
 Operations: see oasis/uci/cursor.py. Back to text: `as_commands`.
 """
 
+from __future__ import annotations
+
 import re
 
 from oasis.change.shellwords import commands as split
 from oasis.change.shellwords import quoted
 from oasis.errors import UsageError
 
-Operation = "dict[str, object]"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Operation
 
 OPERATIONS = 200  # one plan; a whole stock router has about as many options
 
@@ -23,12 +27,12 @@ _READING = ("get", "show", "export", "changes")
 _IMPLIED = re.compile(r"(?:uci commit(?: [\w-]+)?|reload_config|wifi(?: reload| up)?)\Z")
 
 
-def parse(text: str) -> "tuple[list[dict[str, object]], list[str]]":
+def parse(text: str) -> tuple[list[Operation], list[str]]:
     """Return the operations of `text` and notes about what was left out because Oasis does it itself.
 
     Raises: UsageError naming the command and the reason.
     """
-    operations: list[dict[str, object]] = []
+    operations: list[Operation] = []
     notes = []
     for words in split(text):
         shown = " ".join(quoted(word) for word in words)
@@ -44,11 +48,11 @@ def parse(text: str) -> "tuple[list[dict[str, object]], list[str]]":
     return operations, notes
 
 
-def _plain(words: "list[str]") -> "list[str]":
+def _plain(words: list[str]) -> list[str]:
     return [word for word in words if word not in ("-q", "sudo")]
 
 
-def _uci_words(words: "list[str]") -> "list[str]":
+def _uci_words(words: list[str]) -> list[str]:
     if words[0] in ("uci", "/sbin/uci"):
         rest = words[1:]
         while rest and rest[0].startswith("-"):
@@ -59,7 +63,7 @@ def _uci_words(words: "list[str]") -> "list[str]":
     raise UsageError(*_other(words))
 
 
-def _other(words: "list[str]") -> "tuple[str, str]":
+def _other(words: list[str]) -> tuple[str, str]:
     if words[0] == "service" or words[0].startswith("/etc/init.d/"):
         return "is no UCI change", "the tool `service` restarts and reloads services"
     if words[0] in ("opkg", "apk"):
@@ -69,7 +73,7 @@ def _other(words: "list[str]") -> "tuple[str, str]":
     return "is no UCI command", "allowed are uci set, add, add_list, del_list, delete, rename and reorder"
 
 
-def _operation(words: "list[str]") -> "dict[str, object]":
+def _operation(words: list[str]) -> Operation:
     if not words:
         raise UsageError("names no uci command", "for example: uci set system.@system[0].hostname=attic")
     verb, arguments = words[0], words[1:]
@@ -79,13 +83,15 @@ def _operation(words: "list[str]") -> "dict[str, object]":
         return _add(arguments)
     maker = _VERBS.get(verb)
     if maker is None:
-        raise UsageError("uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder")
+        raise UsageError(
+            "uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder"
+        )
     if len(arguments) != 1:
         raise UsageError("uci %s takes one argument, here are %d" % (verb, len(arguments)), "quote values with blanks")
     return maker(arguments[0])
 
 
-def _add(arguments: "list[str]") -> "dict[str, object]":
+def _add(arguments: list[str]) -> Operation:
     if len(arguments) != 2:
         raise UsageError("uci add takes a package and a section type", "for example: uci add firewall rule")
     package, kind = arguments
@@ -94,7 +100,7 @@ def _add(arguments: "list[str]") -> "dict[str, object]":
     return {"op": "add", "package": package, "type": kind}
 
 
-def _set(text: str) -> "dict[str, object]":
+def _set(text: str) -> Operation:
     where, value = _split(text, "set")
     if "option" in where:
         return {"op": "set", **where, "value": _value(value)}
@@ -102,8 +108,8 @@ def _set(text: str) -> "dict[str, object]":
     return {"op": "set", **where, "type": value}
 
 
-def _list(verb: str) -> "object":
-    def make(text: str) -> "dict[str, object]":
+def _list(verb: str) -> Callable[[str], Operation]:
+    def make(text: str) -> Operation:
         where, value = _split(text, verb)
         if "option" not in where:
             raise UsageError("names no option", "uci %s package.section.option=value" % verb)
@@ -112,26 +118,28 @@ def _list(verb: str) -> "object":
     return make
 
 
-def _delete(text: str) -> "dict[str, object]":
+def _delete(text: str) -> Operation:
     if "=" in text:
-        raise UsageError("delete takes no value", "uci del_list package.section.option=value takes one item out of a list")
+        raise UsageError(
+            "delete takes no value", "uci del_list package.section.option=value takes one item out of a list"
+        )
     return {"op": "delete", **_where(text)}
 
 
-def _rename(text: str) -> "dict[str, object]":
+def _rename(text: str) -> Operation:
     where, name = _split(text, "rename")
     _check(_NAME, name, "new name")
     return {"op": "rename", **where, "name": name}
 
 
-def _reorder(text: str) -> "dict[str, object]":
+def _reorder(text: str) -> Operation:
     where, index = _split(text, "reorder")
     if "option" in where or not re.match(r"[0-9]{1,4}\Z", index):
         raise UsageError("takes a section and a position", "for example: uci reorder firewall.@rule[3]=0")
     return {"op": "reorder", **where, "index": int(index)}
 
 
-_VERBS: "dict[str, object]" = {
+_VERBS: dict[str, Callable[[str], Operation]] = {
     "set": _set,
     "add_list": _list("add_list"),
     "del_list": _list("del_list"),
@@ -142,28 +150,28 @@ _VERBS: "dict[str, object]" = {
 }
 
 
-def _split(text: str, verb: str) -> "tuple[dict[str, object], str]":
+def _split(text: str, verb: str) -> tuple[Operation, str]:
     left, sign, value = text.partition("=")
     if not sign:
         raise UsageError("has no `=`", "uci %s package.section.option=value" % verb)
     return _where(left), value
 
 
-def _where(text: str) -> "dict[str, object]":
+def _where(text: str) -> Operation:
     # `@type[n]` holds no dot, so dots divide.
     parts = text.split(".")
     if len(parts) not in (2, 3):
         raise UsageError("%r names no section" % text, "package.section or package.section.option")
     _check(_PACKAGE, parts[0], "package")
     _check(_SECTION, parts[1], "section")
-    where: dict[str, object] = {"package": parts[0], "section": parts[1]}
+    where: Operation = {"package": parts[0], "section": parts[1]}
     if len(parts) == 3:
         _check(_NAME, parts[2], "option")
         where["option"] = parts[2]
     return where
 
 
-def _check(pattern: "re.Pattern[str]", text: str, what: str) -> None:
+def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
     if not pattern.match(text):
         raise UsageError("%r cannot be the name of a %s" % (text, what), "letters, digits and _")
 
@@ -175,7 +183,7 @@ def _value(text: str) -> str:
     return text
 
 
-def as_commands(operations: "list[dict[str, object]]", shown: "object" = None) -> "list[str]":
+def as_commands(operations: list[dict[str, object]], shown: Callable[[Operation, str], str] | None = None) -> list[str]:
     """Return operations as uci command lines; `shown(operation, value) -> str` may mask values."""
     lines = []
     for operation in operations:

@@ -9,20 +9,23 @@ from __future__ import annotations
 from oasis.errors import ApplyError
 from oasis.uci import model
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Plan
     from oasis.system.files import Files
     from oasis.system.root import Root
+    from oasis.uci.cursor import Cursor
 
 
 class Committer:
     """Callable that writes one plan. `cursor()` opens a UCI cursor on the private save folder."""
 
-    def __init__(self, root: Root, files: Files, cursor: object) -> None:
+    def __init__(self, root: Root, files: Files, cursor: Callable[[], Cursor]) -> None:
         self._root = root
         self._files = files
         self._cursor = cursor
 
-    def __call__(self, plan: dict[str, object]) -> None:
+    def __call__(self, plan: Plan) -> None:
         """Write the plan.
 
         Raises: ApplyError; files committed before the failing one are the journal's to put back.
@@ -43,13 +46,13 @@ class Committer:
         for package in packages:
             cursor.commit(package)
 
-    def _write_images(self, plan: dict[str, object]) -> None:
+    def _write_images(self, plan: Plan) -> None:
         import os
 
         for package, (_, after) in plan["images"].items():
             path = self._root.confdir + "/" + package
             self._files.replace(path, after, os.stat(path).st_mode & 0o777)
 
-    def _drop(self, cursor: object, packages: list[str]) -> None:
+    def _drop(self, cursor: Cursor, packages: list[str]) -> None:
         for package in packages:
             cursor.revert(package)

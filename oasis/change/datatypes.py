@@ -11,7 +11,8 @@ import re
 
 from oasis.change import addresses
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TRUE = ("1", "on", "true", "yes", "enabled")

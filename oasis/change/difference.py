@@ -14,22 +14,24 @@ from oasis.change import catalogue, secrets
 MASK = "(secret)"
 NEW_MASK = "(new secret)"
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Any, Callable, Difference
     from oasis.uci.model import Package, Section
 
 
-def compare(before: Package, after: Package, package: str) -> list[dict[str, object]]:
+def compare(before: Package, after: Package, package: str) -> list[Difference]:
     """Return the differences from `before` to `after`, in the order of the sections."""
     pairs = _pair(before.sections, after.sections)
-    found: list[dict[str, object]] = []
+    found: list[Difference] = []
     for old, new in pairs:
-        if new is None:
+        if new is None and old is not None:
             found.append(_item("section_removed", package, label(before, old), old.type))
             found.extend(_options(package, label(before, old), old.type, old.options, {}))
-        elif old is None:
+        elif old is None and new is not None:
             found.append(_item("section_added", package, label(after, new), new.type))
             found.extend(_options(package, label(after, new), new.type, {}, new.options))
-        else:
+        elif old is not None and new is not None:
             if (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
                 found.append(_item("section_renamed", package, label(before, old), new.type, new=label(after, new)))
             found.extend(_options(package, label(after, new), new.type, old.options, new.options))
@@ -50,7 +52,7 @@ def _pair(before: list[Section], after: list[Section]) -> list[tuple[Section | N
     partner: dict[int, Section] = {}
     taken: set[int] = set()
 
-    def join(is_same: object) -> None:
+    def join(is_same: Callable[[Section, Section], bool]) -> None:
         for new in after:
             if id(new) in partner:
                 continue
@@ -75,13 +77,11 @@ def _is_reordered(pairs: list[tuple[Section | None, Section | None]], before: li
     return places != sorted(places)
 
 
-def _item(kind: str, package: str, section: str, type_: str, **more: object) -> dict[str, object]:
+def _item(kind: str, package: str, section: str, type_: str, **more: object) -> Difference:
     return {"kind": kind, "package": package, "section": section, "type": type_, **more}
 
 
-def _options(
-    package: str, section: str, type_: str, old: dict[str, object], new: dict[str, object]
-) -> list[dict[str, object]]:
+def _options(package: str, section: str, type_: str, old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
     found = []
     for option in list(new) + [name for name in old if name not in new]:
         if old.get(option) == new.get(option):
@@ -99,7 +99,7 @@ def _options(
     return found
 
 
-def sentences(differences: list[dict[str, object]]) -> list[str]:
+def sentences(differences: list[Difference]) -> list[str]:
     """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
     lines: list[str] = []
     for item in differences:
@@ -116,32 +116,32 @@ def sentences(differences: list[dict[str, object]]) -> list[str]:
     return lines
 
 
-def _belongs_to_whole_section(item: dict[str, object], differences: list[dict[str, object]]) -> bool:
+def _belongs_to_whole_section(item: Difference, differences: list[Difference]) -> bool:
     kinds = ("section_added", "section_removed")
     place = (item["package"], item["section"])
     return any(other["kind"] in kinds and (other["package"], other["section"]) == place for other in differences)
 
 
-def _section_title(item: dict[str, object]) -> str:
+def _section_title(item: Difference) -> str:
     return "%s %s" % (catalogue.title(str(item["package"]), str(item["type"]), "") or item["type"], item["section"])
 
 
-def _moved(item: dict[str, object]) -> str:
+def _moved(item: Difference) -> str:
     return "is renamed to %s" % item["new"] if item["kind"] == "section_renamed" else "and others change their order"
 
 
-def _place(item: dict[str, object]) -> str:
+def _place(item: Difference) -> str:
     package, type_, option = str(item["package"]), str(item["type"]), str(item["option"])
     title = catalogue.title(package, type_, option)
     where = "%s.%s.%s" % (package, item["section"], option)
     return "%s (%s)" % (title, where) if title else where
 
 
-def _short(item: dict[str, object]) -> str:
+def _short(item: Difference) -> str:
     return "%s %s" % (item["option"], shown(item, "new"))
 
 
-def _from_to(item: dict[str, object]) -> str:
+def _from_to(item: Difference) -> str:
     if item["kind"] == "added":
         return "set to %s" % shown(item, "new")
     if item["kind"] == "removed":
@@ -152,11 +152,13 @@ def _from_to(item: dict[str, object]) -> str:
 
 
 def _list_words(old: list[str], new: list[str]) -> str:
-    words = ["+ %s" % value for value in new if value not in old] + ["- %s" % value for value in old if value not in new]
+    words = ["+ %s" % value for value in new if value not in old] + [
+        "- %s" % value for value in old if value not in new
+    ]
     return ", ".join(words) or "in another order: " + ", ".join(new)
 
 
-def shown(item: dict[str, object], side: str) -> str:
+def shown(item: Difference, side: str) -> str:
     """Return the old or new value of a difference for people: quoted, lists joined, secrets masked."""
     if secrets.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
         return NEW_MASK if side == "new" else MASK
@@ -186,7 +188,9 @@ def _lines(version: Package, package: str, older: Package | None) -> list[str]:
     known = secret_values(older, package) if older is not None else None
     lines = []
     for section in version.sections:
-        lines.append("config %s" % section.type if section.anonymous else "config %s '%s'" % (section.type, section.name))
+        lines.append(
+            "config %s" % section.type if section.anonymous else "config %s '%s'" % (section.type, section.name)
+        )
         for option, value in section.options.items():
             word = "list" if isinstance(value, list) else "option"
             for one in value if isinstance(value, list) else [value]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from collections.abc import Callable
 
 _INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]+)\]\Z")

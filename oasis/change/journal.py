@@ -1,7 +1,7 @@
 """The journal of changes on flash: what makes undoing possible without Python and after a power cut.
 
-    state/pending/         the one change that is not final: `list`, `files/`, `deadline` (read by restore.sh and guard.sh)
-    state/changes/ID/      its record.json, before/ and after/ images; kept for undo
+    state/pending/       the one change that is not final: `list`, `files/`, `deadline`; read by restore.sh and guard.sh
+    state/changes/ID/    its record.json, before/ and after/ images; kept for undo
 
 Everything the undo needs is synced before `prepare` returns; `list` is written last, so a list is a whole list. Knows
 nothing of plans or services beyond their names.
@@ -13,7 +13,9 @@ from oasis.core import jsonl
 from oasis.errors import ApplyError, SchemaError, UsageError
 from oasis.system.digest import sha256
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Record, Touched
     from oasis.system.files import Files
 
 # Records kept for undo; a record of a stock package is about 10 kB.
@@ -28,13 +30,13 @@ class Journal:
     `free_bytes(path)` tells the free space of a file system.
     """
 
-    def __init__(self, files: Files, state_folder: str, free_bytes: object) -> None:
+    def __init__(self, files: Files, state_folder: str, free_bytes: Callable[[str], int]) -> None:
         self._files = files
         self._free_bytes = free_bytes
         self.pending = state_folder + "/pending"
         self._history = state_folder + "/changes"
 
-    def prepare(self, record: dict[str, object], touched: list[dict[str, object]], deadline_up_s: int) -> None:
+    def prepare(self, record: Record, touched: list[Touched], deadline_up_s: int) -> None:
         """Put record, images and restore copies on flash.
 
         Shape of touched: {"name", "path" (on the router), "mode", "before": bytes, "after": bytes}.
@@ -53,13 +55,14 @@ class Journal:
         self.set_deadline(deadline_up_s)
         self._files.replace(self.pending + "/list", _list(record, touched))
 
-    def _check_space(self, touched: list[dict[str, object]]) -> None:
+    def _check_space(self, touched: list[Touched]) -> None:
         need = SPARE_BYTES + 2 * sum(len(item["before"]) + len(item["after"]) for item in touched)
         self._files.folder(self._history)
         free = self._free_bytes(self._history)
         if free < need:
             raise ApplyError(
-                "only %d kB of flash are free and %d kB are needed to make this change undoable" % (free // 1024, need // 1024),
+                "only %d kB of flash are free and %d kB are needed to make this change undoable"
+                % (free // 1024, need // 1024),
                 "delete old chats or packages; nothing was changed",
             )
 
@@ -114,13 +117,13 @@ class Journal:
             paths.append(folder + "/" + name)
         return paths
 
-    def write(self, record: dict[str, object]) -> None:
+    def write(self, record: Record) -> None:
         """Write a record in place of its older version."""
         folder = self._history + "/" + str(record["id"])
         self._files.folder(folder)
         self._files.replace(folder + "/record.json", jsonl.line(record))
 
-    def read(self, change: str) -> dict[str, object]:
+    def read(self, change: str) -> Record:
         """Return a record.
 
         Raises: UsageError when there is none.
@@ -141,7 +144,7 @@ class Journal:
             raise UsageError("change %s has no %s image of %s" % (change, which, name), "it cannot be undone by itself")
         return data
 
-    def records(self) -> list[dict[str, object]]:
+    def records(self) -> list[Record]:
         """Return all readable records, newest first."""
         found = []
         for name in reversed(self._files.names(self._history)):
@@ -167,7 +170,7 @@ class Journal:
         self._files.remove_folder(folder)
 
 
-def _list(record: dict[str, object], touched: list[dict[str, object]]) -> bytes:
+def _list(record: Record, touched: list[Touched]) -> bytes:
     lines = ["oasis-restore 1", "change %s" % record["id"]]
     for item in touched:
         lines.append(

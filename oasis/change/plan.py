@@ -19,8 +19,10 @@ from oasis.uci import model
 from oasis.uci.preview import preview
 from oasis.uci.tables import tables
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.change.policy import Policy
+    from oasis.change.shapes import Callable, Card, Difference, Images, NewId, Operation, Plan, Seconds
     from oasis.system.files import Files
     from oasis.system.root import Root
 
@@ -35,7 +37,7 @@ class Planner:
     `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic.
     """
 
-    def __init__(self, root: Root, files: Files, policy: Policy, key: bytes, new_id: object, now_s: object) -> None:
+    def __init__(self, root: Root, files: Files, policy: Policy, key: bytes, new_id: NewId, now_s: Seconds) -> None:
         self._root = root
         self._files = files
         self.policy = policy
@@ -43,9 +45,7 @@ class Planner:
         self._new_id = new_id
         self._now_s = now_s
 
-    def propose(
-        self, operations: list[dict[str, object]], run: str, chat: str, summary: str = ""
-    ) -> dict[str, object] | None:
+    def propose(self, operations: list[Operation], run: str, chat: str, summary: str = "") -> Plan | None:
         """Return the plan of UCI operations, None when they change nothing.
 
         Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed.
@@ -67,7 +67,7 @@ class Planner:
             plan["before"].setdefault(name, sha256(data))
         return self._bind(plan)
 
-    def restore(self, images: dict[str, bytes], run: str, chat: str, summary: str, undoes: str) -> dict[str, object] | None:
+    def restore(self, images: dict[str, bytes], run: str, chat: str, summary: str, undoes: str) -> Plan | None:
         """Return the plan that puts whole packages back, None when they are as wished already."""
         plan = self._plan({name: (self.read(name), data) for name, data in images.items()}, run, chat, summary)
         if plan is None:
@@ -76,7 +76,7 @@ class Planner:
         plan["undoes"] = undoes
         return self._bind(plan)
 
-    def service(self, name: str, action: str, run: str, chat: str) -> dict[str, object]:
+    def service(self, name: str, action: str, run: str, chat: str) -> Plan:
         """Return the plan that only acts on a service."""
         self._root.init_script(name)
         risk, reasons = self.policy.judge_services([name])
@@ -104,7 +104,7 @@ class Planner:
         if risk == "forbidden":
             raise PolicyError("%s may not be changed here" % package, "; ".join(reasons))
 
-    def _check_catalogue(self, operations: list[dict[str, object]], read: dict[str, bytes]) -> None:
+    def _check_catalogue(self, operations: list[Operation], read: dict[str, bytes]) -> None:
         def table(package: str) -> dict[str, dict[str, object]]:
             data = self._files.read(self._root.confdir + "/" + package)
             read[package] = data or b""
@@ -112,14 +112,15 @@ class Planner:
 
         findings = catalogue.check(operations, table)
         if findings:
-            lines = ["%s (%s)" % (item["message"], item["hint"]) if item["hint"] else item["message"] for item in findings]
+            lines = [
+                "%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"])
+                for item in findings
+            ]
             raise PolicyError("; ".join(lines[:5]), "correct these and propose the whole change again")
 
-    def _plan(
-        self, images: dict[str, tuple[bytes, bytes]], run: str, chat: str, summary: str
-    ) -> dict[str, object] | None:
+    def _plan(self, images: Images, run: str, chat: str, summary: str) -> Plan | None:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
-        differences: list[dict[str, object]] = []
+        differences: list[Difference] = []
         diff = []
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
@@ -139,28 +140,28 @@ class Planner:
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
 
-    def _empty(self, run: str, chat: str, summary: str) -> dict[str, object]:
+    def _empty(self, run: str, chat: str, summary: str) -> Plan:
         return {
             "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
             "is_restore": False, "undoes": "",
         }  # fmt: skip
 
-    def _bind(self, plan: dict[str, object]) -> dict[str, object]:
+    def _bind(self, plan: Plan) -> Plan:
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
         plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]))
         plan["expires_s"] = self._now_s() + EXPIRES_S
         plan["hash"] = self.hash(plan)
         return plan
 
-    def hash(self, plan: dict[str, object]) -> str:
+    def hash(self, plan: Plan) -> str:
         """Return the plan_hash of what a plan says now."""
         bound = {key: plan[key] for key in ("id", "run", "operations", "services", "before", "after", "undoes")}
         bound["format"] = FORMAT
         bound["forces"] = []
         return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
 
-    def check_current(self, plan: dict[str, object]) -> None:
+    def check_current(self, plan: Plan) -> None:
         """Raise ApplyError unless plan and router are still what was approved."""
         if self.hash(plan) != plan["hash"]:
             raise ApplyError("plan %s is not what was shown any more" % plan["id"], "ask for the change again")
@@ -175,7 +176,7 @@ class Planner:
                 )
         self._check_foreign(plan)
 
-    def _check_foreign(self, plan: dict[str, object]) -> None:
+    def _check_foreign(self, plan: Plan) -> None:
         for package in plan["images"]:
             staged = self._files.read(self._root.path("/tmp/.uci/") + package)  # noqa: S108
             if staged and staged.strip():
@@ -189,16 +190,16 @@ class Planner:
         return name in self._files.names(self._root.path("/etc/init.d"))
 
 
-def _mask(images: dict[str, tuple[bytes, bytes]]) -> object:
+def _mask(images: Images) -> Callable[[Operation, str], str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
-    def mask(operation: dict[str, object], value: str) -> str:
+    def mask(operation: Operation, value: str) -> str:
         return difference.NEW_MASK if value in held.get(str(operation["package"]), ()) else value
 
     return mask
 
 
-def card(plan: dict[str, object], now_s: float) -> dict[str, object]:
+def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "services", "confirm_s")
     shown = {key: plan[key] for key in keys}

@@ -11,6 +11,10 @@ import os
 from oasis.change import catalogue
 from oasis.core import jsonl
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Action, Callable, Difference
+
 _DATA = os.path.dirname(os.path.abspath(__file__)) + "/policy.json"
 APPROVALS = ("risky", "all", "none")
 
@@ -28,7 +32,7 @@ class Policy:
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]
 
-    def judge(self, differences: list[dict[str, object]]) -> tuple[str, list[str]]:
+    def judge(self, differences: list[Difference]) -> tuple[str, list[str]]:
         """Return the class ("low", "risky" or "forbidden") of what a change does, and why.
 
         Shape of differences: see oasis.change.difference.
@@ -42,7 +46,7 @@ class Policy:
                 worst = risk
         return worst, reasons
 
-    def _judge_one(self, item: dict[str, object]) -> tuple[str, str]:
+    def _judge_one(self, item: Difference) -> tuple[str, str]:
         package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
         for name in (package, package + "." + kind):
             if name in self._data["forbidden"]:
@@ -82,9 +86,9 @@ class Policy:
         on_the_way = [name for name in packages if name in self._data["management"]]
         return int(self._management_s if on_the_way else self._confirm_s)
 
-    def services(self, packages: list[str], has: object) -> list[dict[str, object]]:
+    def services(self, packages: list[str], has: Callable[[str], bool]) -> list[Action]:
         """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed."""
-        found: list[dict[str, object]] = []
+        found: list[Difference] = []
         for rule in self._data["services"]:
             item = {"name": rule["name"], "action": rule["action"]}
             if rule["package"] in packages and item not in found and has(rule["name"]):

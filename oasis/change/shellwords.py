@@ -46,7 +46,7 @@ class _Splitter:
         self.at = 0
         self.found: list[list[str]] = []
         self.words: list[str] = []
-        self.word: "str | None" = None  # None: between words, "" is an empty quoted word
+        self.word: str | None = None  # None: between words, "" is an empty quoted word
 
     def run(self) -> "list[list[str]]":
         while self.at < len(self.text):
@@ -96,7 +96,7 @@ class _Splitter:
                 self.at += 1
                 return
             if char in "$`":
-                raise self.refused(_REASONS[char] + ' (inside "…"; use \'…\' for plain text)')
+                raise self.refused(_REASONS[char] + " (inside \"…\"; use '…' for plain text)")
             if char == "\\" and self.text[self.at + 1 : self.at + 2] in ('"', "\\", "$", "`"):
                 self.at += 1
                 char = self.text[self.at]

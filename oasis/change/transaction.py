@@ -20,9 +20,12 @@ import threading
 from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
 from oasis.system.digest import sha256
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
+    from oasis.change.shapes import Action, Callable, Clock, Plan, Record
+    from oasis.system.child import Child
     from oasis.system.executor import Executor
     from oasis.system.root import Root
 
@@ -50,9 +53,16 @@ class Transaction:
     """
 
     def __init__(
-        self, root: Root, journal: Journal, planner: Planner, executor: Executor, write: object, clock: object, scripts: str,
-        tell: object,
-    ) -> None:  # fmt: skip
+        self,
+        root: Root,
+        journal: Journal,
+        planner: Planner,
+        executor: Executor,
+        write: Callable[[Plan], None],
+        clock: Clock,
+        scripts: str,
+        tell: Callable[[Record], object],
+    ) -> None:
         self._root = root
         self._journal = journal
         self._planner = planner
@@ -63,16 +73,17 @@ class Transaction:
         self._tell = tell
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
-        self._record: dict[str, object] | None = None  # the change that waits to be kept
+        self._record: Record | None = None  # the change that waits to be kept
         self._deadline_s = 0.0
-        self._guard: object = None
+        self._guard: Child | None = None
 
-    def recover(self) -> dict[str, object] | None:
+    def recover(self) -> Record | None:
         """Put back what an earlier run left unconfirmed; call this first. Return the record of it, if any."""
         with self._lock:
             change = self._journal.pending_id()
             if not change:
-                return self._close_interrupted()
+                self._close_interrupted()
+                return None
             try:
                 record = self._journal.read(change)
             except UsageError:
@@ -89,7 +100,7 @@ class Transaction:
             record["state"] = "confirmed" if is_written else "rolled_back"
             self._journal.write(record)
 
-    def apply(self, plan: dict[str, object], message: str = "") -> dict[str, object]:
+    def apply(self, plan: Plan, message: str = "") -> Record:
         """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
 
         Raises: ApplyError when nothing was changed or all is undone again; RollbackError when undoing failed.
@@ -117,7 +128,7 @@ class Transaction:
             self._finish(record, plan)
             return dict(record)
 
-    def _new_record(self, plan: dict[str, object], message: str) -> dict[str, object]:
+    def _new_record(self, plan: Plan, message: str) -> Record:
         keys = ("run", "chat", "summary", "words", "risk", "services")
         record = {key: plan[key] for key in keys}
         record.update(
@@ -128,7 +139,7 @@ class Transaction:
             record["undoes"] = plan["undoes"]
         return record
 
-    def _prepare_or_clear(self, record: dict[str, object], plan: dict[str, object]) -> None:
+    def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
         try:
             self._prepare(record, plan)
         except OasisError:
@@ -136,7 +147,7 @@ class Transaction:
             self._end_guard()
             raise
 
-    def _prepare(self, record: dict[str, object], plan: dict[str, object]) -> None:
+    def _prepare(self, record: Record, plan: Plan) -> None:
         touched = []
         for package, (before, after) in plan["images"].items():
             path = "/etc/config/" + package
@@ -145,15 +156,21 @@ class Transaction:
         deadline = int(self._clock.up_s()) + int(plan["confirm_s"]) + RELOAD_S + GUARD_GRACE_S
         self._journal.prepare(record, touched, deadline)
         self._guard = self._executor.detach(
-            ["/bin/sh", self._scripts + "/guard.sh", self._journal.pending, self._root.folder, self._scripts + "/restore.sh"]
+            [
+                "/bin/sh",
+                self._scripts + "/guard.sh",
+                self._journal.pending,
+                self._root.folder,
+                self._scripts + "/restore.sh",
+            ]
         )
 
-    def _check_written(self, plan: dict[str, object]) -> None:
+    def _check_written(self, plan: Plan) -> None:
         for package in plan["images"]:
             if sha256(self._planner.read(package)) != plan["after"][package]:
                 raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
 
-    def _reload(self, services: list[dict[str, object]]) -> list[dict[str, object]]:
+    def _reload(self, services: list[Action]) -> list[Action]:
         done = []
         for item in services:
             name, action = str(item["name"]), str(item["action"])
@@ -164,7 +181,7 @@ class Transaction:
             done.append({"name": name, "action": action, "ok": True})
         return done
 
-    def _finish(self, record: dict[str, object], plan: dict[str, object]) -> None:
+    def _finish(self, record: Record, plan: Plan) -> None:
         if not plan["images"]:
             self._move(record, "confirmed", False)
             return
@@ -178,7 +195,7 @@ class Transaction:
         self._move(record, "applied", True)
         threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()
 
-    def _watch(self, record: dict[str, object]) -> None:
+    def _watch(self, record: Record) -> None:
         with self._lock:
             while self._record is record:
                 left_s = self._deadline_s - self._clock.now_s()
@@ -190,14 +207,14 @@ class Transaction:
                 except RollbackError:
                     return  # its state is stored and told; every write is refused until a retry succeeds
 
-    def confirm(self, change: str) -> dict[str, object]:
+    def confirm(self, change: str) -> Record:
         """Keep the change that waits: the owner said that all is well."""
         with self._lock:
             record = self._waiting(change)
             self._close(record, "confirmed")
             return dict(record)
 
-    def roll_back(self, change: str, reason: str) -> dict[str, object]:
+    def roll_back(self, change: str, reason: str) -> Record:
         """Put back the change that waits, now.
 
         Raises: RollbackError when that failed.
@@ -213,21 +230,21 @@ class Transaction:
             if self._record is not None:
                 self._put_back(self._record, "the daemon stopped before the change was kept")
 
-    def pending(self) -> dict[str, object] | None:
+    def pending(self) -> Record | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None."""
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
             return None
         return {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
 
-    def _waiting(self, change: str) -> dict[str, object]:
+    def _waiting(self, change: str) -> Record:
         if self._record is None:
             raise UsageError("no change waits to be kept", "see what happened with: oasis changes")
         if change and self._record["id"] != change:
             raise UsageError("change %s does not wait; %s does" % (change, self._record["id"]), "see: oasis pending")
         return self._record
 
-    def _close(self, record: dict[str, object], state: str) -> None:
+    def _close(self, record: Record, state: str) -> None:
         # The moment that confirms is the removal of the list, the moment that rolls back is its restoring: the record
         # is only told about it, so a power cut between the two is read correctly at the next start.
         if state == "confirmed":
@@ -242,7 +259,7 @@ class Transaction:
             self._mark_undone(record)
         self._journal.trim()
 
-    def _put_back(self, record: dict[str, object], reason: str) -> None:
+    def _put_back(self, record: Record, reason: str) -> None:
         """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""
         argv = ["/bin/sh", self._scripts + "/restore.sh", self._journal.pending, self._root.folder, "services"]
         try:
@@ -254,7 +271,9 @@ class Transaction:
         if status:
             self._record = record
             self._move(record, "rollback_failed", True)
-            raise RollbackError("putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again")
+            raise RollbackError(
+                "putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again"
+            )
         kept = self._journal.keep_foreign(str(record["id"]))
         if kept:
             record["kept"] = kept
@@ -266,12 +285,12 @@ class Transaction:
             self._guard.end_group()
             self._guard = None
 
-    def _mark_undone(self, record: dict[str, object]) -> None:
+    def _mark_undone(self, record: Record) -> None:
         other = self._journal.read(str(record["undoes"]))
         other["undone_by"] = record["id"]
         self._journal.write(other)
 
-    def _move(self, record: dict[str, object], state: str, is_stored: bool) -> None:
+    def _move(self, record: Record, state: str, is_stored: bool) -> None:
         old = str(record["state"])
         if state not in STATES[old]:
             raise RollbackError("change %s cannot go from %s to %s" % (record["id"], old, state), "this is a bug")

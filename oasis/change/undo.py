@@ -9,12 +9,14 @@ from __future__ import annotations
 from oasis.errors import ApplyError, UsageError
 from oasis.system.digest import sha256
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
+    from oasis.change.shapes import Plan, Record
 
 
-def plan_undo(journal: Journal, planner: Planner, change: str, run: str, chat: str) -> dict[str, object]:
+def plan_undo(journal: Journal, planner: Planner, change: str, run: str, chat: str) -> Plan:
     """Return the plan that undoes a change; without an id, the newest one that still stands.
 
     Raises: UsageError when there is nothing to undo, ApplyError when a package was edited since.
@@ -41,7 +43,7 @@ def plan_undo(journal: Journal, planner: Planner, change: str, run: str, chat: s
     return plan
 
 
-def _newest(journal: Journal) -> dict[str, object]:
+def _newest(journal: Journal) -> Record:
     for record in journal.records():
         is_standing = record["state"] == "confirmed" and not record.get("undone_by") and not record.get("undoes")
         if is_standing and record["packages"]:

@@ -7,7 +7,8 @@ Source: ubus's own cli.c and the recorded behaviour of 24.10 (a reply without da
 from oasis.core import jsonl
 from oasis.errors import SchemaError, ToolError
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.system.executor import Executor
 
 _TIMEOUT_S = 10

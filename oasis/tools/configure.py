@@ -5,12 +5,19 @@ from __future__ import annotations
 from oasis.change import commands
 from oasis.errors import ToolError
 
-SPEC = {
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.tools.operator import Operator
+
+SPEC: dict[str, Any] = {
     "name": "configure",
     "description": (
-        "Change the router's configuration. Give uci commands (set, add, add_list, del_list, delete, rename, reorder), one "
-        "each, in order. Commit and service reload happen by themselves. Read the configuration first: use the section "
-        "names that exist. The owner sees the difference and may have to approve it; the result tells what happened."
+        "Change the router's configuration. Give uci commands (set, add, add_list, del_list, delete, rename, reorder), "
+        "one each, in order. Commit and service reload happen by themselves. Read the configuration first: use the "
+        "section names that exist. The owner sees the difference and may have to approve it; the result tells what "
+        "happened."
     ),
     "kind": "change",
     "input_schema": {
@@ -29,7 +36,7 @@ SPEC = {
 }
 
 
-def run(arguments: dict[str, object], operator: object) -> dict[str, object]:
+def run(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
     """Propose the commands as one plan and carry it out as policy and owner decide."""
     operations, notes = commands.parse("\n".join(arguments["commands"]))
     if not operations:

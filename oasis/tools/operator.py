@@ -11,11 +11,13 @@ from __future__ import annotations
 from oasis.change.plan import card
 from oasis.change.undo import plan_undo
 
-if False:  # annotations only
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from oasis.change.approval import Desk
     from oasis.change.audit import Audit
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
+    from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
     from oasis.change.transaction import Transaction
     from oasis.tools.facts import Facts
 
@@ -24,8 +26,15 @@ class Workshop:
     """What every run shares: the planner, the desk, the transaction and their records."""
 
     def __init__(
-        self, facts: Facts, planner: Planner, desk: Desk, transaction: Transaction, journal: Journal, audit: Audit, now_s: object
-    ) -> None:  # fmt: skip
+        self,
+        facts: Facts,
+        planner: Planner,
+        desk: Desk,
+        transaction: Transaction,
+        journal: Journal,
+        audit: Audit,
+        now_s: Seconds,
+    ) -> None:
         self.facts = facts
         self.planner = planner
         self.desk = desk
@@ -43,8 +52,15 @@ class Operator:
     """
 
     def __init__(
-        self, shop: Workshop, run: str, chat: str, message: str, emit: object, flush: object, is_cancelled: object
-    ) -> None:  # fmt: skip
+        self,
+        shop: Workshop,
+        run: str,
+        chat: str,
+        message: str,
+        emit: Callable[..., None],
+        flush: Callable[[], None],
+        is_cancelled: Callable[[], bool],
+    ) -> None:
         self.facts = shop.facts
         self._shop = shop
         self._run = run
@@ -54,22 +70,22 @@ class Operator:
         self._flush = flush
         self._is_cancelled = is_cancelled
 
-    def change(self, operations: list[dict[str, object]], summary: str) -> dict[str, object]:
+    def change(self, operations: list[Operation], summary: str) -> dict[str, Any]:
         """Carry out UCI operations."""
         plan = self._shop.planner.propose(operations, self._run, self._chat, summary)
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)
 
-    def act(self, name: str, action: str) -> dict[str, object]:
+    def act(self, name: str, action: str) -> dict[str, Any]:
         """Carry out an action on a service."""
         return self.carry_out(self._shop.planner.service(name, action, self._run, self._chat))
 
-    def undo(self, change: str) -> dict[str, object]:
+    def undo(self, change: str) -> dict[str, Any]:
         """Carry out the undoing of a change."""
         return self.carry_out(plan_undo(self._shop.journal, self._shop.planner, change, self._run, self._chat))
 
-    def carry_out(self, plan: dict[str, object]) -> dict[str, object]:
+    def carry_out(self, plan: Plan) -> dict[str, Any]:
         """Show a plan, wait for the owner where policy says so, apply it."""
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
@@ -85,14 +101,14 @@ class Operator:
         return _outcome(plan, record)
 
 
-def _refusal(plan: dict[str, object], decision: str, reason: str) -> dict[str, object]:
+def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:
     result = {"status": decision, "summary": plan["summary"], "words": plan["words"], "services": []}
     if reason:
         result["reason"] = reason
     return result
 
 
-def _outcome(plan: dict[str, object], record: dict[str, object]) -> dict[str, object]:
+def _outcome(plan: Plan, record: Record) -> dict[str, Any]:
     result = {
         "status": "applied",
         "change": record["id"],

@@ -1,8 +1,8 @@
 """The tools that a model may call: one table, arguments checked against each tool's schema.
 
-A tool is {"name", "description", "input_schema", "kind", "run"}; `run(input, …)` returns a JSON-able dict and gets
-the Facts of the router when its kind is "read", else the Operator that carries out plans (operator.py). A ToolError, or any other OasisError, becomes a tool result
-with is_error, never an exception for the model's side.
+A tool is a module with SPEC {"name", "description", "input_schema", "kind"} and `run(input, …)`, which returns a
+JSON-able dict and gets the Facts of the router when its kind is "read", else the Operator that carries out plans. Any
+OasisError becomes a tool result with is_error, never an exception for the model's side.
 """
 
 from __future__ import annotations
@@ -10,6 +10,13 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.tools import configure, read_config, service, status, undo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from oasis.tools.operator import Operator
 
 # What one result may cost of a small model's context.
 RESULT_BYTES = 16 * 1024
@@ -27,16 +34,16 @@ class Registry:
     """The tools of one daemon."""
 
     def __init__(self) -> None:
-        self._tools: dict[str, object] = {}
+        self._tools: dict[str, ModuleType] = {}
         for module in (status, read_config, configure, service, undo):
             self._tools[module.SPEC["name"]] = module
 
-    def specs(self) -> list[dict[str, object]]:
+    def specs(self) -> list[dict[str, Any]]:
         """Return what providers are told: name, description and input_schema of each tool."""
         keys = ("name", "description", "input_schema")
         return [{key: module.SPEC[key] for key in keys} for module in self._tools.values()]
 
-    def call(self, name: str, arguments: dict[str, object], operator: object) -> tuple[str, bool]:
+    def call(self, name: str, arguments: dict[str, Any], operator: Operator) -> tuple[str, bool]:
         """Run a tool; return its result as text and whether it is an error."""
         try:
             module = self._tools.get(name)
@@ -51,14 +58,14 @@ class Registry:
             return jsonl.dumps({"error": error.as_dict()}), True
 
 
-def _text(result: dict[str, object]) -> str:
+def _text(result: dict[str, Any]) -> str:
     text = jsonl.dumps(result)
     if len(text.encode("utf-8")) > RESULT_BYTES:
         raise ToolError("the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section")
     return text
 
 
-def check_arguments(value: object, schema: dict[str, object], path: str) -> None:
+def check_arguments(value: Any, schema: dict[str, Any], path: str) -> None:
     """Raise ToolError, naming the argument, unless `value` fits the JSON Schema.
 
     Understood: type, enum, required, properties, items, maxItems; an argument the schema does not name is an error.
@@ -80,7 +87,7 @@ def check_arguments(value: object, schema: dict[str, object], path: str) -> None
             check_arguments(item, schema.get("items", {}), "%s[%d]" % (path, index))
 
 
-def _check_object(value: dict[str, object], schema: dict[str, object], path: str) -> None:
+def _check_object(value: dict[str, Any], schema: dict[str, Any], path: str) -> None:
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:

@@ -89,9 +89,15 @@ class Kit:
         self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
         self.transaction = Transaction(
-            self.root, self.journal, self.planner, self.executor, Committer(self.root, self.files, self.cursor), self.clock,
-            SCRIPTS, self.told.append,
-        )  # fmt: skip
+            self.root,
+            self.journal,
+            self.planner,
+            self.executor,
+            Committer(self.root, self.files, self.cursor),
+            self.clock,
+            SCRIPTS,
+            self.told.append,
+        )
 
     def cursor(self):
         return open_cursor(self.root.confdir, self.root.path("/var/run/oasis/uci"))
