@@ -175,6 +175,7 @@ def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, 
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(2):
         if found:
             found.append({"op": " ", "text": "…"})
+        found += _section_line(old, new, group[0])
         for tag, old_from, old_to, new_from, new_to in group:
             if tag == "equal":
                 found += [{"op": " ", "text": text} for text in old[old_from:old_to]]
@@ -182,6 +183,16 @@ def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, 
             found += [{"op": "-", "text": text} for text in old[old_from:old_to]]
             found += [{"op": "+", "text": text} for text in new[new_from:new_to]]
     return found
+
+
+def _section_line(old: list[str], new: list[str], first: tuple[str, int, int, int, int]) -> list[dict[str, str]]:
+    """Return the section that a piece of the difference begins in, unless the piece begins with its line."""
+    at = first[1] if first[0] != "insert" else first[3]
+    lines = old if first[0] != "insert" else new
+    if at >= len(lines) or lines[at].startswith("config "):
+        return []
+    heads = [text for text in lines[:at] if text.startswith("config ")]
+    return [{"op": " ", "text": heads[-1]}] if heads else []
 
 
 def _lines(version: Package, package: str, older: Package | None) -> list[str]:

@@ -29,7 +29,8 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
         elif not pending:
             raise UsageError(f"nothing is expected after these words: {words[0]!r}")
         elif pending[0].strip("[]").endswith(REST):
-            found[_bare(pending.pop(0))] = " ".join(words)
+            rest = _without_trailing_options(words, options, found)
+            found[_bare(pending.pop(0))] = " ".join(rest)
             words = []
         else:
             found[_bare(pending.pop(0))] = words.pop(0)
@@ -38,6 +39,22 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
         if not name.startswith("[") and not asks_help:
             raise UsageError(f"{_bare(name)} is missing")
     return found
+
+
+def _without_trailing_options(words: list[str], options: dict[str, bool], found: dict[str, str]) -> list[str]:
+    """Return a rest without the options that end it: people write them after a question as well as before it."""
+    rest = list(words)
+    while len(rest) > 1:
+        if rest[-1] == "--":
+            return rest[:-1]
+        if rest[-1] in options and not options[rest[-1]]:
+            found[rest.pop()] = "yes"
+        elif len(rest) > 2 and options.get(rest[-2]):
+            found[rest[-2]] = rest[-1]
+            del rest[-2:]
+        else:
+            break
+    return rest
 
 
 def _take_option(words: list[str], options: dict[str, bool], found: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
         ("", ["-j"], {"-j": "yes"}),
         ("PLAN [HASH]", ["p1"], {"PLAN": "p1", "HASH": ""}),
         ("PLAN [HASH]", ["p1", "--json", "abc"], {"PLAN": "p1", "HASH": "abc", "--json": "yes"}),
-        ("[--go] [--in CHAT] TEXT…", ["a", "--go", "-j"], {"--go": "", "--in": "", "TEXT": "a --go -j"}),
+        ("[--go] [--in CHAT] TEXT…", ["a", "--go", "b"], {"--go": "", "--in": "", "TEXT": "a --go b"}),
         ("[--go] [--in CHAT] TEXT…", ["--in=c", "--go", "a"], {"--go": "yes", "--in": "c", "TEXT": "a"}),
         ("[--go] [--in CHAT] TEXT…", ["--in", "-x", "a", "b"], {"--go": "", "--in": "-x", "TEXT": "a b"}),
         ("TEXT…", ["--", "-j"], {"TEXT": "-j"}),
@@ -48,3 +48,13 @@ def test_wrong_words_are_named(usage, words, message):
 def test_every_command_is_where_the_table_says(name):
     module, function = COMMANDS[name][2].split(":")
     assert callable(getattr(__import__("oasis.frontends." + module, fromlist=[function]), function))
+
+
+def test_options_may_stand_after_a_question():
+    found = read("[--continue CHAT] [--no-wait] TEXT…", ["set", "it", "--no-wait", "-j", "--continue", "c1"])
+    assert (found["TEXT"], found["--no-wait"], found["-j"], found["--continue"]) == ("set it", "yes", "yes", "c1")
+
+
+def test_a_dash_inside_a_question_or_before_two_dashes_stays():
+    assert read("[--no-wait] TEXT…", ["what", "does", "-x", "do"])["TEXT"] == "what does -x do"
+    assert read("[--no-wait] TEXT…", ["what", "is", "--no-wait", "--"])["TEXT"] == "what is --no-wait"
