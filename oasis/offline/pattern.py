@@ -104,16 +104,23 @@ def _choices(words: list[str], at: int, closing: str) -> tuple[list[list[Node]],
 class Matcher:
     """Match patterns against one list of tokens.
 
-    `kinds` maps a slot's name to its type, `fits(type, tokens)` says whether tokens can be a value of it.
+    `kinds` maps a slot's name to its type, `fits(type, tokens)` says whether tokens can be a value of it,
+    `slips` is how many keywords may be mistyped.
     """
 
     def __init__(
-        self, grammar: Grammar, tokens: list[Token], kinds: dict[str, str], fits: Callable[[str, list[Token]], bool]
+        self,
+        grammar: Grammar,
+        tokens: list[Token],
+        kinds: dict[str, str],
+        fits: Callable[[str, list[Token]], bool],
+        slips: int = SLIPS,
     ) -> None:
         self._grammar = grammar
         self._tokens = tokens
         self._kinds = kinds
         self._fits = fits
+        self._slips = slips
         self._steps = 0
 
     def best(self, pattern: str) -> Match | None:
@@ -162,7 +169,7 @@ class Matcher:
             return
         if token.norm == keyword:
             yield Match(so_far.end + 1, so_far.keywords + 1, so_far.slips, so_far.slots)
-        elif so_far.slips < SLIPS and token.norm not in self._grammar.real_words and is_near(token.norm, keyword):
+        elif so_far.slips < self._slips and token.norm not in self._grammar.real_words and is_near(token.norm, keyword):
             yield Match(so_far.end + 1, so_far.keywords + 1, so_far.slips + 1, so_far.slots)
 
     def _slot(self, name: str, so_far: Match) -> Iterator[Match]:

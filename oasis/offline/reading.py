@@ -53,13 +53,17 @@ class Reader:
         self._intents = intents
         self._is_value = is_value
         self._grammar = Grammar(language)
+        self._words: dict[str, list[str]] = {}
         self._stops = set(self.words("stops"))
         self._vague = set(self.words("vague"))
 
     def words(self, name: str) -> list[str]:
         """Return a list of words or patterns of the language file, folded like tokens."""
-        found = self._language.get(name)
-        return [normal(str(word), self._grammar.fold) for word in found] if isinstance(found, list) else []
+        if name not in self._words:
+            found = self._language.get(name)
+            listed = found if isinstance(found, list) else []
+            self._words[name] = [normal(str(word), self._grammar.fold) for word in listed]
+        return self._words[name]
 
     def read(self, sentence: str) -> Reading:
         """Return what the sentence asks for."""
@@ -78,7 +82,7 @@ class Reader:
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold))[0]
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
-        matcher = Matcher(self._grammar, tokens, {"value": kind}, self._fits)
+        matcher = Matcher(self._grammar, tokens, {"value": kind}, self._fits, 0)
         found = [match for match in (matcher.best(pattern) for pattern in self.words("answers")) if match]
         if not found:
             return None
@@ -90,8 +94,7 @@ class Reader:
         rest, is_request = self._polite(tokens)
         asked, length = rest, 1
         while asked and length:  # "what happens if I …" begins with two questions
-            matcher = Matcher(self._grammar, asked, {}, self._fits)
-            length = max((matcher.prefix(pattern) for pattern in self.words("questions")), default=0)
+            length = self._prefix(asked, "questions")
             asked = asked[length:]
         if len(asked) < len(rest):
             return asked
@@ -104,16 +107,20 @@ class Reader:
         while changed and tokens:
             changed = False
             for name in ("lead", "request"):
-                length = max(map(Matcher(self._grammar, tokens, {}, self._fits).prefix, self.words(name)), default=0)
+                length = self._prefix(tokens, name)
                 if 0 < length < len(tokens):
                     tokens, changed = tokens[length:], True
                     is_request = is_request or name == "request"
         for length in range(min(4, len(tokens) - 1), 0, -1):
-            matcher = Matcher(self._grammar, tokens[-length:], {}, self._fits)
-            if any(matcher.best(pattern) for pattern in self.words("trail")):
+            if self._prefix(tokens[-length:], "trail") == length:
                 shorter, also = self._polite(tokens[:-length])
                 return shorter, is_request or also
         return tokens, is_request
+
+    def _prefix(self, tokens: list[Token], name: str) -> int:
+        """Return how many tokens at the start a pattern of a list covers, none of them mistyped."""
+        matcher = Matcher(self._grammar, tokens, {}, self._fits, 0)
+        return max((matcher.prefix(pattern) for pattern in self.words(name)), default=0)
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         """Return the best reading as one request or as several joined ones."""
@@ -169,10 +176,15 @@ class Reader:
         )
 
     def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
-        """Return the best single request that covers all the tokens, or all but courtesy."""
+        """Return the best single request that covers all the tokens, or all but courtesy and particles."""
         bare = self._polite(tokens)[0]
-        best = self._match(sentence, bare, may_change)
-        return best if best or len(bare) == len(tokens) else self._match(sentence, tokens, may_change)
+        particles = self.words("particles")
+        short = [token for token in bare if token.is_quoted or token.norm not in particles]
+        best: Part | None = None
+        for tried in (bare, short, tokens):
+            if tried and (tried is bare or len(tried) != len(bare)):
+                best = best or self._match(sentence, tried, may_change)
+        return best
 
     def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         best: Part | None = None
@@ -238,13 +250,12 @@ class Reader:
             if part:
                 return part.intent
         found: tuple[int, str] = (0, "")
+        rests = [tokens[at:] for at in range(len(tokens))]
         for name, texts in self._intent_texts():
             about = texts.get("about")
             for phrase in about if isinstance(about, list) and not bare else []:
-                matcher_at = [
-                    Matcher(self._grammar, tokens[at:], {}, self._fits).prefix(phrase) for at in range(len(tokens))
-                ]
-                found = max(found, (max(matcher_at, default=0), name), key=lambda pair: pair[0])
+                lengths = [Matcher(self._grammar, rest, {}, self._fits, 0).prefix(phrase) for rest in rests]
+                found = max(found, (max(lengths, default=0), name), key=lambda pair: pair[0])
         return found[1]
 
     def familiarity(self, sentence: str) -> int:
