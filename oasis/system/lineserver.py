@@ -22,7 +22,8 @@ if False:  # annotations only
 LINE_BYTES = 1024 * 1024
 # A page of LuCI, a few terminals, a messenger and a phone: each holds one connection while it polls.
 CONNECTIONS = 32
-_BACKLOG = 16
+# As many may knock at once: beyond that a client is told to try again, and few do.
+_BACKLOG = CONNECTIONS
 # When no descriptor or no thread is to be had, the next try waits this long.
 _PAUSE_S = 0.1
 
