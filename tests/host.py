@@ -90,7 +90,8 @@ def main() -> int:
 
 def wait(daemon: subprocess.Popen[bytes], page: subprocess.Popen[bytes]) -> int:
     """Wait for Ctrl-C or for one of the two to end."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):  # SIGINT too: a shell's background job starts with it ignored
+        signal.signal(number, signal.default_int_handler)
     try:
         while daemon.poll() is None and page.poll() is None:
             time.sleep(0.2)
