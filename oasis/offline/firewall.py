@@ -116,6 +116,10 @@ def forwarded(world: World, slots: dict[str, object]) -> Rows:
         raise Problem("no_forward", port=port)
     if any(section.get("src_dport") != port for section in found):
         raise Problem("forward_wider", port=port, ports=[section.get("src_dport") for section in found])
+    device = slots.get("device")
+    meant = device.get("ip") if isinstance(device, dict) else None
+    if device and any(section.get("dest_ip") != meant for section in found):
+        raise Problem("forward_elsewhere", port=port, device=device, ip=found[0].get("dest_ip", ""))
     return [{"forward": reference(world, "firewall", section)} for section in reversed(found)]
 
 

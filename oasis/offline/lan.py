@@ -65,6 +65,9 @@ def address(world: World, slots: dict[str, object]) -> Rows:
     text, slash, prefix = str(slots["address"]).partition("/")
     old_prefix = present[1] if present else 24
     new_prefix = int(prefix) if slash else old_prefix
+    told = str(slots.get("old", "")).partition("/")[0]
+    if told and present and told != present[0]:
+        raise Problem("lan_other", address=present[0], old=told)
     if present == (text, new_prefix):
         raise Problem("lan_same", address=text)
     _check_lan(world, text, new_prefix, old_prefix)

@@ -48,10 +48,11 @@ class Grammar:
 
     def __init__(self, language: dict[str, object]) -> None:
         self.fold: dict[str, str] = language.get("fold", {})  # type: ignore[assignment]
-        self.real_words: set[str] = set(language.get("real_words", []))  # type: ignore[call-overload]
+        self._real_words: set[str] = set(language.get("real_words", []))  # type: ignore[call-overload]
         self._classes: dict[str, str] = language.get("classes", {})  # type: ignore[assignment]
         self._lists: dict[str, dict[str, list[str]]] = language.get("lists", {})  # type: ignore[assignment]
         self._parsed: dict[str, list[Node]] = {}
+        self._judged: dict[tuple[str, str], bool] = {}
 
     def parse(self, text: str) -> list[Node]:
         """Return the parsed pattern. Raises: ValueError for a pattern with an open bracket or an unknown class."""
@@ -62,6 +63,13 @@ class Grammar:
                 raise ValueError(f"pattern {text}: bracket")
             self._parsed[text] = nodes
         return self._parsed[text]
+
+    def is_slip(self, word: str, keyword: str) -> bool:
+        """Tell whether `word` is the keyword mistyped and no word of its own."""
+        pair = (word, keyword)
+        if pair not in self._judged:
+            self._judged[pair] = word not in self._real_words and is_near(word, keyword)
+        return self._judged[pair]
 
     def class_nodes(self, name: str) -> list[Node]:
         if name not in self._classes:
@@ -169,7 +177,7 @@ class Matcher:
             return
         if token.norm == keyword:
             yield Match(so_far.end + 1, so_far.keywords + 1, so_far.slips, so_far.slots)
-        elif so_far.slips < self._slips and token.norm not in self._grammar.real_words and is_near(token.norm, keyword):
+        elif so_far.slips < self._slips and self._grammar.is_slip(token.norm, keyword):
             yield Match(so_far.end + 1, so_far.keywords + 1, so_far.slips + 1, so_far.slots)
 
     def _slot(self, name: str, so_far: Match) -> Iterator[Match]:

@@ -186,6 +186,7 @@ STOCK = {
     # the LAN
     "change the LAN address to 192.168.2.1": {"network.lan.ipaddr": "192.168.2.1"},
     "set the router's ip to 10.0.0.1": {"network.lan.ipaddr": "10.0.0.1"},
+    "change the lan ip from 192.168.1.1 to 192.168.2.1": {"network.lan.ipaddr": "192.168.2.1"},
     "move the router to 192.168.50.1": {"network.lan.ipaddr": "192.168.50.1"},
     "change the ip address of the router to 192.168.2.1/23": {
         "network.lan.ipaddr": "192.168.2.1",

@@ -144,6 +144,8 @@ REFUSED = {
 
 REFUSED_AT_HOME = {
     "block the xbox": "xbox is blocked already",
+    "stop forwarding port 80 to the tv": "not to living-room-tv: it goes to 192.168.1.105",
+    "change the lan ip from 192.168.7.1 to 192.168.2.1": "192.168.1.1 now, not 192.168.7.1",
     "unblock johns-iphone": "by the firewall rule “homework”, which I did not make",
     "forward port 80 to the tv": "forwarded already to 192.168.1.105, by the rule “web”",
     "forward ports 79-81 to the tv": "forwarded already",
