@@ -13,118 +13,133 @@ function examples() {
 	return [ _('Is everything all right with my router?'), _('Turn on a guest Wi-Fi'), _('Why is the internet slow?') ];
 }
 
-return baseclass.extend({
-	/* act: { send(text) gives a promise of true when it was taken, stop() } */
-	create: function(act) {
-		const area = E('textarea', {
+const Composer = baseclass.extend({
+	__init__: function(act) {
+		this.act = act;
+		this.isBusy = false;
+		this.area = E('textarea', {
 			'id': 'oasis-input', 'class': 'cbi-input-textarea', 'rows': '2', 'placeholder': _('What should the router do?'),
 			'aria-describedby': 'oasis-keys', 'autocomplete': 'off'
 		});
-		const send = E('button', { 'type': 'submit', 'class': 'btn cbi-button cbi-button-action important oasis-send' }, [ _('Send') ]);
-		const stop = E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-negative oasis-stop', 'hidden': '' }, [ _('Stop') ]);
-		const status = E('p', { 'class': 'oasis-status', 'role': 'status' });
-		const form = E('form', { 'class': 'oasis-compose' }, [
-			E('label', { 'class': 'oasis-hidden', 'for': 'oasis-input' }, [ _('Message') ]), area, send, stop
-		]);
-		const node = E('div', [
-			status, form,
+		this.sendButton = E('button', { 'type': 'submit', 'class': 'btn cbi-button cbi-button-action important' }, [ _('Send') ]);
+		this.stopButton = E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-negative', 'hidden': '', 'click': act.stop }, [ _('Stop') ]);
+		this.status = E('p', { 'class': 'oasis-status', 'role': 'status' });
+		this.node = this.render();
+
+		this.area.value = window.sessionStorage.getItem(DRAFT_KEY) || '';
+		this.area.addEventListener('input', this.keep.bind(this));
+		this.area.addEventListener('keydown', this.areaKey.bind(this));
+		document.addEventListener('keydown', this.pageKey.bind(this));
+	},
+
+	render: function() {
+		return E('div', [
+			this.status,
+			E('form', { 'class': 'oasis-compose', 'submit': this.submit.bind(this) }, [
+				E('label', { 'class': 'oasis-hidden', 'for': 'oasis-input' }, [ _('Message') ]),
+				this.area, this.sendButton, this.stopButton
+			]),
 			E('p', { 'class': 'oasis-small oasis-keys', 'id': 'oasis-keys' }, [ _('Enter sends, Shift+Enter starts a new line, Escape stops') ])
 		]);
-		let isBusy = false;
+	},
 
-		const grow = function() {
-			area.style.height = 'auto';
-			area.style.height = (area.scrollHeight + 2) + 'px';
-		};
+	/* What an empty chat shows. */
+	welcome: function(isWriter) {
+		return E('div', { 'class': 'oasis-welcome' }, [
+			E('p', { 'class': 'oasis-summary' }, [ E('strong', [ _('What should the router do?') ]) ]),
+			E('p', [ _('Say it in your own words. Nothing risky is changed before you agreed, and everything can be undone.') ]),
+			E('div', isWriter ? examples().map(this.example, this) : [])
+		]);
+	},
 
-		const keep = function() {
-			window.sessionStorage.setItem(DRAFT_KEY, area.value);
-			grow();
-		};
+	example: function(text) {
+		return E('button', { 'type': 'button', 'class': 'btn cbi-button', 'click': L.bind(function() {
+			this.put(text);
+			this.area.focus();
+		}, this) }, [ text ]);
+	},
 
-		const put = function(text) {
-			area.value = text;
-			keep();
-		};
+	/* A run goes on: Stop takes the place of Send. */
+	busy: function(text, isMoving) {
+		this.turn(true);
+		this.show(text, isMoving !== false);
+	},
 
-		const show = function(text, isMoving) {
-			status.textContent = text;
-			status.classList.toggle('oasis-busy', !!isMoving);
-		};
+	idle: function(text) {
+		this.turn(false);
+		this.show(text, false);
+	},
 
-		const submit = function(ev) {
-			const text = area.value;
+	say: function(text) {
+		this.show(text, this.isBusy);
+	},
 
-			ev.preventDefault();
-			if (isBusy || !text.trim())
-				return;
-			if (!api.fits(text))
-				return show(_('This message is too long: shorten it to about 60 kB.'));
+	focus: function() {
+		this.grow();
+		this.area.focus({ preventScroll: true });
+	},
 
-			area.value = '';
-			grow();
-			act.send(text).then(function(isTaken) {
-				/* what was typed meanwhile must not be lost either */
-				put(isTaken ? area.value : text + (area.value ? '\n' + area.value : ''));
-			});
-		};
+	turn: function(isBusy) {
+		this.isBusy = isBusy;
+		this.sendButton.hidden = isBusy;
+		this.stopButton.hidden = !isBusy;
+	},
 
-		form.addEventListener('submit', submit);
-		stop.addEventListener('click', function() { act.stop(); });
-		area.addEventListener('input', keep);
-		area.addEventListener('keydown', function(ev) {
-			/* Enter that ends the input of a Japanese or Chinese word is not meant for us */
-			if (ev.key == 'Enter' && !ev.shiftKey && !ev.isComposing && ev.keyCode != 229)
-				submit(ev);
-		});
-		document.addEventListener('keydown', function(ev) {
-			if (ev.key == 'Escape' && isBusy && document.contains(node) && !ev.isComposing)
-				act.stop();
-		});
+	show: function(text, isMoving) {
+		this.status.textContent = text;
+		this.status.classList.toggle('oasis-busy', isMoving);
+	},
 
-		area.value = window.sessionStorage.getItem(DRAFT_KEY) || '';
+	grow: function() {
+		this.area.style.height = 'auto';
+		this.area.style.height = (this.area.scrollHeight + 2) + 'px';
+	},
 
-		return {
-			node: node,
+	keep: function() {
+		window.sessionStorage.setItem(DRAFT_KEY, this.area.value);
+		this.grow();
+	},
 
-			/* A run goes on: Stop takes the place of Send. */
-			busy: function(text, isMoving) {
-				isBusy = true;
-				send.hidden = true;
-				stop.hidden = false;
-				show(text, isMoving !== false);
-			},
+	put: function(text) {
+		this.area.value = text;
+		this.keep();
+	},
 
-			idle: function(text) {
-				isBusy = false;
-				send.hidden = false;
-				stop.hidden = true;
-				show(text);
-			},
+	areaKey: function(ev) {
+		/* Enter that ends the input of a Japanese or Chinese word is not meant for us */
+		if (ev.key == 'Enter' && !ev.shiftKey && !ev.isComposing && ev.keyCode != 229)
+			this.submit(ev);
+	},
 
-			say: function(text) { show(text, isBusy); },
+	pageKey: function(ev) {
+		if (ev.key == 'Escape' && this.isBusy && !ev.isComposing && document.contains(this.node))
+			this.act.stop();
+	},
 
-			focus: function() {
-				grow();
-				area.focus({ preventScroll: true });
-			},
+	submit: function(ev) {
+		const text = this.area.value;
 
-			/* What an empty chat shows. */
-			welcome: function(isWriter) {
-				return E('div', { 'class': 'oasis-welcome' }, [
-					E('p', { 'class': 'oasis-summary' }, [ E('strong', [ _('What should the router do?') ]) ]),
-					E('p', [ _('Say it in your own words. Nothing risky is changed before you agreed, and everything can be undone.') ]),
-					isWriter ? E('div', examples().map(function(text) {
-						return E('button', {
-							'type': 'button', 'class': 'btn cbi-button',
-							'click': function() {
-								put(text);
-								area.focus();
-							}
-						}, [ text ]);
-					})) : null
-				].filter(Boolean));
-			}
-		};
+		ev.preventDefault();
+		if (this.isBusy || !text.trim())
+			return;
+		if (!api.fits(text))
+			return this.show(_('This message is too long: shorten it to about 60 kB.'), false);
+
+		this.area.value = '';
+		this.grow();
+		this.act.send(text).then(L.bind(function(isTaken) {
+			/* what was typed meanwhile must not be lost either */
+			this.put(isTaken ? this.area.value : text + (this.area.value ? '\n' + this.area.value : ''));
+		}, this));
+	}
+});
+
+return baseclass.extend({
+	/*
+	 * act: { send(text) gives a promise of true when it was taken, stop() }.
+	 * Gives { node, welcome(isWriter), busy(text, isMoving), idle(text), say(text), focus() }.
+	 */
+	create: function(act) {
+		return new Composer(act);
 	}
 });

@@ -98,85 +98,108 @@ function badge(plan) {
 		[ plan.risk == 'risky' ? _('risky') : _('low risk') ]);
 }
 
-return baseclass.extend({
-	decisionWords: decisionWords,
+function button(verb, classes, label, press) {
+	return E('button', { 'type': 'button', 'class': 'btn cbi-button ' + classes, 'click': press.bind(null, verb) }, [ label ]);
+}
 
-	/*
-	 * A card for a plan. act: { approve(plan), decline(plan) } give promises, or null for who may only look.
-	 * Gives { node, decide(decision), expire_in(seconds), trouble(fault) }.
-	 */
-	card: function(plan, act) {
-		const left = E('span', { 'class': 'oasis-small', 'role': 'timer' });
-		const trouble = E('div', { 'role': 'alert' });
-		const foot = E('div', { 'class': 'oasis-foot' });
-		const details = E('details', { 'class': 'oasis-plan-details', 'open': '' }, [
+const Card = baseclass.extend({
+	__init__: function(plan, act) {
+		this.plan = plan;
+		this.act = act;
+		this.isDecided = false;
+		this.stop = function() {};
+		this.left = E('span', { 'class': 'oasis-small', 'role': 'timer' });
+		this.trouble = E('div', { 'role': 'alert' });
+		this.foot = E('div', { 'class': 'oasis-foot' });
+		this.details = this.renderDetails();
+		this.node = this.render();
+		if (plan.needs_approval)
+			this.ask();
+	},
+
+	renderDetails: function() {
+		const plan = this.plan;
+
+		return E('details', { 'class': 'oasis-plan-details', 'open': '' }, [
 			E('summary', [ _('Details') ]),
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
 			reasons(plan), services(plan)
 		].concat(diffs(plan), [ commands(plan), safetyNet(plan) ]).filter(Boolean));
-		const node = E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
+	},
+
+	render: function() {
+		const plan = this.plan;
+
+		return E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Proposed change') ]), badge(plan),
 				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ words.plain(plan.short) ])
 			]),
 			E('p', { 'class': 'oasis-summary' }, [ words.plain(plan.summary) ]),
-			details, trouble, foot
+			this.details, this.trouble, this.foot
 		]);
-		let stop = null, decided = false;
+	},
 
-		const decide = function(decision) {
-			if (stop)
-				stop();
-			decided = true;
-			details.open = false;
-			node.setAttribute('data-decision', decision);
-			trouble.textContent = '';
-			foot.textContent = '';
-			foot.appendChild(E('span', { 'class': 'oasis-state' }, [ decisionWords(decision) ]));
-		};
+	ask: function() {
+		const press = this.press.bind(this);
 
-		const press = function(verb, ev) {
-			const buttons = foot.querySelectorAll('button');
-
-			buttons.forEach(function(button) { button.disabled = true; });
-			ev.currentTarget.classList.add('spinning');
-			trouble.textContent = '';
-
-			return act[verb](plan).then(function(reply) {
-				decide(reply.decision);
-			}).catch(function(fault) {
-				if (decided)
-					return;
-				buttons.forEach(function(button) { button.disabled = false; button.classList.remove('spinning'); });
-				trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]));
-			});
-		};
-
-		const expire_in = function(seconds) {
-			if (stop)
-				stop();
-			if (decided || seconds == null)
-				return;
-			stop = words.countdown(node, seconds, function(left_s) {
-				left.textContent = _('Expires in %s').format(words.clock(left_s));
-			}, function() {
-				decide('expired');
-			});
-		};
-
-		const button = function(verb, classes, label) {
-			return E('button', { 'type': 'button', 'class': 'btn cbi-button ' + classes, 'click': press.bind(null, verb) }, [ label ]);
-		};
-
-		if (plan.needs_approval) {
-			foot.appendChild(left);
-			if (act) {
-				foot.appendChild(button('decline', 'cbi-button-neutral', _('Decline')));
-				foot.appendChild(button('approve', 'cbi-button-positive important', _('Approve')));
-			}
-			expire_in(plan.expires_in_s);
+		this.foot.appendChild(this.left);
+		if (this.act) {
+			this.foot.appendChild(button('decline', 'cbi-button-neutral', _('Decline'), press));
+			this.foot.appendChild(button('approve', 'cbi-button-positive important', _('Approve'), press));
 		}
+		this.expire_in(this.plan.expires_in_s);
+	},
 
-		return { node: node, decide: decide, expire_in: expire_in };
+	press: function(verb, ev) {
+		const buttons = this.foot.querySelectorAll('button');
+
+		buttons.forEach(function(item) { item.disabled = true; });
+		ev.currentTarget.classList.add('spinning');
+		this.trouble.textContent = '';
+
+		return this.act[verb](this.plan)
+			.then(L.bind(function(reply) { this.decide(reply.decision); }, this))
+			.catch(L.bind(this.refused, this, buttons));
+	},
+
+	refused: function(buttons, fault) {
+		if (this.isDecided)
+			return;
+
+		buttons.forEach(function(item) {
+			item.disabled = false;
+			item.classList.remove('spinning');
+		});
+		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]));
+	},
+
+	/* The decision is known: the buttons give way to it. */
+	decide: function(decision) {
+		this.stop();
+		this.isDecided = true;
+		this.details.open = false;
+		this.node.setAttribute('data-decision', decision);
+		this.trouble.textContent = '';
+		this.foot.textContent = '';
+		this.foot.appendChild(E('span', { 'class': 'oasis-state' }, [ decisionWords(decision) ]));
+	},
+
+	/* Set the clock anew. */
+	expire_in: function(seconds) {
+		this.stop();
+		if (this.isDecided || seconds == null)
+			return;
+
+		this.stop = words.countdown(this.node, seconds, L.bind(function(left_s) {
+			this.left.textContent = _('Expires in %s').format(words.clock(left_s));
+		}, this), this.decide.bind(this, 'expired'));
+	}
+});
+
+return baseclass.extend({
+	/* A card for a plan: { node, decide(decision), expire_in(seconds) }. act: { approve(plan), decline(plan) } give promises, or null for who may only look. */
+	card: function(plan, act) {
+		return new Card(plan, act);
 	}
 });

@@ -310,7 +310,7 @@ return view.extend({
 	/* A change that waited was kept or put back. */
 	ended: function(item) {
 		this.changes = [ item ].concat(this.changes.filter(function(other) { return other.id != item.id; }));
-		if (item.chat == this.chat || this.log.has('change', item.id))
+		if (item.chat == this.chat || this.log.has(item.id))
 			this.log.change(item);
 		this.composer.say(change.stateWords(item));
 		this.fit();
@@ -328,7 +328,7 @@ return view.extend({
 		return api.call('changes').then(L.bind(function(reply) {
 			this.changes = reply.changes || [];
 			this.changes.forEach(function(item) {
-				if (this.log.has('change', item.id) && known[item.id] != JSON.stringify([ item.state, item.undone_by ]))
+				if (this.log.has(item.id) && known[item.id] != JSON.stringify([ item.state, item.undone_by ]))
 					this.log.change(item);
 			}, this);
 		}, this)).catch(function() { /* the cards stay as they are; the next end of a run asks again */ });
