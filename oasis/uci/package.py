@@ -81,10 +81,13 @@ class Package:
     def append(self, type: str, name: str) -> Section:
         """Add a section at the end; without a name it is anonymous and gets libuci's name."""
         self.created += 1
-        section = Section(type, name or anonymous_name(self.created, type), not name)
+        is_anonymous = not name
+        if is_anonymous:
+            name = anonymous_name(self.created, type)
+        section = Section(type, name, is_anonymous)
         self.sections.append(section)
         if self._by_name is not None:
-            self._by_name.setdefault(section.name, section)
+            self._by_name.setdefault(name, section)
         return section
 
     def remove(self, section: Section) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 
-from oasis.uci import edit, lexer, names, refusal
+from oasis.uci import edit, lexer, names, refusal, written
 from oasis.uci.package import Package, Section
 
 TYPE_CHECKING = False
@@ -68,6 +68,11 @@ class Importer:
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
+        if self._merge_into is None and self._name is not None and self._name not in self._taken:
+            package = written.read(names.decode(data), self._name)
+            if package is not None:
+                self.finished.append(package)
+                return self.finished
         quick = 0 not in data and self._merge_into is None
         self._read_lines(data, data.decode("latin-1") if quick else "")
         if self._package is None and self._name is not None:
@@ -94,6 +99,7 @@ class Importer:
     def _read_usual(self, text: str, position: int) -> int:
         """Take lines while they have a usual form; return where they no longer do."""
         match = _LINE.match
+        is_ascii = text.isascii()
         section = self._section
         options = section.options if section is not None else None
         found = match(text, position)
@@ -103,12 +109,12 @@ class Importer:
                 if options is None:
                     break
                 value = bare or double or single or ""
-                if not value.isascii():
+                if not is_ascii:
                     value = names.decode(value.encode("latin-1"))
                 if single and "'\\''" in value:
                     value = value.replace("'\\''", "'")
                 if kind == "list":
-                    _append(options, name, value)
+                    written.append(options, name, value)
                 elif value:
                     options[name] = value
             elif type is not None:
@@ -212,13 +218,3 @@ class Importer:
         if self._package is not None:
             self.finished.append(self._package)
         self._package = self._section = None
-
-
-def _append(options: dict[str, str | list[str]], name: str, value: str) -> None:
-    current = options.get(name)
-    if current is None:
-        options[name] = [value]
-    elif isinstance(current, str):
-        options[name] = [current, value]
-    else:
-        current.append(value)

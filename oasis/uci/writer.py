@@ -57,11 +57,12 @@ def _write_section(lines: list[str], section: Section, name_all: bool) -> None:
     lines.append("\n" if section.anonymous and not name_all else " " + quote(section.name) + "\n")
     for name, value in section.options.items():
         if isinstance(value, str):
-            lines.append(f"\toption {_escape(name)} {quote(value)}\n")
+            if "'" in value:
+                value = _escape(value)
+            lines.append(f"\toption {name} '{value}'\n")
         else:
-            head = f"\tlist {_escape(name)} "
-            lines.extend([head + quote(item) + "\n" for item in value])
+            lines.extend([f"\tlist {name} {quote(item)}\n" for item in value])
 
 
 def _escape(text: str) -> str:
-    return text.replace("'", "'\\''") if "'" in text else text
+    return text.replace("'", "'\\''")

@@ -6,6 +6,7 @@ import pytest
 
 from oasis.errors import UciError
 from oasis.uci import model
+from tests.uci.generated import Case, damaged_files
 
 LINES = 2000
 # Far above what it takes (2 ms), far below what a reader of single bytes would take.
@@ -58,6 +59,23 @@ def test_parse_errors_name_line_and_byte(data, words):
     with pytest.raises(UciError) as caught:
         model.parse(data, "p")
     assert "Parse error " + words in caught.value.message
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_quick_and_exact_reading_agree(seed):
+    for data in [*damaged_files(seed).values(), *Case(seed).files.values()]:
+        # A line that begins with a zero byte says nothing, and sends the whole text to the exact reader.
+        exact = _told(b"\0\n" + data)
+        assert _told(data) == exact
+        if isinstance(exact, bytes):
+            assert _told(exact) == _told(b"\0\n" + exact)
+
+
+def _told(data):
+    try:
+        return model.file_text(model.parse(data, "p"))
+    except UciError as error:
+        return error.message
 
 
 def test_a_long_package_is_read_and_written_at_once():
