@@ -27,7 +27,7 @@ class OasisError(Exception):
     retryable = False
 
     def __init__(self, message: str, hint: str = "") -> None:
-        Exception.__init__(self, message)
+        super().__init__(message)
         self.message = message
         self.hint = hint
 
