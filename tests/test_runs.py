@@ -1,0 +1,362 @@
+"""Runs: events that are joined, dropped with a reset, waited for, kept for a while; who may start one."""
+
+import itertools
+import threading
+import time
+
+import pytest
+
+from oasis.errors import StoreError, UsageError
+from oasis.runs import EVENT_BYTES, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now_s=0.0):
+        self.now_s = now_s
+
+    def __call__(self):
+        return self.now_s
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def run(clock):
+    return Run("run1", "chat1", clock)
+
+
+@pytest.fixture
+def runs(clock):
+    numbers = itertools.count(1)
+    made = Runs(lambda: f"run{next(numbers)}", clock)
+    yield made
+    made.cancel_all()
+
+
+def texts(events):
+    return "".join(event["text"] for event in events if event["type"] in ("delta", "reset"))
+
+
+def kinds(events):
+    return [event["type"] for event in events]
+
+
+def until_cancelled(run):
+    while not run.is_cancelled():
+        time.sleep(0.002)
+    return "cancelled", "other"
+
+
+def ended(run):
+    deadline = time.monotonic() + 10
+    while not run.is_ended():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    return run
+
+
+def test_events_come_once_in_order_with_their_numbers(run):
+    run.emit("tool_use", id="a", name="status", input={})
+    run.emit("tool_result", tool_use_id="a", name="status", text="ok", is_error=False)
+    reply = run.poll(0, 0)
+    assert (reply["run"], reply["chat"], reply["state"]) == ("run1", "chat1", "running")
+    assert [(event["seq"], event["type"]) for event in reply["events"]] == [(0, "tool_use"), (1, "tool_result")]
+    assert run.poll(reply["next"], 0)["events"] == []
+    assert run.poll(1, 0)["events"] == reply["events"][1:]
+
+
+def test_deltas_that_nobody_fetched_are_one(run):
+    for word in ("one ", "two ", "three"):
+        run.emit("delta", text=word)
+    run.emit("message", id="m", role="assistant")
+    run.emit("delta", text="four")
+    events = run.poll(0, 0)["events"]
+    assert kinds(events) == ["delta", "message", "delta"]
+    assert events[0]["text"] == "one two three"
+
+
+def test_what_was_fetched_does_not_grow(run):
+    run.emit("delta", text="one ")
+    first = run.poll(0, 0)
+    run.emit("delta", text="two ")
+    run.emit("delta", text="three")
+    assert texts(first["events"]) == "one "
+    assert texts(run.poll(first["next"], 0)["events"]) == "two three"
+    assert texts(run.poll(0, 0)["events"]) == "one two three"
+
+
+def test_two_followers_both_get_the_whole_text(run):
+    since, seen = [0, 0], ["", ""]
+    for number in range(60):
+        run.emit("delta", text=f"{number} ")
+        for who in range(2):
+            if number % (who + 2) == 0:
+                reply = run.poll(since[who], 0)
+                since[who] = reply["next"]
+                seen[who] += texts(reply["events"])
+    seen = [text + texts(run.poll(since[who], 0)["events"]) for who, text in enumerate(seen)]
+    assert seen == ["".join(f"{number} " for number in range(60))] * 2
+
+
+def test_thousands_of_small_deltas_cost_little_time_and_space(run):
+    started = time.monotonic()
+    for _ in range(60_000):
+        run.emit("delta", text="word")
+    assert time.monotonic() - started < 5
+    assert texts(run.poll(0, 0)["events"]) == "word" * 60_000
+
+
+def test_after_256_kib_the_oldest_events_give_way_to_one_reset_with_what_was_dropped(run):
+    whole = ""
+    for number in range(400):
+        piece = f"{number:06d}" + "x" * 994
+        run.emit("delta", text=piece)
+        whole += piece
+    reply = run.poll(0, 0)
+    assert kinds(reply["events"]) == ["reset", "delta"]
+    assert reply["events"][0]["seq"] == 0
+    assert texts(reply["events"]) == whole
+    assert len(reply["events"][1]["text"]) <= EVENT_BYTES
+    assert run.poll(reply["next"], 0)["events"] == []
+
+
+def test_who_follows_closely_never_gets_a_reset(run):
+    since, seen = 0, ""
+    for number in range(400):
+        run.emit("delta", text=f"{number:06d}" + "x" * 994)
+        reply = run.poll(since, 0)
+        since = reply["next"]
+        assert kinds(reply["events"]) == ["delta"]
+        seen += texts(reply["events"])
+    assert len(seen) == 400_000
+
+
+def test_a_reset_keeps_the_order_of_what_follows(run):
+    run.emit("delta", text="old " * 1000)
+    run.emit("message", id="m1", role="assistant")
+    for number in range(300):
+        run.emit("tool_result", tool_use_id=f"c{number}", name="status", text="x" * 1000, is_error=False)
+    run.emit("delta", text="new")
+    events = run.poll(0, 0)["events"]
+    assert (events[0]["type"], events[0]["text"].strip()) == ("reset", ("old " * 1000).strip())
+    assert set(kinds(events[1:-1])) == {"tool_result"}
+    assert events[-1]["text"] == "new"
+    assert [event["seq"] for event in events] == sorted(event["seq"] for event in events)
+
+
+def test_an_event_larger_than_all_is_still_delivered(run):
+    run.emit("tool_result", tool_use_id="c", name="status", text="x" * EVENT_BYTES * 2, is_error=False)
+    assert kinds(run.poll(0, 0)["events"]) == ["tool_result"]
+
+
+def test_a_number_below_zero_is_the_start(run):
+    run.emit("delta", text="a")
+    assert kinds(run.poll(-5, 0)["events"]) == ["delta"]
+
+
+def test_a_poll_waits_for_news_and_is_woken_by_them():
+    run = Run("run1", "", time.monotonic)
+    threading.Timer(0.2, run.emit, ["delta"], {"text": "late"}).start()
+    started = time.monotonic()
+    reply = run.poll(0, 10_000)
+    assert texts(reply["events"]) == "late"
+    assert 0.1 < time.monotonic() - started < 5
+
+
+def test_a_poll_without_news_ends_in_time():
+    run = Run("run1", "", time.monotonic)
+    started = time.monotonic()
+    assert run.poll(0, 100)["events"] == []
+    assert 0.09 < time.monotonic() - started < 2
+
+
+def test_a_poll_never_waits_longer_than_its_limit():
+    times = iter([0.0, WAIT_MS / 1000])
+    replies = []
+    run = Run("run1", "", lambda: next(times))
+    waiting = threading.Thread(target=lambda: replies.append(run.poll(0, 10**9)), daemon=True)
+    waiting.start()
+    waiting.join(5)
+    assert [reply["events"] for reply in replies] == [[]]
+
+
+def test_a_poll_of_an_ended_run_does_not_wait(run):
+    run.end("done", "end_turn")
+    reply = run.poll(0, 15_000)
+    assert reply["state"] == "done"
+    assert reply["events"][-1] == {"seq": 0, "type": "end", "state": "done", "stop_reason": "end_turn"}
+    assert run.poll(reply["next"], 15_000)["events"] == []
+
+
+def test_an_ended_state_is_never_seen_before_its_event():
+    for _ in range(200):
+        run = Run("run1", "", time.monotonic)
+        ending = threading.Thread(target=run.end, args=("done", "end_turn"))
+        ending.start()
+        events, since, state = [], 0, "running"
+        while state == "running":
+            reply = run.poll(since, 0)
+            events, since, state = events + reply["events"], reply["next"], reply["state"]
+        ending.join()
+        assert kinds(events) == ["end"]
+
+
+def test_a_plan_that_needs_the_owner_makes_the_run_wait(run):
+    run.emit("plan", plan={"id": "p", "needs_approval": False})
+    assert run.poll(0, 0)["state"] == "running"
+    run.emit("plan", plan={"id": "p", "needs_approval": True})
+    assert run.poll(0, 0)["state"] == "waiting"
+    run.emit("approval", plan="p", decision="approved")
+    assert run.poll(0, 0)["state"] == "running"
+
+
+def test_news_after_the_end_do_not_revive_a_run(run):
+    run.end("done", "end_turn")
+    run.emit("change", change={"id": "c", "state": "rolled_back"})
+    run.emit("approval", plan="p", decision="expired")
+    reply = run.poll(0, 0)
+    assert reply["state"] == "done"
+    assert kinds(reply["events"]) == ["end", "change", "approval"]
+
+
+def test_a_run_works_in_a_thread_of_its_own_and_ends_as_its_work_says(runs):
+    names = []
+
+    def work(run):
+        names.append(threading.current_thread().name)
+        run.emit("delta", text="hello")
+        return "done", "end_turn"
+
+    run = ended(runs.start("chat1", work))
+    assert names != [threading.current_thread().name]
+    assert kinds(run.poll(0, 0)["events"]) == ["delta", "end"]
+    assert runs.active() == []
+
+
+def test_an_error_of_the_work_is_told(runs):
+    def work(run):
+        raise StoreError("the flash is full", "delete chats")
+
+    reply = ended(runs.start("", work)).poll(0, 0)
+    assert reply["state"] == "error"
+    assert reply["events"][0]["error"] == {"code": "store", "message": "the flash is full", "hint": "delete chats"}
+    assert kinds(reply["events"]) == ["error", "end"]
+
+
+def test_a_fault_of_the_work_ends_the_run_with_a_traceback_in_the_log_only(runs, capfd):
+    def work(run):
+        raise ZeroDivisionError("secret words")
+
+    reply = ended(runs.start("", work)).poll(0, 0)
+    assert (reply["state"], kinds(reply["events"])) == ("error", ["error", "end"])
+    assert "secret words" not in str(reply)
+    assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_a_busy_chat_is_refused_and_others_are_not(runs):
+    run = runs.start("chat1", until_cancelled)
+    with pytest.raises(UsageError, match="chat1 is being answered"):
+        runs.start("chat1", until_cancelled)
+    runs.start("chat2", until_cancelled)
+    runs.start("", until_cancelled)
+    runs.start("", until_cancelled)
+    run.cancel()
+    ended(run)
+    assert runs.start("chat1", until_cancelled).id != run.id
+
+
+def test_too_many_runs_are_refused(runs):
+    for number in range(RUNNING):
+        runs.start(f"chat{number}", until_cancelled)
+    with pytest.raises(UsageError, match="at work already"):
+        runs.start("one more", until_cancelled)
+    assert len(runs.active()) == RUNNING
+
+
+def test_of_many_who_want_one_chat_one_gets_it(runs):
+    started, refused = [], []
+    barrier = threading.Barrier(8)
+
+    def want():
+        barrier.wait()
+        try:
+            started.append(runs.start("chat1", until_cancelled))
+        except UsageError:
+            refused.append(1)
+
+    threads = [threading.Thread(target=want) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(started), len(refused)) == (1, 7)
+
+
+def test_a_run_prepares_with_its_chat_reserved_before_the_start_is_answered(runs):
+    seen = []
+
+    def prepare():
+        with pytest.raises(UsageError):
+            runs.start("chat1", until_cancelled)
+        seen.append(threading.current_thread())
+        return "prepared"
+
+    run = runs.start("chat1", lambda run, prepared: (prepared, "end_turn"), prepare)
+    assert seen == [threading.current_thread()]
+    assert ended(run).state == "prepared"
+
+
+def test_what_cannot_be_prepared_leaves_no_run(runs):
+    def prepare():
+        raise StoreError("the flash is full")
+
+    with pytest.raises(StoreError):
+        runs.start("chat1", until_cancelled, prepare)
+    assert runs.active() == []
+    runs.start("chat1", until_cancelled)
+
+
+def test_cancel_reaches_the_work(runs):
+    run = runs.start("chat1", until_cancelled)
+    runs.get(run.id).cancel()
+    assert ended(run).state == "cancelled"
+    run.cancel()
+    assert run.state == "cancelled"
+
+
+def test_an_ended_run_is_kept_ten_minutes_and_then_forgotten(runs, clock):
+    run = ended(runs.start("chat1", lambda run: ("done", "end_turn")))
+    clock.now_s = KEEP_S
+    assert runs.get(run.id).poll(0, 0)["events"]
+    clock.now_s = KEEP_S + 1
+    with pytest.raises(UsageError, match="no run 'run1' any more"):
+        runs.get(run.id)
+
+
+def test_a_run_that_works_is_not_forgotten(runs, clock):
+    run = runs.start("chat1", until_cancelled)
+    clock.now_s = KEEP_S * 10
+    assert runs.get(run.id) is run
+
+
+def test_news_find_a_run_that_is_over_and_miss_one_that_is_forgotten(runs, clock):
+    run = ended(runs.start("chat1", lambda run: ("done", "end_turn")))
+    runs.tell(run.id, "change", change={"id": "c"})
+    assert kinds(run.poll(0, 0)["events"]) == ["end", "change"]
+    runs.tell("other", "change", change={"id": "c"})
+
+
+def test_waiting_for_the_end_is_bounded():
+    runs = Runs(lambda: "run1", time.monotonic)
+    run = runs.start("", until_cancelled)
+    started = time.monotonic()
+    runs.wait_ended(0.2)
+    assert 0.1 < time.monotonic() - started < 2
+    runs.cancel_all()
+    runs.wait_ended(5)
+    assert run.is_ended()
