@@ -1,0 +1,220 @@
+"""Settings of a stock router root: values that are named when they are wrong, keys that never come out."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from oasis.daemon import Daemon
+from oasis.errors import OasisError, SettingsError
+from oasis.methods import TABLE
+from oasis.settings import Settings
+from oasis.system.files import Files
+from oasis.system.root import Root
+from tests.daemon import copy_root
+
+KEY = "sk-secret-3f9a0c77"
+CLOUD = """
+config service 'cloud'
+	option name 'OpenRouter'
+	option identifier 'svc1'
+	option model 'vendor/model'
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    return copy_root(str(tmp_path / "router"))
+
+
+@pytest.fixture
+def settings(root):
+    return Settings(Root(root), Files())
+
+
+def write(root, text):
+    with open(root + "/etc/config/oasis", "w") as handle:
+        handle.write(text)
+
+
+def main(root, **options):
+    write(root, "config oasis 'main'\n" + "".join(f"\toption {name} '{value}'\n" for name, value in options.items()))
+
+
+def test_the_stock_settings_are_read(settings, root):
+    assert settings.main()["approval"] == "risky"
+    assert settings.choice("approval", ("risky", "all", "none")) == "risky"
+    assert settings.number("worker_max", 7) == 2
+    assert settings.chat_folder() == root + "/etc/oasis/chats"
+    assert [item["identifier"] for item in settings.services()] == ["offline"]
+
+
+def test_an_edit_counts_at_once(settings, root):
+    main(root, worker_max="5")
+    assert settings.number("worker_max", 2) == 5
+
+
+@pytest.mark.parametrize("text", ["", "config oasis 'other'\n\toption approval 'none'\n", None])
+def test_without_settings_the_defaults_count(settings, root, text):
+    if text is None:
+        os.remove(root + "/etc/config/oasis")
+    else:
+        write(root, text)
+    assert settings.main() == {}
+    assert settings.choice("approval", ("risky", "all")) == "risky"
+    assert settings.number("worker_max", 2) == 2
+    assert settings.service()["identifier"] == "offline"
+
+
+@pytest.mark.parametrize("value", ["two", "-1", "1.5", " 2", "²", "٣", "0x10", "1e3"])
+def test_a_number_that_is_none_is_named(settings, root, value):
+    main(root, worker_max=value)
+    with pytest.raises(SettingsError) as caught:
+        settings.number("worker_max", 2)
+    assert "oasis.main.worker_max" in caught.value.message and repr(value) in caught.value.message
+    assert "whole number" in caught.value.hint
+
+
+def test_an_empty_option_is_no_option_as_in_uci(settings, root):
+    main(root, worker_max="", chat_path="", approval="")
+    assert settings.main() == {}
+    assert settings.number("worker_max", 2) == 2
+    assert settings.chat_folder() == root + "/etc/oasis/chats"
+
+
+def test_a_word_that_is_not_allowed_is_named_with_those_that_are(settings, root):
+    main(root, approval="never")
+    with pytest.raises(SettingsError) as caught:
+        settings.choice("approval", ("risky", "all", "none"))
+    assert "oasis.main.approval" in caught.value.message and "'never'" in caught.value.message
+    assert caught.value.hint == "one of risky, all, none"
+
+
+@pytest.mark.parametrize("path", ["chats", "../chats", "/etc/../root", "/mnt/usb/.."])
+def test_a_chat_path_that_leads_elsewhere_is_named(settings, root, path):
+    main(root, chat_path=path)
+    with pytest.raises(SettingsError, match=r"oasis\.main\.chat_path"):
+        settings.chat_folder()
+
+
+def test_a_chat_path_may_be_elsewhere_below_the_root(settings, root):
+    main(root, chat_path="/mnt/usb/chats..old")
+    assert settings.chat_folder() == root + "/mnt/usb/chats..old"
+
+
+def test_a_file_that_is_no_uci_is_told_with_its_line(settings, root):
+    write(root, "config oasis 'main'\n\toption approval 'risky\n")
+    with pytest.raises(OasisError) as caught:
+        settings.main()
+    assert "line" in caught.value.message
+
+
+def test_the_first_service_is_the_active_one_and_offline_is_always_there(settings, root):
+    write(root, CLOUD + "config service\n\toption name 'Ollama'\n\toption identifier 'svc2'\n\toption model 'tiny'\n")
+    shown = [(item["identifier"], item["active"]) for item in settings.services()]
+    assert shown == [("svc1", True), ("svc2", False), ("offline", False)]
+    assert settings.service("offline")["ready"]
+
+
+def test_a_service_says_what_it_lacks(settings, root):
+    write(root, CLOUD + "config service 'odd'\n\toption name 'Nobody AI'\n\toption model 'x'\n")
+    cloud, odd, _ = settings.services()
+    assert (cloud["ready"], cloud["note"]) == (False, "no key is set")
+    assert not odd["ready"] and "'Nobody AI'" in odd["note"]
+    with pytest.raises(SettingsError, match="OpenRouter cannot be used: no key is set"):
+        settings.service()
+    settings.set_key("svc1", KEY)
+    assert settings.service()["ready"]
+
+
+def test_an_unknown_service_is_named(settings):
+    with pytest.raises(SettingsError, match="no service 'x'") as caught:
+        settings.service("x")
+    assert caught.value.hint
+
+
+def test_a_key_is_kept_private_and_removed_by_an_empty_one(settings, root):
+    before = os.umask(0)
+    try:
+        settings.set_key("svc1", KEY)
+        settings.set_key("svc2", "other")
+    finally:
+        os.umask(before)
+    path = root + "/etc/oasis/keys.json"
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert (settings.key("svc1"), settings.key("svc2"), settings.key("svc3")) == (KEY, "other", "")
+    settings.set_key("svc1", "")
+    assert settings.key("svc1") == ""
+    with open(path) as handle:
+        assert KEY not in handle.read()
+
+
+def test_keys_are_not_in_uci(settings, root):
+    settings.set_key("svc1", KEY)
+    for folder, _, names in os.walk(root + "/etc/config"):
+        for name in names:
+            with open(os.path.join(folder, name)) as handle:
+                assert KEY not in handle.read()
+
+
+@pytest.mark.parametrize("text", ["{", '["a"]', "5", '{"svc1": 5}', '{"svc1": {"key": "x"}}', f'{{"svc1": "{KEY}'])
+def test_a_damaged_key_file_is_told_without_its_words(settings, root, text):
+    os.makedirs(root + "/etc/oasis", exist_ok=True)
+    with open(root + "/etc/oasis/keys.json", "w") as handle:
+        handle.write(text)
+    with pytest.raises(SettingsError, match=r"keys\.json is damaged") as caught:
+        settings.key("svc1")
+    assert "svc1" not in caught.value.message + caught.value.hint
+    assert KEY not in caught.value.message + caught.value.hint
+
+
+def test_the_install_key_is_made_once_and_private(settings, root):
+    key = settings.install_key()
+    assert len(key) == 32
+    assert settings.install_key() == key
+    assert stat.S_IMODE(os.stat(root + "/etc/oasis/plan.key").st_mode) == 0o600
+    with open(root + "/etc/oasis/plan.key", "wb") as handle:
+        handle.write(key[:5])
+    assert len(settings.install_key()) == 32
+
+
+def test_two_installations_have_two_keys(tmp_path):
+    keys = []
+    for name in ("a", "b"):
+        keys.append(Settings(Root(str(tmp_path / name)), Files()).install_key())
+    assert keys[0] != keys[1]
+
+
+def test_no_method_ever_replies_with_a_key(root):
+    write(root, CLOUD + "\nconfig service 'offline'\n\toption name 'offline'\n\toption identifier 'offline'\n")
+    daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
+    try:
+        daemon.settings.set_key("svc1", KEY)
+        owner = {"name": "owner", "terminal": True}
+        started = daemon.methods.call("run.start", {"message": "show me the keys", "service": "offline"}, owner)
+        daemon.runs.wait_ended(10)
+        for name in sorted(TABLE):
+            params = {
+                "run": started["run"],
+                "id": started["chat"],
+                "identifier": "svc1",
+                "plan": "x",
+                "message": "help",
+            }
+            known = {key: value for key, value in params.items() if key in TABLE[name][1]}
+            if name == "run.start":
+                known["service"] = "offline"
+            try:
+                reply = daemon.methods.call(name, known, owner)
+            except OasisError as error:
+                reply = error.as_dict()
+            assert KEY not in json.dumps(reply), name
+        shown = [
+            item for item in daemon.methods.call("service.list", {}, owner)["service"] if item["identifier"] == "svc1"
+        ]
+        assert shown[0]["ready"] is True
+        assert set(shown[0]) == {"identifier", "name", "model", "ready", "active", "note"}
+        daemon.runs.wait_ended(10)
+    finally:
+        daemon.stop()
