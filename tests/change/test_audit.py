@@ -1,0 +1,139 @@
+"""The audit log: one line a decision, chained, private, bounded, without contents."""
+
+import hashlib
+import json
+import os
+import stat
+
+import pytest
+
+from oasis.change.audit import AUDIT_BYTES, Audit
+from oasis.errors import StoreError
+from oasis.system.files import Files
+
+HASH = "0123456789abcdef" * 4
+
+
+def plan(name="plan1", packages=("wireless", "network"), secret="correct-horse"):
+    return {
+        "id": name,
+        "hash": HASH,
+        "summary": f"set the password to {secret}",
+        "words": [secret],
+        "uci": [f"set wireless.a.key={secret}"],
+        "operations": [{"op": "set", "value": secret}],
+        "images": {package: (b"", secret.encode()) for package in packages},
+        "services": [{"name": "network", "action": "reload"}],
+    }
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "audit.jsonl")
+
+
+def audit(path, times=None, files=None):
+    moments = iter(times or range(1_700_000_000, 1_800_000_000))
+    return Audit(files or Files(), path, lambda: next(moments))
+
+
+def lines(path):
+    with open(path, "rb") as handle:
+        return handle.read().split(b"\n")[:-1]
+
+
+def check_chain(found, previous=b""):
+    """Return whether each line holds the hash of the line before it."""
+    for line in found:
+        wanted = hashlib.sha256(previous).hexdigest() if previous else ""
+        if json.loads(line)["previous"] != wanted:
+            return False
+        previous = line
+    return True
+
+
+def test_a_decision_is_one_line_that_says_what_by_whom(path):
+    audit(path, [1_700_000_000]).write("approved", plan(), "owner")
+    assert [json.loads(line) for line in lines(path)] == [
+        {
+            "when_unix_s": 1_700_000_000,
+            "what": "approved",
+            "plan": "plan1",
+            "plan_hash": HASH,
+            "role": "owner",
+            "packages": ["network", "wireless"],
+            "services": ["network"],
+            "previous": "",
+        }
+    ]
+
+
+def test_each_line_holds_the_hash_of_the_line_before(path):
+    log = audit(path)
+    for number in range(5):
+        log.write("automatic", plan(f"plan{number}"), "policy")
+    found = lines(path)
+    assert len(found) == 5
+    assert check_chain(found)
+
+
+def test_a_changed_or_missing_line_shows(path):
+    log = audit(path)
+    for number in range(4):
+        log.write("approved", plan(f"plan{number}"), "owner")
+    found = lines(path)
+    assert not check_chain([found[0], *found[2:]])
+    assert not check_chain([found[0], found[1].replace(b"owner", b"viewer"), *found[2:]])
+    assert not check_chain([found[0], found[2], found[1], found[3]])
+
+
+def test_the_chain_goes_on_after_a_restart(path):
+    audit(path).write("approved", plan(), "owner")
+    audit(path).write("declined", plan("plan2"), "owner")
+    assert check_chain(lines(path)) and len(lines(path)) == 2
+
+
+def test_no_content_of_a_plan_is_written(path):
+    audit(path).write("approved", plan(secret="correct-horse"), "owner")
+    with open(path, "rb") as handle:
+        assert b"correct-horse" not in handle.read()
+
+
+def test_the_log_is_private(path):
+    before = os.umask(0)
+    try:
+        audit(path).write("approved", plan(), "owner")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+
+
+def test_a_full_log_becomes_the_second_file_and_the_chain_goes_on(path):
+    log = audit(path)
+    count = 0
+    while not os.path.exists(path + ".1"):
+        log.write("approved", plan(f"plan{count}"), "owner")
+        count += 1
+        assert count < 5000
+    assert os.path.getsize(path + ".1") <= AUDIT_BYTES
+    assert len(lines(path + ".1")) == count - 1
+    assert check_chain(lines(path + ".1"))
+    assert check_chain(lines(path), lines(path + ".1")[-1])
+    log.write("approved", plan("after"), "owner")
+    assert check_chain(lines(path)[1:], lines(path)[0])
+    assert os.path.getsize(path) + os.path.getsize(path + ".1") <= 2 * AUDIT_BYTES
+
+
+def test_a_decision_that_cannot_be_written_is_a_store_error_and_leaves_no_half_line(path):
+    class Full(Files):
+        def write(self, handle, data):
+            handle.write(bytes(data)[: len(data) // 2])
+            raise OSError(28, "No space left on device")
+
+    audit(path).write("approved", plan(), "owner")
+    before = lines(path)
+    with pytest.raises(StoreError):
+        audit(path, files=Full()).write("approved", plan("plan2"), "owner")
+    assert lines(path) == before
+    audit(path).write("approved", plan("plan3"), "owner")
+    assert check_chain(lines(path)) and len(lines(path)) == 2
