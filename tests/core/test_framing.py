@@ -42,6 +42,10 @@ def test_data_lines_of_one_event_are_joined_with_a_line_feed():
     assert data_of(at_every_cut(Events, b"data: a\ndata:b\ndata\ndata:  c\n\n")) == ["a\nb\n\n c"]
 
 
+def test_a_line_end_cut_in_two_is_one_line_end():
+    assert data_of(at_every_cut(Events, b"data: a\r\ndata: b\r\n\r\n")) == ["a\nb"]
+
+
 def test_comments_ids_retries_and_unknown_fields_are_left_out():
     raw = b": ping\n\n:\nid: 4\nretry: 10\nother: x\ndata: kept\n\nevent: lonely\n\n"
     assert at_every_cut(Events, raw) == [{"event": "message", "data": "kept"}]

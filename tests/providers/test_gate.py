@@ -137,11 +137,12 @@ def test_a_repeated_id_is_renamed_with_the_results_that_follow():
 def test_a_late_result_answers_the_newest_call_of_its_id():
     chat = prepared(
         message("user", "u"),
-        message("assistant", call("a")),
-        message("assistant", call("a")),
+        message("assistant", "old", call("a")),
+        message("assistant", "new", call("a")),
         message("tool", result("a")),
     )
-    assert [m["role"] for m in chat] == ["user", "assistant", "tool"]
+    assert [gate.text_of(m) for m in chat[1:3]] == ["old", "new"]
+    assert not gate.blocks_of(chat[1], "tool_use") and gate.blocks_of(chat[2], "tool_use")
 
 
 def test_all_system_texts_are_joined_into_one_first_message():

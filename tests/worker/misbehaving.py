@@ -131,6 +131,14 @@ def moved_here(count):
     yield answer("307 Temporary Redirect", b"", "Location: /good/v1/chat/completions")
 
 
+def moved_away(count):
+    yield answer("307 Temporary Redirect", b"", "Location: http://localhost:@PORT@/good/v1/chat/completions")
+
+
+def quotes_the_key(count):
+    yield as_json("400 Bad Request", {"error": {"message": "the word open sesame is wrong"}})
+
+
 def moved_in_circles(count):
     yield answer("307 Temporary Redirect", b"", "Location: /moved_in_circles/v1/chat/completions")
 
@@ -264,7 +272,7 @@ class Server:
             if isinstance(step, float):
                 self._wait(connection, step)
             else:
-                connection.sendall(step)
+                connection.sendall(step.replace(b"@PORT@", b"%d" % self.port))
 
     def _wait(self, connection, seconds):
         """Wait, but no longer than the client stays and the test runs."""

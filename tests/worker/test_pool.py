@@ -95,6 +95,11 @@ def test_a_chat_through_a_real_worker(pools, server):
     assert pool.count() == {"waiting": 0, "busy": 0, "warm": 1}
 
 
+def test_no_proxy_is_taken_from_the_environment(pools, server):
+    pool = pools(env=dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9"))
+    assert ask(pool, request(server.url("good")))[-1]["type"] == "done"
+
+
 def test_text_comes_before_the_answer_is_complete(pools, server):
     times = []
     pools().chat(request(server.url("paused")), lambda event: times.append(time.monotonic()))

@@ -26,10 +26,10 @@ def send(request):
     return request.param
 
 
-def ask(send, base_url, op="chat", sleeps=None, on_event=None, **options):
+def ask(send, base_url, op="chat", sleeps=None, on_event=None, key=KEY, **options):
     """Return the events of one request; waiting times go to `sleeps` instead of passing."""
     request = {
-        "op": op, "id": 1, "profile": "compatible", "base_url": base_url, "key": KEY, "model": "m",
+        "op": op, "id": 1, "profile": "compatible", "base_url": base_url, "key": key, "model": "m",
         "messages": [{"role": "user", "content": "hi"}], "tools": [], "options": {"idle_s": 5, **options},
     }  # fmt: skip
     events = []
@@ -41,7 +41,7 @@ def ask(send, base_url, op="chat", sleeps=None, on_event=None, **options):
 
     protocol.answer(request, providers.profiles(), send, emit, [].append if sleeps is None else sleeps.append)
     assert [e["type"] for e in events if e["type"] in ("done", "models", "error")] == [events[-1]["type"]]
-    assert KEY not in str(events)
+    assert key not in str(events)
     return events
 
 
@@ -91,6 +91,7 @@ def test_text_is_shown_when_it_arrives_also_without_chunks(send, server):
         ("portal", "portal", 1),
         ("portal_redirect", "redirect", 1),
         ("moved_in_circles", "redirect", 3),
+        ("moved_away", "redirect", 1),
         ("error_at_200", "not_found", 1),
         ("error_in_stream", "overloaded", 1),
         ("wrong_json", "bad_answer", 1),
@@ -132,9 +133,15 @@ def test_the_number_of_retries_is_an_option(send, server):
     assert len(server.seen) == 1
 
 
+def test_a_key_of_any_form_is_masked(send, server):
+    assert "the word … is wrong" in error_of(ask(send, server.url("quotes_the_key"), key="open sesame"))["message"]
+
+
 def test_a_stalled_stream_ends_with_what_came(send, server):
+    started = time.monotonic()
     events = ask(send, server.url("stalled"), idle_s=0.3)
     assert said(events) == "Hello" and error_of(events)["code"] == "timeout"
+    assert time.monotonic() - started < 3
     assert f"127.0.0.1:{server.port} sent nothing for 0.3 s" in error_of(events)["message"]
 
 
