@@ -1,0 +1,203 @@
+"""`make mutants`: takes one safety after another out of a copy of the repository; each must turn a test red.
+
+    python3 tests/mutants.py [WORD…]     only the mutants whose name holds one of the words
+
+Exit status: 0 every mutant was killed, 1 one survived, 2 the tests fail without any mutant or a text was not found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LEFT_OUT = (".git", ".venv", "build", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+# Longer than the slowest of the files below; a mutant that makes them hang is killed as well.
+TIMEOUT_S = 300
+
+JOURNAL = "oasis/change/journal.py"
+TRANSACTION = "oasis/change/transaction.py"
+PLAN = "oasis/change/plan.py"
+FILES = "oasis/system/files.py"
+APPROVAL = "oasis/change/approval.py"
+OF_CHANGES = ("tests/change/test_transaction.py", "tests/change/test_plan.py")
+OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
+OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
+
+# Name, file, the text of the safety, what stands there without it, the tests that must notice.
+MUTANTS = (
+    (
+        "snapshot: the copies that are put back",
+        JOURNAL,
+        'self._files.replace(self.pending + "/files/" + str(item["name"]), item["before"], item["mode"])',
+        "pass",
+        OF_CHANGES,
+    ),
+    (
+        "snapshot: the images that undo needs",
+        JOURNAL,
+        'self._files.replace(folder + "/" + image + "/" + str(item["name"]), item[image])',
+        "pass",
+        OF_CHANGES,
+    ),
+    (
+        "snapshot: prepared before the first commit",
+        TRANSACTION,
+        "self._prepare_or_clear(record, plan)",
+        "pass",
+        OF_CHANGES,
+    ),
+    ("hash: the plan is what was shown", PLAN, 'if self.hash(plan) != plan["hash"]:', "if False:", OF_CHANGES[::-1]),
+    ("hash: the run is bound", PLAN, '("id", "run", "operations"', '("id", "operations"', OF_CHANGES[::-1]),
+    ("hash: the approval names the plan", APPROVAL, "if not is_equal(expected, hash_.lower()):", "if False:", OF_APPROVAL),
+    ("approval: only the owner's counts", APPROVAL, 'if role["name"] != "owner":', "if False:", OF_APPROVAL),
+    ("expiry of a plan", PLAN, 'if self._now_s() > plan["expires_s"]:', "if False:", OF_CHANGES[::-1]),
+    ("fsync: asked of the kernel", FILES, "os.fsync(handle.fileno())", "handle.fileno()", OF_FLASH),
+    ("fsync: of a folder", FILES, "os.fsync(folder)", "pass", OF_FLASH),
+    (
+        "fsync: before a file takes another's place",
+        FILES,
+        "os.chmod(temporary, mode)\n                self.sync(handle)",
+        "os.chmod(temporary, mode)",
+        OF_FLASH,
+    ),
+    (
+        "fsync: of the name that was replaced",
+        FILES,
+        "self.rename(temporary, path)\n            self.sync_folder(path)",
+        "self.rename(temporary, path)",
+        OF_FLASH,
+    ),
+    (
+        "fsync: of the owner's message",
+        FILES,
+        "if sync:\n                self.sync(handle)",
+        "if False:\n                self.sync(handle)",
+        OF_FLASH,
+    ),
+    (
+        "foreign edit: the revision of the plan",
+        PLAN,
+        "if data is None or sha256(data) != revision:",
+        "if data is None:",
+        OF_CHANGES[::-1],
+    ),
+    ("foreign edit: what others have staged", PLAN, "self._check_foreign(plan)", "pass", OF_CHANGES[::-1]),
+    (
+        "foreign edit: kept when it is overwritten",
+        TRANSACTION,
+        "kept = self._journal.keep_foreign(str(record[\"id\"]))",
+        "kept = []",
+        OF_CHANGES,
+    ),
+    (
+        "timer: nobody kept the change",
+        TRANSACTION,
+        'threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()',
+        "pass",
+        OF_CHANGES,
+    ),
+    ("guard process", TRANSACTION, "self._guard = self._executor.detach(", "self._guard = None and (", OF_CHANGES),
+    ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
+    ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
+    ("one change at a time", TRANSACTION, "if self._record is not None:\n                raise", "if False:\n                raise", OF_CHANGES),
+    ("what was written is compared with the plan", TRANSACTION, "self._check_written(plan)", "pass", OF_CHANGES),
+    ("a failing service puts back", TRANSACTION, "self._put_back(record, error.message)", "pass", OF_CHANGES),
+    ("free space is looked at", JOURNAL, "self._check_space(touched)", "pass", OF_CHANGES),
+    (
+        "restore: a damaged copy is never put back",
+        "oasis/change/restore.sh",
+        'if [ "$(sum_of "$copy")" != "$2" ]; then',
+        "if false; then",
+        OF_CHANGES,
+    ),
+)  # fmt: skip
+
+
+class Workplace:
+    """A copy of the repository in which one text at a time is another."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder + "/repository"
+        shutil.copytree(REPOSITORY, self.folder, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+        self._edits = 0
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        """Replace the only place of a text. Raises: ValueError when it is not there exactly once."""
+        path = os.path.join(self.folder, file)
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+        if text.count(old) != 1:
+            raise ValueError(f"{file} holds {text.count(old)} times: {old}")
+        with open(path, "w", encoding="utf-8") as handle:
+            handle.write(text.replace(old, new))
+        # Bytecode is told apart by size and second: every edit is given a second of its own.
+        self._edits += 1
+        moment = time.time() + 10 * self._edits
+        os.utime(path, (moment, moment))
+
+    def first_failure(self, tests: tuple[str, ...]) -> str:
+        """Run tests; return the first that fails, "" when all pass.
+
+        Raises: ValueError when they cannot be run.
+        """
+        argv = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        try:
+            done = subprocess.run(argv, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return f"(the tests hang: more than {TIMEOUT_S} s)"
+        if done.returncode == 0:
+            return ""
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+        if done.returncode != 1 or failed is None:
+            raise ValueError("the tests could not be run:\n" + done.stdout[-3000:] + done.stderr[-1000:])
+        return failed[1]
+
+
+def judge(place: Workplace, mutant: tuple[str, str, str, str, tuple[str, ...]]) -> str:
+    """Take one safety out, run its tests, put it back; return the test that noticed, "" when none did."""
+    _, file, old, new, tests = mutant
+    place.replace(file, old, new)
+    try:
+        return place.first_failure(tests)
+    finally:
+        shutil.copyfile(os.path.join(REPOSITORY, file), os.path.join(place.folder, file))
+
+
+def check_whole(place: Workplace, chosen: list[tuple[str, str, str, str, tuple[str, ...]]]) -> None:
+    """Raise ValueError unless every text is there and every test passes as long as nothing is missing."""
+    for _, file, old, new, _ in chosen:
+        place.replace(file, old, new)
+        shutil.copyfile(os.path.join(REPOSITORY, file), os.path.join(place.folder, file))
+    tests = tuple(dict.fromkeys(test for mutant in chosen for test in mutant[4]))
+    failed = place.first_failure(tests)
+    if failed:
+        raise ValueError("fails with every safety in place: " + failed)
+
+
+def main(words: list[str]) -> int:
+    chosen = [mutant for mutant in MUTANTS if not words or any(word in mutant[0] for word in words)]
+    survived = []
+    with tempfile.TemporaryDirectory(prefix="oasis-mutants-") as folder:
+        place = Workplace(folder)
+        try:
+            check_whole(place, chosen)
+            for mutant in chosen:
+                killer = judge(place, mutant)
+                print(f"killed    {mutant[0]}  by {killer}" if killer else f"SURVIVED  {mutant[0]}", flush=True)
+                if not killer:
+                    survived.append(mutant[0])
+        except ValueError as error:
+            print(f"mutants: {error}", file=sys.stderr)
+            return 2
+    print(f"{len(chosen) - len(survived)} killed, {len(survived)} survived")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
