@@ -91,21 +91,26 @@ def rule_name(verb: str, device: dict[str, object]) -> str:
 
 
 def forward(world: World, slots: dict[str, object]) -> Rows:
-    """Return the row of a new port forward. Raises: Problem when the port goes elsewhere already."""
+    """Return a row for each port that is to be forwarded. Raises: Problem when one goes elsewhere already."""
+    device, ports = slots["device"], slots["port"]
+    check_inside(world, need(device, "ip"))
+    found = [str(port) for port in ports] if isinstance(ports, list) else []
+    inner = str(slots.get("inner") or "")
+    if inner and inner not in found and (len(found) > 1 or "-" in inner + found[0]):
+        raise Problem("range_moves", port=found, inner=inner)
+    return [_forward(world, slots, port, inner or port) for port in found]
+
+
+def _forward(world: World, slots: dict[str, object], port: str, inner: str) -> dict[str, object]:
     device = slots["device"]
     ip = need(device, "ip")
-    check_inside(world, ip)
-    port = str(slots["port"])
-    inner = str(slots.get("inner") or port)
-    if inner != port and ("-" in inner or "-" in port):
-        raise Problem("range_moves", port=port, inner=inner)
     protos = [proto for proto in ("tcp", "udp") if slots.get("proto", "both") in (proto, "both")]
     for taken in _redirects(world, port, protos):
         raise Problem("port_taken", port=port, rule=taken.get("name") or taken[".name"], ip=taken.get("dest_ip", ""))
     label = rule_name(f"Forward {port} to", device) if isinstance(device, dict) else ""
     zones = {"src": wan_zone(world), "dest": zone_of(world, ip)}
     row = {"forward": world.free_name("firewall", _OWN_FORWARD), "name": label, "ip": ip, "port": port, "inner": inner}
-    return [{**row, **zones, **{proto: proto in protos for proto in ("tcp", "udp")}}]
+    return {**row, **zones, **{proto: proto in protos for proto in ("tcp", "udp")}}
 
 
 def forwarded(world: World, slots: dict[str, object]) -> Rows:

@@ -179,11 +179,13 @@ class Reader:
         """Return the best single request that covers all the tokens, or all but courtesy and particles."""
         bare = self._polite(tokens)[0]
         particles = self.words("particles")
-        short = [token for token in bare if token.is_quoted or token.norm not in particles]
         best: Part | None = None
-        for tried in (bare, short, tokens):
-            if tried and (tried is bare or len(tried) != len(bare)):
-                best = best or self._match(sentence, tried, may_change)
+        for tried in (bare, tokens):
+            plain = [token for token in tried if token.is_quoted or token.norm not in particles]
+            best = best or self._match(sentence, tried, may_change)
+            best = best or (self._match(sentence, plain, may_change) if 0 < len(plain) < len(tried) else None)
+            if len(bare) == len(tokens):
+                break
         return best
 
     def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:

@@ -24,6 +24,7 @@ WIDTHS = {
     "address": 1,
     "servers": 8,
     "port": 1,
+    "ports": 6,
     "device": 6,
     "devices": 12,
     "service": 3,
@@ -42,6 +43,7 @@ _SHAPES = {
     "clock": r"\d{1,2}(?:[:.]\d\d)?(?:am|pm|h)?\Z",
 }
 _ADDRESS = r"[\d.:a-f]*[.:][\d.:a-f]*\Z"
+_LISTED = {"servers": _ADDRESS, "ports": r"\d+(?:-\d+)?\Z"}
 
 
 class Problem(Exception):
@@ -57,8 +59,8 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
     """Tell whether tokens can be a value of a type; `stops` are words that end or turn a wish, such as `but`."""
     if len(tokens) > WIDTHS.get(kind, 4):
         return False
-    if kind == "servers":
-        return _are_servers(tokens)
+    if kind in _LISTED:
+        return _are_listed(tokens, _LISTED[kind])
     if kind in _SHAPES:
         return tokens[0].is_quoted or bool(re.match(_SHAPES[kind], tokens[0].norm))
     if any(token.norm in stops for token in tokens if not token.is_quoted):
@@ -67,8 +69,8 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
     return not any(token.tail for token in tokens[:-1]) or kind == "devices"
 
 
-def _are_servers(tokens: list[Token]) -> bool:
-    numbers = [bool(re.match(_ADDRESS, token.norm)) for token in tokens]
+def _are_listed(tokens: list[Token], shape: str) -> bool:
+    numbers = [bool(re.match(shape, token.norm)) for token in tokens]
     return (
         numbers[0]
         and numbers[-1]
@@ -181,6 +183,11 @@ def _port(text: str, is_quoted: bool, world: World) -> str:
     return "-".join(str(end) for end in ends)
 
 
+def _ports(text: str, is_quoted: bool, world: World) -> list[str]:
+    found = [_port(word, is_quoted, world) for word in re.split(r"[\s,;]+", text) if re.match(r"\d", word)]
+    return list(dict.fromkeys(found))
+
+
 def _service(text: str, is_quoted: bool, world: World) -> str:
     known = world.facts.services()
     name = world.alias("services", text)
@@ -214,6 +221,7 @@ _CHECKS = {
     "address": _address,
     "servers": _servers,
     "port": _port,
+    "ports": _ports,
     "service": _service,
     "place": _place,
     "device": _device,

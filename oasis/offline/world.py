@@ -170,7 +170,8 @@ def _plain_words(text: str, articles: set[str]) -> str:
 
 
 def _by_name(known: list[dict[str, object]], text: str, articles: set[str]) -> list[dict[str, object]]:
-    words = [_letters(word) for word in re.split(r"[\s_-]+", _plain_words(text, articles))]
+    plain = re.sub(r"'s\b", "", _plain_words(text, articles))
+    words = [_letters(word) for word in re.split(r"[\s_-]+", plain)]
     words = [word for word in words if word]
     whole = "".join(words)
     if not whole:

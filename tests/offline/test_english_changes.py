@@ -48,8 +48,8 @@ def lease(mac, name, ip):
     return {path: "host", path + ".name": name, path + ".mac": mac, path + ".ip": ip}
 
 
-def forward(port, ip, name, inner=None, proto=("tcp", "udp")):
-    path = "firewall.oasis_forward_1"
+def forward(port, ip, name, inner=None, proto=("tcp", "udp"), number=1):
+    path = f"firewall.oasis_forward_{number}"
     options = {"name": f"Forward {port} to {name}", "src": "wan", "src_dport": port, "dest": "lan", "dest_ip": ip}
     options.update(dest_port=inner or port, proto=list(proto), target="DNAT")
     return {path: "redirect", **{path + "." + option: value for option, value in options.items()}}
@@ -146,6 +146,8 @@ STOCK = {
     "use hunter2hunter as the wifi password": KEYS,
     "protect the wifi with the password hunter2hunter": KEYS,
     "the wifi password should be hunter2hunter": KEYS,
+    "the password for the wifi should be hunter2hunter": KEYS,
+    "change the wifi password from the-old-key to hunter2hunter": KEYS,
     "set the wifi password to hunter2hunter.": KEYS,
     "set the wifi password to hunter2hunter!": key("hunter2hunter!"),
     "chagne wfi pasword to hunter2hunter": KEYS,
@@ -162,6 +164,7 @@ STOCK = {
     # both
     "set the wifi name to Attic and the password to hunter2hunter": {**SSIDS, **KEYS},
     "change the wifi name to Attic and password to hunter2hunter": {**SSIDS, **KEYS},
+    "Set SSID Attic with key hunter2hunter": {**SSIDS, **KEYS},
     "call my wifi Attic with password hunter2hunter": {**SSIDS, **KEYS},
     'rename the wifi to Attic and set the password to "hunter2hunter"': {**SSIDS, **KEYS},
     "set up a wifi called Attic with the password hunter2hunter": {**SSIDS, **KEYS},
@@ -177,6 +180,9 @@ STOCK = {
     # guests
     "set up a guest wifi called Visitors with password welcome123": guest("Visitors", "welcome123"),
     "create a guest network named Visitors with the password welcome123": guest("Visitors", "welcome123"),
+    "create a separate wifi for guests called Visitors with password welcome123": guest("Visitors", "welcome123"),
+    "add guest wifi Visitors password welcome123": guest("Visitors", "welcome123"),
+    "make a guest wifi named Visitors protected with welcome123": guest("Visitors", "welcome123"),
     "Please make a guest Wi-Fi called 'Our Guests' and password 'wel come 1'": guest("Our Guests", "wel come 1"),
     "I need a guest wifi called Visitors with password welcome123 on 5 ghz": guest(
         "Visitors", "welcome123", "radio1", "default_radio1"
@@ -198,6 +204,8 @@ STOCK = {
     "give the printer a static ip": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.107"),
     "give the printer the static ip 192.168.1.50": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.50"),
     "add a static lease for 192.168.1.107 at 192.168.1.50": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.50"),
+    "set a static IP of 192.168.1.50 for the printer": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.50"),
+    "make the printer's IP static": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.107"),
     "create a dhcp reservation for the printer": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.107"),
     "the printer should always get 192.168.1.50": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.50"),
     "set the ip of the printer to 192.168.1.50": lease("aa:bb:cc:00:00:07", "HP-Printer", "192.168.1.50"),
@@ -211,6 +219,12 @@ STOCK = {
     "open port 25565 for the xbox": forward("25565", "192.168.1.104", "xbox"),
     "forward ports 8000-8010 to nas": forward("8000-8010", "192.168.1.105", "nas"),
     "set up a port forward for 443 to nas": forward("443", "192.168.1.105", "nas"),
+    "forward ports 80 and 443 to nas": {
+        **forward("80", "192.168.1.105", "nas"),
+        **forward("443", "192.168.1.105", "nas", number=2),
+    },
+    "forward external port 8443 to nas port 443": forward("8443", "192.168.1.105", "nas", inner="443"),
+    "forward TCP 443 from WAN to nas": forward("443", "192.168.1.105", "nas", proto=("tcp",)),
     "redirect port 443 from the internet to nas": forward("443", "192.168.1.105", "nas"),
     "foward port 443 to nas": forward("443", "192.168.1.105", "nas"),
     # names
