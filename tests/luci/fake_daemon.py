@@ -91,7 +91,6 @@ class Daemon:
         return function(**params)
 
     # --- what there is
-
     def m_info(self) -> Value:
         return {
             "version": "0", "root": "/", "backend": "file", "approval": "risky",
