@@ -340,6 +340,18 @@ def test_a_plan_waits_for_the_owner_and_its_decision_is_final(call, daemon):
     assert call("change.list")["changes"] == []
 
 
+def test_a_chat_deleted_while_chats_are_listed_is_left_out():
+    class Vanishing:
+        def names(self):
+            return ["0" * 20]
+
+        def open(self, name):
+            raise UsageError("there is no chat " + name)
+
+    methods = Methods("/", "", Vanishing(), None, None, None, None, None)
+    assert methods.call("chat.list", {}, VIEWER) == {"item": []}
+
+
 def test_methods_that_name_what_is_not_there_say_so(call):
     for name, params in (
         ("run.poll", {"run": "x"}), ("run.cancel", {"run": "x"}), ("plan.approve", {"plan": "x", "hash": "y"}),

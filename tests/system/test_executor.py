@@ -138,11 +138,15 @@ def test_output_up_to_the_cap_is_whole(executor):
     assert (status, len(out)) == (0, OUTPUT_BYTES)
 
 
-@pytest.mark.parametrize("service", ["sleep 300", "while :; do echo alive; sleep 0.01; done"])
+# Prints without a pause that could be taken for silence, and slowly enough to stay below the cap for seconds.
+CHATTY = "import time\nwhile True: print('alive' * 40, flush=True); time.sleep(0.005)"
+
+
+@pytest.mark.parametrize("service", ["sleep 300", f'{sys.executable} -IS -c "{CHATTY}"'])
 def test_an_init_script_that_leaves_a_service_with_our_pipe_does_not_hang(executor, tmp_path, service):
     started = time.monotonic()
     status, out, _ = shell(
-        executor, f'({service}) & echo $! >"$1"; echo started; exit 5', str(tmp_path / "pid"), timeout_s=20
+        executor, f'({service}) & echo $! >"$1"; echo started; sleep 1; exit 5', str(tmp_path / "pid"), timeout_s=20
     )
     pid = int((tmp_path / "pid").read_text())
     try:
