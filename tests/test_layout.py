@@ -273,6 +273,27 @@ def test_importing_the_daemon_loads_nothing_heavy():
         warnings.warn(f"an idle daemon loads {name}", stacklevel=1)
 
 
+BAD_JSON = """
+import sys
+sys.path.insert(0, %r)
+from oasis.core import jsonl
+from oasis.errors import SchemaError
+assert "json" not in sys.modules, "a command starts without it"
+bad = ['{nonsense}', '"a', '{"a"}', '[1 2]', '[1,]', '"\\\\x"', '"\\\\u12"']
+bad += ['', 'nul', '1 2', '[NaN]', '"\\t"', '{"a":1,}', '-']
+for text in bad:
+    try:
+        jsonl.loads(text)
+    except SchemaError:
+        continue
+    raise AssertionError(text)
+"""
+
+
+def test_bad_json_is_refused_where_nobody_loaded_the_json_package():
+    subprocess.run([sys.executable, "-IS", "-c", BAD_JSON % REPOSITORY], check=True, timeout=60)
+
+
 def mapped(pid):
     with open(f"/proc/{pid}/maps", encoding="utf-8") as lines:
         paths = {line.split(None, 5)[5].strip() for line in lines if len(line.split(None, 5)) == 6}

@@ -145,6 +145,9 @@ def _parser() -> "Callable[[str], Json]":
             value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
         except StopIteration as stop:
             raise ValueError("a value is missing at character %d" % stop.value)
+        except SystemError:
+            # The scanner takes its exception from the json package, and has none to raise where nobody loaded that.
+            raise ValueError("a mark or a word is wrong, or a text has no end")
         if text[end:].strip(_BLANKS):
             raise ValueError("more than one value, the second after character %d" % end)
         return value
