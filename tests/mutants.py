@@ -54,7 +54,13 @@ MUTANTS = (
     ),
     ("hash: the plan is what was shown", PLAN, 'if self.hash(plan) != plan["hash"]:', "if False:", OF_CHANGES[::-1]),
     ("hash: the run is bound", PLAN, '("id", "run", "operations"', '("id", "operations"', OF_CHANGES[::-1]),
-    ("hash: the approval names the plan", APPROVAL, "if not is_equal(expected, hash_.lower()):", "if False:", OF_APPROVAL),
+    (
+        "hash: the approval names the plan",
+        APPROVAL,
+        "if not is_equal(expected, hash_.lower()):",
+        "if False:",
+        OF_APPROVAL,
+    ),
     ("approval: only the owner's counts", APPROVAL, 'if role["name"] != "owner":', "if False:", OF_APPROVAL),
     ("expiry of a plan", PLAN, 'if self._now_s() > plan["expires_s"]:', "if False:", OF_CHANGES[::-1]),
     ("fsync: asked of the kernel", FILES, "os.fsync(handle.fileno())", "handle.fileno()", OF_FLASH),
@@ -91,7 +97,7 @@ MUTANTS = (
     (
         "foreign edit: kept when it is overwritten",
         TRANSACTION,
-        "kept = self._journal.keep_foreign(str(record[\"id\"]))",
+        'kept = self._journal.keep_foreign(str(record["id"]))',
         "kept = []",
         OF_CHANGES,
     ),
@@ -105,7 +111,13 @@ MUTANTS = (
     ("guard process", TRANSACTION, "self._guard = self._executor.detach(", "self._guard = None and (", OF_CHANGES),
     ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
-    ("one change at a time", TRANSACTION, "if self._record is not None:\n                raise", "if False:\n                raise", OF_CHANGES),
+    (
+        "one change at a time",
+        TRANSACTION,
+        "if self._record is not None:\n                raise",
+        "if False:\n                raise",
+        OF_CHANGES,
+    ),
     ("what was written is compared with the plan", TRANSACTION, "self._check_written(plan)", "pass", OF_CHANGES),
     ("a failing service puts back", TRANSACTION, "self._put_back(record, error.message)", "pass", OF_CHANGES),
     ("free space is looked at", JOURNAL, "self._check_space(touched)", "pass", OF_CHANGES),
@@ -116,7 +128,7 @@ MUTANTS = (
         "if false; then",
         OF_CHANGES,
     ),
-)  # fmt: skip
+)
 
 
 class Workplace:
@@ -127,15 +139,23 @@ class Workplace:
         shutil.copytree(REPOSITORY, self.folder, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
         self._edits = 0
 
-    def replace(self, file: str, old: str, new: str) -> None:
-        """Replace the only place of a text. Raises: ValueError when it is not there exactly once."""
-        path = os.path.join(self.folder, file)
-        with open(path, encoding="utf-8") as handle:
+    def replace(self, file: str, old: str, new: str) -> str:
+        """Replace the only place of a text and return the whole file as it was.
+
+        Raises: ValueError when the text is not there exactly once.
+        """
+        with open(os.path.join(self.folder, file), encoding="utf-8") as handle:
             text = handle.read()
         if text.count(old) != 1:
             raise ValueError(f"{file} holds {text.count(old)} times: {old}")
+        self.write(file, text.replace(old, new))
+        return text
+
+    def write(self, file: str, text: str) -> None:
+        """Write a file of the copy so that no bytecode of its older version is taken for it."""
+        path = os.path.join(self.folder, file)
         with open(path, "w", encoding="utf-8") as handle:
-            handle.write(text.replace(old, new))
+            handle.write(text)
         # Bytecode is told apart by size and second: every edit is given a second of its own.
         self._edits += 1
         moment = time.time() + 10 * self._edits
@@ -162,18 +182,17 @@ class Workplace:
 def judge(place: Workplace, mutant: tuple[str, str, str, str, tuple[str, ...]]) -> str:
     """Take one safety out, run its tests, put it back; return the test that noticed, "" when none did."""
     _, file, old, new, tests = mutant
-    place.replace(file, old, new)
+    whole = place.replace(file, old, new)
     try:
         return place.first_failure(tests)
     finally:
-        shutil.copyfile(os.path.join(REPOSITORY, file), os.path.join(place.folder, file))
+        place.write(file, whole)
 
 
 def check_whole(place: Workplace, chosen: list[tuple[str, str, str, str, tuple[str, ...]]]) -> None:
     """Raise ValueError unless every text is there and every test passes as long as nothing is missing."""
     for _, file, old, new, _ in chosen:
-        place.replace(file, old, new)
-        shutil.copyfile(os.path.join(REPOSITORY, file), os.path.join(place.folder, file))
+        place.write(file, place.replace(file, old, new))
     tests = tuple(dict.fromkeys(test for mutant in chosen for test in mutant[4]))
     failed = place.first_failure(tests)
     if failed:
