@@ -4,13 +4,16 @@
 Setting an option to the value that it has is no change and never a finding. Nothing is refused here: callers decide.
 
 Shape of a finding: {"number": index of the operation, "kind", "where": "package.section.option", "message", "hint"};
-kind is unknown_package, unknown_type, unknown_option, bad_value, exec (runs code, names a file: the owner's alone) or
-missing_reference (names a section, zone or network that will not be there). A secret's value is in no message.
+kind is unknown_package, unknown_type, unknown_option, bad_value, exec (runs code, names a file: the owner's alone),
+missing_reference (names a section, zone, network or bridge that will not be there) or missing_dependency (an option is
+not there that another one calls for, or nothing reads it). A secret's value is in no message.
 """
 
 from __future__ import annotations
 
-from oasis.change import datatypes, spelling
+import re
+
+from oasis.change import datatypes, dependencies, spelling
 from oasis.change.draft import Draft
 from oasis.change.entries import known_as, mark, option, option_names, packages, section_type, title, types
 
@@ -26,7 +29,13 @@ _TARGETS = {
     "zone": ("firewall", "zone", "name"),
     "radio": ("wireless", "wifi-device", ""),
     "ipset": ("firewall", "ipset", "name"),
+    "bridge": ("network", "device", "name"),
+    "tracked": ("mwan3", "interface", ""),
+    "member": ("mwan3", "member", ""),
+    "policy": ("mwan3", "policy", ""),
 }
+# names that mean something without a section
+_GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
 
 def check(
@@ -42,6 +51,7 @@ def check(
     review.check_references()
     if not review.findings:  # else a name that was only misspelt would look removed everywhere
         review.check_left_behind()
+        review.check_dependencies()
     return sorted(review.findings, key=lambda finding: int(str(finding["number"])))
 
 
@@ -216,7 +226,7 @@ class _Review:
             for name, section in self._draft.sections(package).items():
                 for key, value in section.items():
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
-                    where = f"{package}.{name}.{key}"
+                    where = f"{package}.{self._draft.shown(package, name)}.{key}"
                     if entry and "ref" in entry:
                         self._check_target(where, str(entry["ref"]), value)
 
@@ -230,13 +240,23 @@ class _Review:
                     number = self._touched[_TARGETS[kind][0]]
                     self._add(number, "missing_reference", where, text, "change or delete it too")
 
+    def check_dependencies(self) -> None:
+        """Check that what the new values call for is there."""
+        for package, number in self._touched.items():
+            for name, section in self._draft.sections(package).items():
+                for option_, text, hint in dependencies.missing(package, self._draft.earlier(package, name), section):
+                    where = f"{package}.{self._draft.shown(package, name)}.{option_}"
+                    self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
+
     def _names(self, ref: str, is_before: bool) -> list[str]:
         if ref not in _TARGETS:
             return []
         package, type_, key = _TARGETS[ref]
         sections = self._draft.before(package) if is_before else self._draft.sections(package)
         found = [name if not key else str(s.get(key, "")) for name, s in sections.items() if s[".type"] == type_]
-        return [name for name in found if name]
+        if ref == "bridge":
+            found += ["br-" + name for name, s in sections.items() if s.get("type") == "bridge"]
+        return [name for name in found if name] + _GIVEN.get(ref, [])
 
     def _say(self, number: int, operation: dict[str, object], kind: str, message: str, hint: str) -> None:
         self._add(number, kind, _where(operation), message, hint)
@@ -264,6 +284,16 @@ def _error(entry: dict[str, object], value: str) -> str:
 
 
 def _plain_reference(ref: str, value: str) -> tuple[str, str]:
-    """Return what is named, without a firewall's `!`; a device is only checked when it is the alias of a network."""
+    """Return what is named, without a firewall's `!`.
+
+    Which devices there are only the kernel knows; but an alias (@lan) needs its network, and a bridge (br-lan,
+    br-lan.5) its section, except Docker's.
+    """
     value = value.lstrip("! ")
-    return ("interface", value[1:]) if ref == "device" and value.startswith("@") else (ref, value)
+    if ref != "device":
+        return ref, value
+    if value.startswith("@"):
+        return "interface", value[1:]
+    base = value.partition(".")[0]
+    is_bridge = base.startswith("br-") and not re.match("br-[0-9a-f]{12}$", base)
+    return ("bridge", base) if is_bridge else ("device", value)

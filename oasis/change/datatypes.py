@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TRUE = ("1", "on", "true", "yes", "enabled")
 _FALSE = ("0", "off", "false", "no", "disabled")
+_DEVICE = r"[A-Za-z0-9_@][A-Za-z0-9_.@+~-]{0,14}"
 _TOKEN = re.compile(r"\s*(?:'([^']*)'|([(),])|([^\s'(),]+))")
 
 
@@ -159,7 +160,8 @@ def uciname(value: str) -> str:
 
 
 def netdevname(value: str) -> str:
-    good = re.match(r"[^\s/%:]{1,15}\Z", value) is not None and value not in (".", "..")
+    # narrower than the kernel's rule: scripts of several packages put device names into a line that a shell reads
+    good = re.match(_DEVICE + r"\Z", value) is not None
     return _say(good, "the name of a network device, 15 characters at most")
 
 
@@ -170,7 +172,7 @@ def device(value: str) -> str:
 
 def bridge_port(value: str) -> str:
     """Validate a port of a bridge VLAN: lan1, lan1:u, lan1:t, lan1:u*."""
-    return _say(re.match(r"[^\s/%:*]{1,15}(?::[ut]?\*?)?\Z", value) is not None, "a port like lan1:t or lan1:u*")
+    return _say(re.match(_DEVICE + r"(?::[ut]?\*?)?\Z", value) is not None, "a port like lan1:t or lan1:u*")
 
 
 def hexstring(value: str) -> str:
@@ -260,6 +262,29 @@ def wpakey(value: str) -> str:
 def wepkey(value: str) -> str:
     good = re.match(r"(?:s:)?(?:.{5}|.{13}|[0-9A-Fa-f]{10}|[0-9A-Fa-f]{26})\Z", value) is not None
     return _say(good, "a WEP key: 5 or 13 characters, or 10 or 26 hexadecimal digits")
+
+
+def wgkey(value: str) -> str:
+    """Validate a WireGuard key; what the value was is never said."""
+    good = re.match(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=\Z", value) is not None
+    return _say(good, "a WireGuard key: 44 characters of base64")
+
+
+def shellword(value: str) -> str:
+    """Validate a text that some package's script gives to a shell once more: nothing in it means anything there."""
+    good = re.match(r"[A-Za-z0-9_.:,/@%+=^!][A-Za-z0-9_.:,/@%+=^!-]{0,255}\Z", value) is not None
+    return _say(good, "letters, digits and _ . : , / @ % + = ^ ! - only, since scripts of that package evaluate it")
+
+
+def url(value: str) -> str:
+    """Validate a web address in which nothing means anything to a shell."""
+    good = re.match(r"https?://[A-Za-z0-9_.:/?@=%+,~-]{1,512}\Z", value) is not None
+    return _say(good, "a web address like https://example.org/path, without quotes, blanks and &")
+
+
+def email(value: str) -> str:
+    good = re.match(r"[A-Za-z0-9_.+]+[A-Za-z0-9_.+-]*@[A-Za-z0-9][A-Za-z0-9.-]*\Z", value) is not None
+    return _say(good, "an e-mail address")
 
 
 def timehhmmss(value: str) -> str:
@@ -355,13 +380,14 @@ _PROTOCOLS = (
 _PLAIN: dict[str, Callable[..., str]] = {
     "anycase": anycase, "bool": boolean, "bridgeport": bridge_port, "cidr": cidr, "cidr4": cidr4,
     "cidr6": cidr6, "date": date, "device": device, "dnsaddress": dnsaddress, "dnsserver": dnsserver,
-    "duration": duration, "encryption": encryption, "fwnetwork": fwnetwork, "hexstring": hexstring,
+    "duration": duration, "email": email, "encryption": encryption, "fwnetwork": fwnetwork, "hexstring": hexstring,
     "host": host, "hostname": hostname, "integer": integer, "ip4addr": ip4addr, "ip4net": ip4net,
     "ip6addr": ip6addr, "ip6hostid": ip6hostid, "ipaddr": ipaddr, "ipaddrport": ipaddrport,
     "macaddr": macaddr, "max": at_most, "maxlength": max_length, "min": at_least, "name": name,
     "netdevname": netdevname, "netmask4": netmask4, "network": network, "oneof": oneof, "pattern": pattern,
     "port": port, "portrange": portrange, "protocol": protocol, "range": in_range,
-    "rangelength": range_length, "string": anything, "text": anything, "timehhmmss": timehhmmss,
-    "uciname": uciname, "uinteger": uinteger, "wepkey": wepkey, "word": word, "wpakey": wpakey,
+    "rangelength": range_length, "shellword": shellword, "string": anything, "text": anything, "timehhmmss": timehhmmss,
+    "uciname": uciname, "uinteger": uinteger, "url": url, "wepkey": wepkey, "wgkey": wgkey, "word": word,
+    "wpakey": wpakey,
 }  # fmt: skip
 _COMBINED: dict[str, Callable[[str, list[object]], str]] = {"or": _or, "and": _and, "neg": _neg, "list": _list}

@@ -24,6 +24,7 @@ class Draft:
         self._read = read_package
         self._before: dict[str, dict[str, dict[str, object]]] = {}
         self._now: dict[str, dict[str, dict[str, object]]] = {}
+        self._origin: dict[tuple[str, str], str] = {}
         self._added = 0
 
     def loaded(self) -> list[str]:
@@ -41,6 +42,18 @@ class Draft:
         """Return the sections as they are now."""
         self.before(package)
         return self._now[package]
+
+    def earlier(self, package: str, section: str) -> dict[str, object] | None:
+        """Return a section as it was read, also when it is renamed since; None when it is new."""
+        return self.before(package).get(self._origin.get((package, section), section))
+
+    def shown(self, package: str, section: str) -> str:
+        """Return how a section is called in messages: new ones without a name by type and place."""
+        if " " not in section:
+            return section
+        found = self.sections(package)
+        same = [name for name in found if found[name][".type"] == found[section][".type"]]
+        return "@{}[{}]".format(found[section][".type"], same.index(section))
 
     def find(self, package: str, section: str) -> str:
         """Return the name of a section given by name or as @type[index], "" when it is not there."""
@@ -92,6 +105,7 @@ class Draft:
             found[section] = {name if key == option else key: value for key, value in found[section].items()}
         else:
             self._now[package] = {name if key == section else key: value for key, value in found.items()}
+            self._origin[package, name] = self._origin.get((package, section), section)
 
     def move(self, package: str, section: str, index: int) -> None:
         """Move a section to a place in the package."""

@@ -7,7 +7,10 @@ Shape of a file: {"package", "source": where the facts come from, "types": {type
 "ref"?, "aka"?: [wrong names that mean it]}. `mark` is "secret:CLASS", "outward" (sends traffic or logs elsewhere) or
 "exec" (runs code, names a file or folder, passes raw arguments); without it the option is plain. A type's mark holds
 for all its options. The name "*" stands for every other option; a type that ends in "*" for every type that begins so.
-`ref` names what the value must be the name of: interface, zone, radio, ipset or device.
+`ref` names what the value must be the name of: interface, zone, radio, ipset, device or a section of mwan3.
+A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
+value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
+read nowhere else. A pattern is a regular expression.
 """
 
 from __future__ import annotations
@@ -70,6 +73,13 @@ def option(package: str, type_: str, name: str) -> dict[str, object] | None:
     return entry
 
 
+def rules(package: str, type_: str, kind: str) -> list[dict[str, object]]:
+    """Return the rules of a type on options that depend on each other; `kind` is "needs" or "only"."""
+    found = (section_type(package, type_) or {}).get(kind, [])
+    assert isinstance(found, list)
+    return found
+
+
 def option_names(package: str, type_: str) -> list[str]:
     """Return the names of a type's options that may be changed."""
     whole = section_type(package, type_) or {}
@@ -93,6 +103,12 @@ def mark(package: str, type_: str, name: str) -> str:
     """Return "plain", "secret:CLASS", "outward" or "exec"; what has no entry is exec."""
     entry = option(package, type_, name)
     return "exec" if entry is None else str(entry.get("mark", "plain"))
+
+
+def is_secret(package: str, type_: str, name: str) -> bool | None:
+    """Tell whether an option holds a secret; None when the catalogue cannot: no entry, or exec, which has no class."""
+    found = mark(package, type_, name)
+    return None if found == "exec" else found.startswith("secret:")
 
 
 def title(package: str, type_: str, name: str = "") -> str:

@@ -1,4 +1,6 @@
-"""Which UCI options hold a secret, decided by name and never by value; the rules are data in secrets.json.
+"""Which UCI options hold a secret, decided by name and never by value.
+
+The catalogue's mark decides where it tells it; for what has no entry, or is exec there, the rules in secrets.json do.
 
 One place for every way out of the router: tool results, diffs, logs and chats ask here before they show a value.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from oasis.change import entries
 from oasis.core import jsonl
 
 MASK = "********"  # always as long, so that it tells nothing about the value
@@ -16,6 +19,9 @@ _rules: dict[str, list[list[str]]] = {}
 
 def is_secret(package: str, type: str, option: str) -> bool:
     """Tell whether `option` of a section of `type` holds a secret."""
+    known = entries.is_secret(package, type, option)
+    if known is not None:
+        return known
     if not _rules:
         _rules.update(_load())
     path = (package, type, option)

@@ -204,7 +204,7 @@ def test_options_that_name_files_or_commands_are_never_plain(name):
     with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
         data = json.load(file)
     harmless = {"uhttpd.script_timeout", "dhcp.ignore_hosts_dir", "wireless.multi_ap_profile"}
-    harmless |= {"wireless.ca_cert_usesystem", "wireless.ca_cert2_usesystem"}
+    harmless |= {"network.profile", "network.v6profile", "wireless.ca_cert_usesystem", "wireless.ca_cert2_usesystem"}
     for kind, whole in data["types"].items():
         for option in whole["options"]:
             if suspicious.search(option) and f"{data['package']}.{option}" not in harmless:
@@ -507,7 +507,7 @@ def test_data_have_the_documented_shape(name):
             assert set(entry) <= {"type", "values", "title", "list", "mark", "ref", "aka"}
             assert ("type" in entry) != ("values" in entry)
             assert marks.fullmatch(entry.get("mark", "exec"))
-            assert entry.get("ref", "zone") in ("interface", "zone", "radio", "ipset", "device")
+            assert entry.get("ref", "zone") in {*catalogue._TARGETS, "device"}
 
 
 def test_wrong_names_are_no_options_themselves():
