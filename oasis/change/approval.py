@@ -58,6 +58,8 @@ class Desk:
             plan = self._waiting(name)
             if role["name"] != "owner":
                 raise PolicyError("only the owner approves a plan", "this connection has the role %s" % role["name"])
+            if self._now_s() > plan["expires_s"]:
+                raise UsageError("plan %r has expired" % name, "ask for the change again")
             whole = str(plan["hash"])
             expected = whole[:SHORT] if role["terminal"] and len(hash_) == SHORT else whole
             if not is_equal(expected, hash_.lower()):

@@ -5,6 +5,8 @@ Each line holds the SHA-256 of the line before it ("previous"), so that a remove
 
 from __future__ import annotations
 
+import threading
+
 from oasis.core import jsonl
 from oasis.system.digest import sha256
 
@@ -24,11 +26,22 @@ class Audit:
         self._files = files
         self._path = path
         self._unix_s = unix_s
+        self._lock = threading.Lock()  # the chain needs the line before, whole
 
     def write(self, what: str, plan: Plan, role: str) -> None:
-        """Add one decision: what happened to which plan by whose word."""
+        """Add one decision: what happened to which plan by whose word.
+
+        A line torn by a power cut is cut off first. Raises: StoreError.
+        """
+        with self._lock:
+            self._write(what, plan, role)
+
+    def _write(self, what: str, plan: Plan, role: str) -> None:
         data = self._files.read(self._path) or b""
-        last = data.rstrip(b"\n").rpartition(b"\n")[2]
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            self._files.cut(self._path, len(whole))
+        last = whole.rstrip(b"\n").rpartition(b"\n")[2]
         line = jsonl.line(
             {
                 "when_unix_s": self._unix_s(),
@@ -41,6 +54,6 @@ class Audit:
                 "previous": sha256(last) if last else "",
             }
         )
-        if len(data) + len(line) > AUDIT_BYTES:
-            self._files.rename(self._path, self._path + ".1")
+        if len(whole) + len(line) > AUDIT_BYTES:
+            self._files.move(self._path, self._path + ".1")
         self._files.append(self._path, line, True)

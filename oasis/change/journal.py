@@ -96,8 +96,7 @@ class Journal:
         if not self._files.names(self.pending):
             return
         for name in ("list", "restored"):
-            self._files.remove(self.pending + "/" + name)
-        self._files.sync_folder(self.pending + "/list")
+            self._files.forget(self.pending + "/" + name)
         self._files.remove(self.pending + "/deadline")
         for name in self._files.names(self.pending + "/files"):
             self._files.remove(self.pending + "/files/" + name)
@@ -113,7 +112,7 @@ class Journal:
         for name in self.kept():
             folder = self._history + "/" + change + "/kept"
             self._files.folder(folder)
-            self._files.rename(self.pending + "/kept/" + name, folder + "/" + name)
+            self._files.move(self.pending + "/kept/" + name, folder + "/" + name)
             paths.append(folder + "/" + name)
         return paths
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import threading
 
-from oasis.errors import ApplyError, OasisError, RollbackError, ToolError, UsageError
+from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UsageError
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
@@ -248,7 +248,7 @@ class Transaction:
         # The moment that confirms is the removal of the list, the moment that rolls back is its restoring: the record
         # is only told about it, so a power cut between the two is read correctly at the next start.
         if state == "confirmed":
-            self._journal.clear()
+            self._forget_pending()
         self._record = None
         self._wake.notify_all()
         self._end_guard()
@@ -258,6 +258,14 @@ class Transaction:
         elif record.get("undoes"):
             self._mark_undone(record)
         self._journal.trim()
+
+    def _forget_pending(self) -> None:
+        """Remove the list; when only its syncing failed, a power cut may still put the change back, which is safe."""
+        try:
+            self._journal.clear()
+        except StoreError:
+            if self._journal.is_pending():
+                raise
 
     def _put_back(self, record: Record, reason: str) -> None:
         """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""

@@ -83,6 +83,22 @@ class Files:
         """Rename a file; the step that a fault-injecting test replaces."""
         os.rename(old, new)
 
+    def move(self, old: str, new: str) -> None:
+        """Give a file another name on the same file system, for good."""
+        try:
+            self.rename(old, new)
+            self.sync_folder(new)
+        except OSError as error:
+            raise self.failed("move", old, error)
+
+    def forget(self, path: str) -> None:
+        """Remove a file for good: not even a power cut brings it back."""
+        self.remove(path)
+        try:
+            self.sync_folder(path)
+        except OSError as error:
+            raise self.failed("remove", path, error)
+
     def sync_folder(self, path: str) -> None:
         """Sync the folder that holds `path`, so that a new name survives a power cut."""
         folder = os.open(path.rpartition("/")[0] or "/", os.O_RDONLY | os.O_CLOEXEC)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import stat
+import threading
 
 import pytest
 
@@ -137,3 +138,24 @@ def test_a_decision_that_cannot_be_written_is_a_store_error_and_leaves_no_half_l
     assert lines(path) == before
     audit(path).write("approved", plan("plan3"), "owner")
     assert check_chain(lines(path)) and len(lines(path)) == 2
+
+
+def test_a_line_torn_by_a_power_cut_is_cut_off_and_the_chain_goes_on(path):
+    log = audit(path)
+    log.write("approved", plan(), "owner")
+    with open(path, "ab") as handle:
+        handle.write(b'{"when_unix')
+    log.write("approved", plan("plan2"), "owner")
+    assert [json.loads(line)["plan"] for line in lines(path)] == ["plan1", "plan2"]
+    assert check_chain(lines(path))
+
+
+def test_the_chain_holds_with_several_writers(path):
+    log = audit(path)
+    writers = [threading.Thread(target=lambda: [log.write("a", plan(), "owner") for _ in range(20)]) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(lines(path)) == 80
+    assert check_chain(lines(path))
