@@ -27,6 +27,8 @@ from oasis.core.store import Store
 from oasis.errors import OasisError, SettingsError
 from oasis.exchanges import Exchanges
 from oasis.methods import Methods, shown
+from oasis.offline.process import Offline
+from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
 from oasis.settings import PACKAGE, Settings
 from oasis.system.executor import Executor
@@ -88,9 +90,12 @@ class Daemon:
         self.models = self._pool()
         store = Store(files, self.settings.chat_folder(), self._new_record_id)
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
+        idle_s = self.settings.number("worker_idle_s", 60)
+        self.offline = Offline(offline_argv(idle_s))
         exchanges = Exchanges(
-            store, self.settings, Registry(), shop, self.runs, self.models, _serialised(messages.next), clock.unix_s
-        )
+            store, self.settings, Registry(), shop, self.runs, self.models, self.offline, _serialised(messages.next),
+            clock.unix_s,
+        )  # fmt: skip
         name = type(self._cursor()).__name__
         self.methods = Methods(root.folder, name, store, self.settings, exchanges, self.runs, shop, self._select)
         self.server: LineServer | None = None
@@ -182,6 +187,7 @@ class Daemon:
         self.runs.cancel_all()
         self.runs.wait_ended(_STOP_S)
         self.models.close()
+        self.offline.close()
         self.transaction.stop()
 
 

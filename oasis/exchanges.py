@@ -19,6 +19,7 @@ if False:  # annotations only
     from oasis.agent import Ask, OnEvent
     from oasis.core.shapes import Callable, Message, Protocol
     from oasis.core.store import Chat, Store
+    from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
@@ -38,7 +39,7 @@ class Exchanges:
 
     def __init__(
         self, store: Store, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: Models,
-        new_id: Callable[[], str], unix_s: Callable[[], int],
+        offline: Offline, new_id: Callable[[], str], unix_s: Callable[[], int],
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -46,6 +47,7 @@ class Exchanges:
         self._shop = shop
         self._runs = runs
         self._models = models
+        self._offline = offline
         self._new_id = new_id
         self._unix_s = unix_s
 
@@ -144,9 +146,7 @@ class Exchanges:
         return ask
 
     def _ask_offline(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-        from oasis import offline  # its grammar is loaded when it is first asked
-
-        for event in offline.reply(messages, self._shop.facts, self._unix_s()):
+        for event in self._offline.reply(messages, self._shop.facts, self._unix_s()):
             on_event(event)
 
 

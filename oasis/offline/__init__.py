@@ -1,8 +1,4 @@
 """Answers without a model and without a network: the most asked requests, understood from data.
 
-`reply(messages, facts, now_s)` returns the normalized events of one answer; see provider.py.
+The daemon asks through process.py and never loads the rest: what understands is provider.py, in a process of its own.
 """
-
-from oasis.offline.provider import reply
-
-__all__ = ["reply"]

@@ -5,7 +5,7 @@ import json
 import os
 
 from oasis.change import catalogue, commands
-from oasis.offline import reply
+from oasis.offline.provider import reply
 from oasis.tools.facts import Facts
 from oasis.uci import model
 from oasis.uci.preview import preview

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oasis.offline import reply
+from oasis.offline.provider import reply
 from oasis.tools import read_config, status
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant, calls_of, text_of
 

@@ -7,8 +7,9 @@ import re
 
 import pytest
 
-from oasis.offline import provider, reply
+from oasis.offline import provider
 from oasis.offline.pattern import Grammar, Matcher
+from oasis.offline.provider import reply
 from oasis.offline.reading import Reader
 from oasis.offline.sets import SETS
 from oasis.offline.tokens import distance, is_near, tokenize
