@@ -1,0 +1,61 @@
+"""`make bench` measures and judges; its figures on a busy machine are not judged here, only that they are there."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.bench import bench, measure
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def test_a_quick_run_gives_every_figure(tmp_path):
+    file = tmp_path / "rows.json"
+    argv = [sys.executable, HERE + "/bench.py", "--quick", "--json", str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=110)
+    assert done.returncode in (0, 1), done.stderr
+    rows = {row["name"]: row for row in json.loads(file.read_text())["rows"]}
+    memory = next(row for name, row in rows.items() if name.startswith("idle oasisd"))
+    assert memory["measured"] > memory["compared"] > 4000
+    assert rows["oasis prompt, peak RSS"]["ratio"] > 1
+    flash = next(row for name, row in rows.items() if "on flash" in name or "to flash" in name)
+    assert flash["ratio"] >= 1
+    assert (done.returncode == 1) == any(not row["is_ok"] for row in rows.values())
+    for name in rows:
+        assert name in done.stdout
+
+
+def test_a_missed_goal_is_told():
+    made = bench.Bench(bench.arguments(["--quick"]))
+    made.row("memory", 17.0, 10.0, "bare", "KiB", 1.6)
+    made.row("time", 15.0, 10.0, "bare", "ms", 1.6)
+    made.row("only told", 99.0, 10.0, "bare", "ms")
+    assert [row["is_ok"] for row in made.rows] == [False, True, True]
+    assert bench.table(made.rows).count("MISSED") == 1
+
+
+def test_writes_and_syncs_are_counted_where_they_count(tmp_path):
+    file = tmp_path / "trace"
+    file.write_text(
+        "10 1.0 write(3</r/etc/a>, \"\"..., 7) = 7\n"
+        "10 2.0 write(3</r/etc/a>, \"\"..., 100 <unfinished ...>\n"
+        "11 2.1 write(4</r/var/b>, \"\"..., 5) = 5\n"
+        "10 2.2 <... write resumed>) = 40\n"
+        "10 2.3 fsync(3</r/etc/a>) = 0\n"
+        "10 2.4 fsync(5</r/etc>) = 0\n"
+        "10 2.5 fsync(5</r/var>) = 0\n"
+        "10 2.6 write(3</r/etc/a>, \"\"..., 9) = -1 ENOSPC (No space left on device)\n"
+        "10 9.0 write(3</r/etc/a>, \"\"..., 3) = 3\n"
+        "10 +++ exited with 0 +++\n"
+    )  # fmt: skip
+    trace = measure.Trace(str(file), ["/r/etc"])
+    assert trace.between(0, 5) == {"bytes": 47, "writes": 2, "syncs": 2}
+    assert trace.between(1.5, 5) == {"bytes": 40, "writes": 1, "syncs": 2}
+
+
+def test_a_bare_interpreter_is_measured_as_itself():
+    assert measure.bare_memory_kib()["rss"] > 4000
+    held = bytearray(64 * 1024 * 1024)  # what measures is big, what is measured is not
+    assert measure.peak_kib(measure.BARE) < 32 * 1024
+    assert len(held)
