@@ -1,0 +1,138 @@
+"""Which section of one version of a package is which of another: by name, or for sections without one by content.
+
+A section without a name is known by its type and fingerprint (its options), never by its cfg name, which depends on
+the position. One that was edited is known by the option that tells it from its like (`mac`, `name`), or by sharing more
+than half of its options, and only when no other fits as well. What is not sure is not paired.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable
+    from oasis.uci.model import Package, Section
+
+# The option that says which one a section is, in the order asked; what both carry decides.
+IDENTITY = ("mac", "name")
+
+
+class Pairing:
+    """The sections of two versions joined; `unsure` holds the ids of old ones that one of several equal ones may be."""
+
+    def __init__(self, old: Package, new: Package) -> None:
+        self._new_of: dict[int, Section] = {}
+        self._old_of: dict[int, Section] = {}
+        self.unsure: set[int] = set()
+        self._old, self._new = old.sections, new.sections
+        self._join_equal(lambda one: one.name if not one.anonymous else None)
+        self._find_unsure()
+        self._join_unnamed()
+        self._join_renamed()
+        self._join_likely()
+
+    def new_of(self, old: Section) -> Section | None:
+        """Return what became of a section of the old version."""
+        return self._new_of.get(id(old))
+
+    def old_of(self, new: Section) -> Section | None:
+        """Return what a section of the new version was."""
+        return self._old_of.get(id(new))
+
+    def strangers(self, kind: str, is_anonymous: bool) -> list[Section]:
+        """Return the sections of a type that only the new version has."""
+        return [one for one in self._left(self._new, self._old_of) if (one.type, one.anonymous) == (kind, is_anonymous)]
+
+    def _left(self, sections: list[Section], joined: dict[int, Section]) -> list[Section]:
+        return [one for one in sections if id(one) not in joined]
+
+    def _join(self, old: Section, new: Section) -> None:
+        self._new_of[id(old)] = new
+        self._old_of[id(new)] = old
+
+    def _join_equal(self, key: Callable[[Section], object]) -> None:
+        """Join sections with equal keys, those with several equals in their order."""
+        waiting: dict[object, list[Section]] = {}
+        for new in self._left(self._new, self._old_of):
+            waiting.setdefault(key(new), []).append(new)
+        for old in self._left(self._old, self._new_of):
+            name = key(old)
+            if name is not None and waiting.get(name):
+                self._join(old, waiting[name].pop(0))
+
+    def _join_unnamed(self) -> None:
+        """Join equal sections without a name; of several equals those that have kept their place first."""
+        from_start = {**_places(self._old), **_places(self._new)}
+        from_end = {**_places(self._old[::-1]), **_places(self._new[::-1])}
+        self._join_equal(lambda one: (fingerprint(one), from_start[id(one)]) if one.anonymous else None)
+        self._join_equal(lambda one: (fingerprint(one), from_end[id(one)]) if one.anonymous else None)
+        self._join_equal(lambda one: fingerprint(one) if one.anonymous else None)
+
+    def _find_unsure(self) -> None:
+        """Of several equal sections some are gone or edited: nobody can say which."""
+        counts: dict[object, int] = {}
+        for new in self._new:
+            if new.anonymous:
+                counts[fingerprint(new)] = counts.get(fingerprint(new), 0) + 1
+        groups: dict[object, list[Section]] = {}
+        for old in self._old:
+            if old.anonymous:
+                groups.setdefault(fingerprint(old), []).append(old)
+        for name, equals in groups.items():
+            if 0 < counts.get(name, 0) < len(equals):
+                self.unsure.update(id(old) for old in equals)
+
+    def _join_renamed(self) -> None:
+        for old in self._left(self._old, self._new_of):
+            same = [
+                new
+                for new in self._left(self._new, self._old_of)
+                if not old.anonymous and not new.anonymous and old.options and fingerprint(old) == fingerprint(new)
+            ]
+            if len(same) == 1:
+                self._join(old, same[0])
+
+    def _join_likely(self) -> None:
+        olds = [one for one in self._left(self._old, self._new_of) if one.anonymous]
+        news = [one for one in self._left(self._new, self._old_of) if one.anonymous]
+        chosen = [(old, _best(old, news, self._score)) for old in olds]
+        for old, new in chosen:
+            if new is not None and _best(new, olds, lambda one, other: self._score(other, one)) is old:
+                self._join(old, new)
+
+    def _score(self, old: Section, new: Section) -> int:
+        """Return how surely a section is the other one edited, 0 when it may as well be another."""
+        if old.type != new.type:
+            return 0
+        shared = sum(1 for option, value in old.options.items() if new.options.get(option) == value)
+        for option in IDENTITY:
+            if option in old.options and option in new.options:
+                return shared if old.options[option] == new.options[option] else 0
+        is_most = 2 * shared > max(len(old.options), len(new.options))
+        return shared + 1 if is_most or (_is_sole(old, self._old) and _is_sole(new, self._new)) else 0
+
+
+def fingerprint(section: Section) -> tuple[object, ...]:
+    """Return type and options of a section in a form that can be compared and looked up; the order says nothing."""
+    values = [(name, tuple(value) if isinstance(value, list) else value) for name, value in section.options.items()]
+    return (section.type, tuple(sorted(values, key=lambda item: item[0])))
+
+
+def _places(sections: list[Section]) -> dict[int, int]:
+    """Return by id how many sections of the same type stand before each."""
+    counts: dict[str, int] = {}
+    places = {}
+    for one in sections:
+        places[id(one)] = counts[one.type] = counts.get(one.type, -1) + 1
+    return places
+
+
+def _best(one: Section, others: list[Section], score: Callable[[Section, Section], int]) -> Section | None:
+    """Return the other with the highest score, None when none has one or two have the same."""
+    ranked = sorted(((score(one, other), -at) for at, other in enumerate(others)), reverse=True)[:2]
+    if not ranked or not ranked[0][0] or (len(ranked) > 1 and ranked[1][0] == ranked[0][0]):
+        return None
+    return others[-ranked[0][1]]
+
+
+def _is_sole(section: Section, sections: list[Section]) -> bool:
+    return [other for other in sections if other.type == section.type] == [section]
