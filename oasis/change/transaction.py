@@ -15,6 +15,7 @@ back first. All waiting is done in monotonic time. Knows nothing of models, chat
 from __future__ import annotations
 
 import os
+import sys
 import threading
 
 from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UsageError
@@ -120,13 +121,19 @@ class Transaction:
                     self._write(plan)
                     self._check_written(plan)
                 record["services"] = self._reload(plan["services"])
-            except OasisError as error:
-                if not plan["images"]:
-                    raise
-                self._put_back(record, error.message)
-                raise ApplyError("%s; everything was put back" % error.message, error.hint)
-            self._finish(record, plan)
+                self._finish(record, plan)
+            except Exception as error:
+                self._undo_half(record, plan, error)
+                raise
             return dict(record)
+
+    def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
+        """Put back a change that could not be finished, whatever stopped it; a fault of ours goes on as it is."""
+        if not plan["images"] or isinstance(error, RollbackError):
+            return
+        self._put_back(record, getattr(error, "message", "a fault in oasis: %s" % type(error).__name__))
+        if isinstance(error, OasisError):
+            raise ApplyError("%s; everything was put back" % error.message, error.hint)
 
     def _new_record(self, plan: Plan, message: str) -> Record:
         keys = ("run", "chat", "summary", "words", "risk", "services")
@@ -252,12 +259,16 @@ class Transaction:
         self._record = None
         self._wake.notify_all()
         self._end_guard()
-        self._move(record, state, True)
-        if state != "confirmed":
-            self._journal.clear()
-        elif record.get("undoes"):
-            self._mark_undone(record)
-        self._journal.trim()
+        try:
+            self._move(record, state, True)
+            if state != "confirmed":
+                self._journal.clear()
+            elif record.get("undoes"):
+                self._mark_undone(record)
+            self._journal.trim()
+        except StoreError as error:
+            # What happened stands, and everybody was told; the next start reads it from what is on flash.
+            print("oasisd: the record of change %s: %s" % (record["id"], error.message), file=sys.stderr)
 
     def _forget_pending(self) -> None:
         """Remove the list; when only its syncing failed, a power cut may still put the change back, which is safe."""
@@ -303,6 +314,6 @@ class Transaction:
         if state not in STATES[old]:
             raise RollbackError("change %s cannot go from %s to %s" % (record["id"], old, state), "this is a bug")
         record["state"] = state
+        self._tell(dict(record))
         if is_stored:
             self._journal.write(record)
-        self._tell(dict(record))

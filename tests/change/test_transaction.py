@@ -78,6 +78,21 @@ def test_a_file_that_is_not_as_planned_puts_everything_back(tmp_path):
     assert kit.config("system") == before
 
 
+def test_a_fault_of_ours_puts_everything_back_and_is_not_hidden(kit):
+    before = kit.config("system")
+
+    def half(plan):
+        kit.write("system", b"config half\n")
+        raise KeyError("a bug")
+
+    kit.transaction._write = half
+    with pytest.raises(KeyError):
+        kit.transaction.apply(kit.plan(RENAME))
+    assert kit.config("system") == before
+    assert not kit.journal.is_pending()
+    assert "a fault in oasis: KeyError" in kit.told[-1]["reason"]
+
+
 def test_modes_of_files_are_kept(kit):
     path = kit.root.confdir + "/wireless"
     os.chmod(path, 0o640)
