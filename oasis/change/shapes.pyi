@@ -9,6 +9,7 @@ Plan = dict[str, Any]  # see plan.py
 Card = dict[str, Any]  # see plan.card
 Record = dict[str, Any]  # see transaction.py
 Difference = dict[str, Any]  # see difference.py
+Conflict = dict[str, Any]  # see reverse.py
 Touched = dict[str, Any]  # see journal.prepare
 Action = dict[str, Any]  # {"name", "action", "ok"?} of a service
 Role = dict[str, Any]  # {"name", "terminal"}
