@@ -51,6 +51,63 @@ def _groups(text: str, may_end_in_ip4: bool) -> int:
     return count if all(_GROUP.match(part) for part in parts) else -1
 
 
+def number(text: str) -> tuple[int, int] | None:
+    """Return (4 or 6, the address as a whole number), None when the text is no address."""
+    if is_ip4(text):
+        return 4, _number4(text)
+    if not is_ip6(text):
+        return None
+    head, gap, tail = text.partition("::")
+    first, last = _values(head), _values(tail)
+    groups = first + [0] * (8 - len(first) - len(last)) + last if gap else first
+    value = 0
+    for group in groups:
+        value = value << 16 | group
+    return 6, value
+
+
+def _number4(text: str) -> int:
+    value = 0
+    for part in text.split("."):
+        value = value << 8 | int(part)
+    return value
+
+
+def _values(text: str) -> list[int]:
+    """Return the 16-bit groups of colon separated text that is known to be right."""
+    values: list[int] = []
+    for part in text.split(":") if text else []:
+        if "." in part:
+            embedded = _number4(part)
+            values += [embedded >> 16, embedded & 0xFFFF]
+        else:
+            values.append(int(part, 16))
+    return values
+
+
+def text_of(family: int, value: int) -> str:
+    """Return the usual text of an address; for IPv6 see RFC 5952, section 4."""
+    if family == 4:
+        return ".".join(str(value >> shift & 0xFF) for shift in (24, 16, 8, 0))
+    groups = [value >> shift & 0xFFFF for shift in range(112, -1, -16)]
+    text = ":".join("%x" % group for group in groups)
+    runs = [run for run in re.findall(r"(?:(?<=:)|^)0(?::0)+(?=:|$)", text)]
+    if not runs:
+        return text
+    longest = max(runs, key=len)
+    start = re.search(r"(?:(?<=:)|^)" + longest + r"(?=:|$)", text)
+    if start is None:
+        return text
+    return text[: start.start()].rstrip(":") + "::" + text[start.end() :].lstrip(":")
+
+
+def mask_bits(mask: int, family: int) -> int:
+    """Return how many ones a mask begins with, -1 when zeros stand among them."""
+    size = 32 if family == 4 else 128
+    zeros = ~mask & ((1 << size) - 1)
+    return size - zeros.bit_length() if zeros & (zeros + 1) == 0 else -1
+
+
 def is_netmask(text: str) -> bool:
     """Tell whether the text is a dotted IPv4 mask: ones, then zeros."""
     if not is_ip4(text):

@@ -1,0 +1,244 @@
+"""Send one new TCP connection through a ruleset and say where it may end. Knows no UCI and no listener.
+
+Shape of a packet: {"family", "device": name or None, "source": interval of addresses, "address": the router's, as a number,
+"source_port": interval, "port", "mac": text or ""}. A new connection is judged, never an old one: fw4 lets established
+ones through, also after a change that lets no new one in.
+Shape of what comes back: {"state": "yes" | "no" | "cannot_tell", "reason", "decider": what let it in, "port" and
+"address" at which it arrives, "passed": keys of includes that it surely came through}.
+
+Includes: what an included file does is not known. One that is unchanged and surely seen by today's connection ("proven")
+is known not to stop it; it may still be what lets it in.
+"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.change.reach.ternary import either, every, masked, opposite, within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Any, Interval, Match, Packet, Rule, Ruleset, Values, Zone
+
+# Chains of fw4 that a packet to the router or its answer comes through, beside `input` and `input_ZONE`.
+_AROUND = ("prerouting", "raw_prerouting", "mangle_prerouting", "mangle_input", "dstnat", "output", "raw_output",
+           "mangle_output", "mangle_postrouting")  # fmt: skip
+_WORDS = {
+    "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",
+    "mark": "marks that other programs set", "dscp": "the service class of packets",
+}  # fmt: skip
+
+
+def judge(ruleset: Ruleset, packet: Packet, is_own: Any, proven: set[str]) -> dict[str, Any]:
+    """Return where a new connection ends; `is_own((family, address))` tells whether an address is the router's."""
+    return _Walk(ruleset, packet, is_own, proven).run()
+
+
+def matches_zone(zone: Zone, packet: Packet) -> Match:
+    """Return whether what comes in belongs to a zone."""
+    if zone["family"] and zone["family"] != packet["family"]:
+        return False
+    device = packet["device"]
+    groups = []
+    for positive, negative in zone["groups"]:
+        named = True if positive is None else either(_is_device(name, device) for name in positive)
+        groups.append(every([named, *(opposite(_is_device(name, device)) for name in negative)]))
+    return every([either(groups), _any_net(zone["subnets"], packet["family"], packet["source"])])
+
+
+class _Walk:
+    def __init__(self, ruleset: Ruleset, packet: Packet, is_own: Any, proven: set[str]) -> None:
+        self._ruleset = ruleset
+        self._packet = dict(packet)
+        self._is_own = is_own
+        self._proven = proven
+        self._ends: list[tuple[str, str]] = []  # ("accept" | "deny", why) in the order met; the last is sure
+        self._doubts: list[str] = []
+        self._passed: set[str] = set()
+        self._is_rewritten: Match = False
+
+    def run(self) -> dict[str, Any]:
+        if self._ruleset["doubt"]:
+            self._doubts.append(self._ruleset["doubt"])
+        for zone in self._ruleset["zones"]:
+            for rule in self._ruleset["rules"].get("notrack", []):
+                if _matches(rule, self._packet) is not False and matches_zone(zone, self._packet) is not False:
+                    self._doubts.append("%s takes connections out of tracking" % rule["label"])
+        if self._ruleset["is_slow"]:
+            self._doubts.append("the limit for new connections (synflood_rate) is very low")
+        self._global_includes()
+        if not self._rewrite():
+            self._input()
+        return self._result()
+
+    def _result(self) -> dict[str, Any]:
+        verdicts = {verdict for verdict, _ in self._ends}
+        state, reason = "cannot_tell", "; ".join(self._doubts)
+        if not self._doubts and len(verdicts) == 1:
+            state = "yes" if verdicts == {"accept"} else "no"
+            reason = self._ends[-1][1]
+        elif not self._doubts:
+            reason = self._ends[0][1]
+        return {
+            "state": state, "reason": reason, "decider": self._ends[-1][1] if self._ends else "",
+            "port": self._packet["port"], "address": self._packet["address"], "passed": self._passed,
+        }  # fmt: skip
+
+    def _meet(self, match: Match, verdict: str, why: str) -> bool:
+        """Note a verdict that is met; return whether the way surely ends here."""
+        if match is not False:
+            self._ends.append((verdict, why))
+        return match is True
+
+    def _global_includes(self) -> None:
+        """Includes outside the chains input and input_ZONE: files that load anything, and chains around."""
+        for include in self._ruleset["includes"]:
+            chain = include["chain"]
+            if chain == "input" or chain.startswith("input_"):
+                continue
+            if chain.startswith(("forward", "srcnat", "mangle_forward")):
+                continue
+            is_around = chain in _AROUND or chain.startswith(("dstnat_", "output_"))
+            if is_around and include["place"] == "append" and chain in ("output", "raw_output"):
+                continue  # answers of a tracked connection are accepted before
+            if include["key"] in self._proven:
+                self._passed.add(include["key"])
+            else:
+                self._ends.append(("deny", "%s loads a file whose rules are not known" % include["label"]))
+            self._ends.append(("accept", "%s loads a file whose rules are not known" % include["label"]))
+            self._passed.add(include["key"])
+
+    def _includes(self, chain: str, place: str) -> None:
+        for include in self._ruleset["includes"]:
+            if (include["chain"], include["place"]) != (chain, place):
+                continue
+            why = "%s loads a file whose rules are not known" % include["label"]
+            if not self._ends:
+                self._passed.add(include["key"])
+            if include["key"] not in self._proven:
+                self._ends.append(("deny", why))
+            self._ends.append(("accept", why))
+
+    def _rewrite(self) -> bool:
+        """Follow redirects; return whether one surely sends the connection elsewhere."""
+        for zone in self._ruleset["zones"]:
+            is_here = matches_zone(zone, self._packet)
+            for rule in self._ruleset["redirects"].get(zone["name"], []) if zone["has_dnat"] else []:
+                match = every([is_here, _matches(rule, self._packet)])
+                if match is False:
+                    continue
+                if not rule["is_plain"]:
+                    match = None
+                if rule["to"] and not self._is_own(rule["to"]):
+                    to = addresses.text_of(*rule["to"])
+                    if self._meet(match, "deny", "%s sends port %s to %s" % (rule["label"], self._packet["port"], to)):
+                        return True
+                elif match is None:
+                    self._doubts.append("%s may send port %s elsewhere" % (rule["label"], self._packet["port"]))
+                else:
+                    self._turn(rule)
+                    return False
+        return False
+
+    def _turn(self, rule: Rule) -> None:
+        """Follow a redirect to the router itself; the kernel takes one that changes nothing for none."""
+        here = (self._packet["address"], self._packet["port"])
+        there = (rule["to"][1] if rule["to"] else here[0], rule["to_port"] or here[1])
+        self._is_rewritten = True if there != here else False if rule["to"] else None
+        self._packet["address"], self._packet["port"] = there
+
+    def _input(self) -> None:
+        """Walk through chain input and the chains of zones."""
+        self._includes("input", "prepend")
+        if self._rules("input"):
+            return
+        for zone in self._ruleset["zones"]:
+            is_here = matches_zone(zone, self._packet)
+            if is_here is not False and self._zone(zone, is_here):
+                return
+        policy = self._ruleset["policy"]
+        if policy != "reject":
+            self._includes("input", "append")
+        self._meet(True, _verdict(policy), "no zone has its network, and firewall.@defaults[0].input is %s" % policy)
+
+    def _zone(self, zone: Zone, is_here: Match) -> bool:
+        chain = "input_" + zone["name"]
+        self._includes(chain, "prepend")
+        if self._rules(chain, is_here):
+            return True
+        is_turned = every([is_here, self._is_rewritten]) if zone["has_dnat"] else False
+        if self._meet(is_turned, "accept", "a redirect leads to the router"):
+            return True
+        self._includes(chain, "append")
+        why = "%s.input of zone %s is %s" % (zone["label"], zone["name"], zone["input"])
+        return self._meet(is_here, _verdict(zone["input"]), why)
+
+    def _rules(self, chain: str, is_here: Match = True) -> bool:
+        for rule in self._ruleset["rules"].get(chain, []):
+            match = every([is_here, _matches(rule, self._packet)])
+            if match is False:
+                continue
+            why = "%s says %s" % (rule["label"], rule["target"])
+            if match is None and rule["depends"]:
+                why += ", depending on " + ", ".join(_WORDS.get(word, "the time") for word in rule["depends"])
+            if self._meet(match, _verdict(rule["target"]), why):
+                return True
+        return False
+
+
+def _verdict(target: str) -> str:
+    return "accept" if target == "accept" else "deny"
+
+
+def _matches(rule: Rule, packet: Packet) -> Match:
+    """Return whether a packet meets all that a rule asks for."""
+    if rule["family"] and rule["family"] != packet["family"]:
+        return False
+    address: Interval = (packet["address"], packet["address"])
+    return every([
+        _device_asked(rule, packet["device"]),
+        _any_net(rule["sources"], packet["family"], packet["source"]),
+        _any_net(rule["targets"], packet["family"], address),
+        _any_port(rule["ports"], (packet["port"], packet["port"])),
+        _any_port(rule["source_ports"], packet["source_port"]),
+        _any_mac(rule["macs"], packet["mac"]),
+        None if rule["depends"] or not rule["is_complete"] else True,
+    ])  # fmt: skip
+
+
+def _device_asked(rule: Rule, device: str | None) -> Match:
+    asked = rule["device"]
+    if not asked:
+        return True
+    if rule["direction"] == "out":
+        return False  # what comes in has no outgoing device yet
+    return _is_device(asked["device"], device)
+
+
+def _is_device(pattern: str | None, device: str | None) -> Match:
+    if pattern is None or device is None:
+        return None
+    return device.startswith(pattern[:-1]) if pattern.endswith("*") else device == pattern
+
+
+def _any_net(values: list[Values], family: int, address: Interval) -> Match:
+    """Return whether an address is in one of the positive networks and in none of the inverted ones."""
+    own = [(value["invert"], net) for value in values for net in value["nets"] if net[0] == family]
+    return _chosen([(invert, _in_net(net, address)) for invert, net in own])
+
+
+def _in_net(net: tuple[int, int, int, int], address: Interval) -> Match:
+    return within(address, net[1], net[2]) if net[3] < 0 else masked(address, net[1], net[3])
+
+
+def _any_port(values: list[Values], port: Interval) -> Match:
+    return _chosen([(value["invert"], within(port, value["low"], value["high"])) for value in values])
+
+
+def _any_mac(values: list[Values], mac: str) -> Match:
+    return _chosen([(value["invert"], value["mac"] == mac if mac else None) for value in values])
+
+
+def _chosen(matches: list[tuple[bool, Match]]) -> Match:
+    positive = [match for invert, match in matches if not invert]
+    negative = [opposite(match) for invert, match in matches if invert]
+    return every([either(positive) if positive else True, *negative])

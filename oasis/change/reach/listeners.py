@@ -1,0 +1,237 @@
+"""Who listens where after a change: dropbear and uhttpd as their init scripts start them. Knows no packets.
+
+Shape of a listener: {"service": "dropbear" | "uhttpd", "section", "port", "families", "bound": None for everywhere, else
+{"addresses": [(family, value)]} or {"device": name, "is_known"}, "is_tls", "doubt"}.
+Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen.c.
+"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.change.reach import sections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Any, Config, Facts, Networks, Table
+
+# Options that change nothing for somebody who opens a page or logs in.
+_QUIET = {
+    "dropbear": ("enable", "Port", "Interface", "DirectInterface", "GatewayPorts", "LocalPortForward", "RemotePortForward",
+                 "SSHKeepAlive", "IdleTimeout", "mdns", "verbose", "BannerFile", "RecvWindowSize", "MaxAuthTries"),
+    "uhttpd": ("enabled", "listen_http", "listen_https", "redirect_https", "rfc1918_filter", "max_requests", "max_connections",
+               "network_timeout", "http_keepalive", "tcp_keepalive", "ubus_cors", "realm", "no_dirlists", "cert", "key"),
+}  # fmt: skip
+_PASSWORDS = ("PasswordAuth", "RootPasswordAuth", "RootLogin")
+
+
+def listeners(config: Config, networks: Networks) -> list[dict[str, Any]]:
+    """Return every listener of the two services, in the order of their sections."""
+    found = []
+    for section in sections.typed(config.get("dropbear", {}), "dropbear"):
+        found += _dropbear(section, networks)
+    for section in sections.typed(config.get("uhttpd", {}), "uhttpd"):
+        found += _uhttpd(section)
+    return found
+
+
+def hears(listener: dict[str, Any], family: int, address: int, device: str | None) -> bool:
+    """Return whether a connection to the router's address, coming in at a device, reaches a listener."""
+    bound = listener["bound"]
+    if family not in listener["families"]:
+        return False
+    if bound is None:
+        return True
+    if "device" in bound:
+        return bool(bound["device"] == device)
+    return (family, address) in bound["addresses"]
+
+
+def judge(
+    before: Config,
+    after: Config,
+    networks: tuple[Networks, Networks],
+    old: dict[str, Any],
+    new: dict[str, Any],
+    facts: Facts,
+) -> tuple[str, str, int, dict[str, Any] | None]:
+    """Return (state, reason, port, listener) of the service behind a path.
+
+    Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the connection.
+    The port is another one when the service moves.
+    """
+    earlier = [one for one in listeners(before, networks[0]) if _is_at(one, old)]
+    later = listeners(after, networks[1])
+    here = [one for one in later if _is_at(one, new)]
+    if not earlier:
+        if any(one["port"] == new["port"] for one in later):
+            return "cannot_tell", "who listens on port %d now is not known" % new["port"], new["port"], None
+        return "yes", "", new["port"], None  # a service of its own, which no change here touches
+    served = earlier[0]
+    if here:
+        return _kept(before, after, served, here[0], later, new, facts)
+    return _moved(served, later, new)
+
+
+def _is_at(listener: dict[str, Any], connection: dict[str, Any]) -> bool:
+    return listener["port"] == connection["port"] and hears(
+        listener, connection["family"], connection["address"], connection["device"]
+    )
+
+
+def _kept(
+    before: Config, after: Config, served: dict[str, Any], found: dict[str, Any], later: list[dict[str, Any]],
+    new: dict[str, Any], facts: Facts,
+) -> tuple[str, str, int, dict[str, Any] | None]:  # fmt: skip
+    port, name = new["port"], "%s.%s" % (found["service"], found["section"])
+    if found["doubt"]:
+        return "cannot_tell", found["doubt"], port, found
+    if found["service"] != served["service"] or found["is_tls"] != served["is_tls"]:
+        return "cannot_tell", "port %d is served otherwise than now" % port, port, found
+    if any(one is not found and one["port"] == port and _clash(one, found) for one in later):
+        return "cannot_tell", "two services want port %d" % port, port, found
+    section = after[found["service"]][found["section"]]
+    old = before[served["service"]][served["section"]]
+    for option in _PASSWORDS if found["service"] == "dropbear" else ():
+        if sections.flag(old, option, True) and not sections.flag(section, option, True):
+            return "cannot_tell", "%s.%s goes off: whether you hold a key is not known" % (name, option), port, found
+    loud = _loud(old, section, _QUIET[found["service"]])
+    if loud:
+        return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud), port, found
+    return _page(old, section, name, new, facts, found)
+
+
+def _page(
+    old: Table, section: Table, name: str, new: dict[str, Any], facts: Facts, found: dict[str, Any]
+) -> tuple[str, str, int, dict[str, Any] | None]:
+    """Judge what uhttpd does with a connection that it takes."""
+    port = new["port"]
+    if found["service"] != "uhttpd":
+        return "yes", "", port, found
+    if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
+        return "cannot_tell", "%s: whether the new certificate is there is not known" % name, port, found
+    if (
+        sections.flag(section, "rfc1918_filter", False)
+        and _is_private(new["source"])
+        and not _is_private(new["address"])
+    ):
+        if new["family"] == 4:
+            return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
+    redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
+    if redirects and not found["is_tls"] and not sections.flag(old, "redirect_https", False):
+        if not facts.get("has_tls"):
+            return "cannot_tell", "%s.redirect_https: whether uhttpd can serve HTTPS is not known" % name, port, found
+        return "yes", "redirect", port, found
+    return "yes", "", port, found
+
+
+def _moved(
+    served: dict[str, Any], later: list[dict[str, Any]], new: dict[str, Any]
+) -> tuple[str, str, int, dict[str, Any] | None]:
+    """Look for the same service elsewhere."""
+    family, address, device = new["family"], new["address"], new["device"]
+    same = [one for one in later if one["service"] == served["service"] and hears(one, family, address, device)]
+    same.sort(key=lambda one: (one["is_tls"] != served["is_tls"], one["section"] != served["section"]))
+    gone = "%s listens on port %d no more" % (served["service"], new["port"])
+    if not same:
+        return "no", gone, new["port"], None
+    found = same[0]
+    if found["doubt"] or found["is_tls"] != served["is_tls"]:
+        return "cannot_tell", found["doubt"] or gone + ", only with other encryption", found["port"], found
+    if any(one is not found and one["port"] == found["port"] and _clash(one, found) for one in later):
+        return "cannot_tell", "two services want port %d" % found["port"], found["port"], found
+    return "yes", "%s is then on port %d" % (served["service"], found["port"]), found["port"], found
+
+
+def https_port(config: Config, listener: dict[str, Any]) -> int:
+    """Return the port that uhttpd sends browsers to."""
+    section = config["uhttpd"][listener["section"]]
+    return _endpoint(sections.texts(section, "listen_https")[0])[1]
+
+
+def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
+    if not sections.flag(section, "enable", True):
+        return []
+    words = sections.texts(section, "Port") or ["22"]
+    doubt = "dropbear: several ports in one section stop it on some versions" if len(words) > 1 else ""
+    if not all(addresses.is_port(word) for word in words):
+        return []  # the section fails its validation and is not started
+    bound: dict[str, Any] | None = None
+    direct = sections.texts(section, "DirectInterface")
+    names = sections.texts(section, "Interface")
+    if direct:
+        network = networks.get(direct[0])
+        if not network or not network["is_up"] or network["device"] == "":
+            return []
+        bound = {"device": network["device"]}
+        doubt = doubt or ("dropbear: the device of %s is not known" % direct[0] if network["device"] is None else "")
+    elif names:
+        held = [one[:2] for name in names for one in networks.get(name, {}).get("addresses", [])]
+        unknown = any(networks[name]["unknown4"] or networks[name]["unknown6"] for name in names if name in networks)
+        if held:
+            bound = {"addresses": held}
+        elif unknown:
+            doubt = doubt or "dropbear: the addresses of %s are not known" % " ".join(names)
+        # no address at all: dropbear listens everywhere
+    return [_listener("dropbear", section, int(word), (4, 6), bound, False, doubt) for word in words]
+
+
+def _uhttpd(section: Table) -> list[dict[str, Any]]:
+    if not sections.flag(section, "enabled", True):
+        return []
+    found = []
+    doubt = "uhttpd: option config replaces these settings" if sections.text(section, "config") else ""
+    for option, is_tls in (("listen_http", False), ("listen_https", True)):
+        for word in sections.texts(section, option):
+            host, port = _endpoint(word)
+            if port < 0:
+                continue
+            number = addresses.number(host) if host else None
+            if host and number is None:
+                continue  # a name, or text that is no address: the socket is not made
+            families = (4, 6) if number is None else (number[0],)
+            bound = None if number is None or number[1] == 0 else {"addresses": [number]}
+            found.append(_listener("uhttpd", section, port, families, bound, is_tls, doubt))
+    return found
+
+
+def _endpoint(word: str) -> tuple[str, int]:
+    """Return (host or "", port or -1) of a listen address."""
+    host, _, port = word.rpartition(":")
+    return host.strip("[]"), int(port) if addresses.is_port(port) else -1
+
+
+def _listener(
+    service: str,
+    section: Table,
+    port: int,
+    families: tuple[int, ...],
+    bound: dict[str, Any] | None,
+    is_tls: bool,
+    doubt: str,
+) -> dict[str, Any]:
+    return {
+        "service": service, "section": section[".name"], "port": port, "families": families, "bound": bound, "is_tls": is_tls,
+        "doubt": doubt,
+    }  # fmt: skip
+
+
+def _clash(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two listeners of a port get in each other's way; the same words twice do not matter."""
+    if (one["service"], one["section"]) == (other["service"], other["section"]) and one["is_tls"] == other["is_tls"]:
+        return False
+    if not set(one["families"]) & set(other["families"]):
+        return False
+    if one["bound"] is None or other["bound"] is None or one["bound"] == other["bound"]:
+        return True
+    mine, theirs = (set(end["bound"].get("addresses", [])) for end in (one, other))
+    return bool(mine & theirs)
+
+
+def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:
+    quiet = (*quiet, *_PASSWORDS)
+    sides = [sections.options(one, quiet) for one in (old, new)]
+    return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
+
+
+def _is_private(value: int) -> bool:
+    return value >> 24 == 10 or value >> 20 == 0xAC1 or value >> 16 == 0xC0A8

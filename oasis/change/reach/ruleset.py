@@ -1,0 +1,359 @@
+"""What fw4 makes of a firewall package, as far as it decides about packets to the router itself.
+
+Shape of a ruleset:
+    {"policy": of chain input, "zones": [zone], "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
+     "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}], "doubt": why nothing is sure, or "",
+     "is_slow": the SYN limit is so low that owners may meet it}
+    zone {"name", "label", "input", "family", "groups": [(names or None, names not)], "subnets": [nets], "masq", "masq6",
+     "held": [(family, address, bits)], "has_dnat"}
+    rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
+     "direction", "depends": what its match hangs on that is not in the packet}
+    redirect: the same and "to": (family, address) or None, "to_port": int or None, "is_plain"
+A chain is "input" or "input_ZONE". Order is fw4's. Knows no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
+"""
+
+from __future__ import annotations
+
+from oasis.change.reach import options, sections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Any, Networks, Rule, Ruleset, Table, Tables, Values, Zone
+
+_DEPENDS = (
+    "ipset",
+    "helper",
+    "limit",
+    "start_date",
+    "stop_date",
+    "start_time",
+    "stop_time",
+    "weekdays",
+    "mark",
+    "dscp",
+)
+_PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "ipv6-icmp", "igmp", "esp", "ah", "gre", "sctp", "dccp", "udplite", "ipv6",
+              "ipip", "ipencap", "ospf", "vrrp", "l2tp", "pim", "comp", "rsvp", "eigrp", "hopopt")  # fmt: skip
+# A browser opens some ten connections at once; below this the limit of all peers together may drop one of them.
+_SYN_RATE, _SYN_BURST = 5, 10
+
+
+def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]]) -> Ruleset:
+    """Return the ruleset of a firewall package; `added`: the rules of services (facts "firewall")."""
+    return _Compiler(package, networks, added).run()
+
+
+def infer_family(family: int | None, others: list[int]) -> int | None:
+    """Return the family that a section is for (0 or None: both), -1 when its parts exclude each other."""
+    for other in others:
+        if not other or other == family:
+            continue
+        if family:
+            return -1
+        family = other
+    return family
+
+
+def family_of(values: list[Values]) -> int:
+    """Return the one family of address values, 0 for none or both."""
+    found = {net[0] for value in values for net in value["nets"]}
+    return found.pop() if len(found) == 1 else 0
+
+
+class _Compiler:
+    def __init__(self, package: Tables, networks: Networks, added: list[dict[str, Any]]) -> None:
+        self._package = package
+        self._networks = networks
+        self._added = [_section(number, rule) for number, rule in enumerate(added)]
+        self._reader = options.Reader(networks)
+        self._sets: dict[str, Values] = {}
+        self._made: Ruleset = {"zones": self._reader.zones, "rules": {}, "redirects": {}, "includes": [], "doubt": ""}
+
+    def run(self) -> Ruleset:
+        self._defaults()
+        for section in self._all("ipset"):
+            self._ipset(section)
+        for section in sections.typed(self._package, "zone"):
+            self._zone(section)
+        for section in self._all("rule"):
+            self._rule(section)
+        for section in self._all("redirect"):
+            self._redirect(section)
+        for section in sections.typed(self._package, "include"):
+            self._include(section)
+        if self._reader.broken:
+            self._doubt("%r is in no address: the new firewall would not load" % self._reader.broken)
+        return self._made
+
+    def _all(self, kind: str) -> list[Table]:
+        return [one for one in self._added if one[".type"] == kind] + sections.typed(self._package, kind)
+
+    def _label(self, section: Table) -> str:
+        if section[".name"] not in self._package:
+            return "a rule that a service added"
+        name = section.get("name")
+        place = "firewall." + sections.label(self._package, section)
+        return "%s (%s)" % (place, name) if name else place
+
+    def _doubt(self, reason: str) -> None:
+        self._made["doubt"] = self._made["doubt"] or reason
+
+    def _defaults(self) -> None:
+        found = sections.typed(self._package, "defaults")
+        values = self._reader.parse(found[0], options.DEFAULTS) if found else self._reader.parse({}, options.DEFAULTS)
+        if values is None:
+            self._doubt("%s has a value that fw4 does not take" % self._label(found[0]))
+            values = self._reader.parse({}, options.DEFAULTS) or {}
+        self._made["policy"] = values["input"]
+        self._values = values
+        is_limited = values.get("synflood_protect", values.get("syn_flood", False))
+        rate, unit = values["synflood_rate"]
+        self._made["is_slow"] = is_limited and (
+            unit != "second" or rate < _SYN_RATE or (values["synflood_burst"] or _SYN_BURST) < _SYN_BURST
+        )
+
+    def _ipset(self, section: Table) -> None:
+        values = self._reader.parse(section, options.IPSET)
+        if not values or not values["enabled"] or not values.get("match") or "set" in values["match"]:
+            return
+        if values["family"] or not {"ip", "net"} & set(values["match"]):
+            self._sets[values["name"]] = values
+
+    def _zone(self, section: Table) -> None:
+        values = self._reader.parse(section, options.ZONE)
+        if not values or not values["enabled"]:
+            return
+        subnets = values.get("subnet", [])
+        family = infer_family(values.get("family"), [family_of(subnets)])
+        if family == -1:
+            return
+        held, devices = self._covered(values)
+        is_bound = bool(devices or any(value["nets"] for value in subnets))
+        if not all(value["is_complete"] for value in subnets):
+            self._doubt("%s: not all addresses of a network are known" % self._label(section))
+        if any(zone["name"] == values["name"] for zone in self._reader.zones):
+            self._doubt("there are two zones named %s" % values["name"])
+        self._reader.zones.append({
+            "name": values["name"], "label": self._label(section), "family": family, "subnets": subnets,
+            "input": values.get("input", self._values["input"]), "groups": _groups(devices) if is_bound else [],
+            "masq": values.get("masq", False), "masq6": values.get("masq6", False), "has_dnat": False,
+            "held": held,
+        })  # fmt: skip
+
+    def _covered(self, values: Values) -> tuple[list[tuple[int, int, int]], list[tuple[bool, str | None]]]:
+        """Return the addresses and the (is inverted, device) that a zone names; None for a device of unknown name."""
+        named = [(one["invert"], one["device"]) for one in values.get("network", [])]
+        named += [(False, name) for name, network in self._networks.items() if network["zone"] == values["name"]]
+        held, devices = [], []
+        for invert, name in named:
+            network = self._networks.get(name)
+            if network:
+                held += network["addresses"]
+                if network["device"] != "":
+                    devices.append((invert, network["device"]))
+        devices += [(one["invert"], one["device"]) for one in values.get("device", []) if not one["any"]]
+        return held, devices
+
+    def _common(self, section: Table, values: Values, sources: list[Values], targets: list[Values]) -> Rule:
+        return {
+            "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
+            "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
+            "macs": values.get("src_mac", []), "device": values.get("device"), "direction": values.get("direction", "in"),
+            "depends": [word for word in _DEPENDS if values.get(word)], "target": values.get("target"),
+            "is_complete": all(value["is_complete"] for value in sources + targets),
+        }  # fmt: skip
+
+    def _set_family(self, values: Values) -> int:
+        """Return the family of the set that a section matches, -1 when there is no such set."""
+        if "ipset" not in values:
+            return 0
+        found = self._sets.get(values["ipset"]["name"])
+        return found["family"] if found else -1
+
+    def _protocols(self, values: Values, section: Table) -> list[str]:
+        """Return "tcp" and "any" as far as a section is for them."""
+        found = []
+        for one in values["proto"]:
+            if not one["any"] and one["name"] not in _PROTOCOLS and not one["name"].isdigit():
+                self._doubt("%s: nothing is known of protocol %s" % (self._label(section), one["name"]))
+            found += ["any"] if one["any"] else ["tcp"] if one["name"] == "tcp" else []
+        is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
+        return ["tcp" if one == "any" and is_by_port else one for one in found]
+
+    def _rule(self, section: Table) -> None:
+        values = self._reader.parse(section, options.RULE)
+        if not values or not values["enabled"] or not _is_whole(values) or self._set_family(values) < 0:
+            return
+        target, zone = values.get("target"), values.get("src")
+        if target in ("dnat", "snat", "masquerade"):
+            self._doubt(
+                "%s: %s is no target of a rule, the new firewall would not load" % (self._label(section), target)
+            )
+        is_untracked = target == "notrack"
+        if not zone or not (is_untracked or (target in ("accept", "reject", "drop") and "dest" not in values)):
+            return
+        rule = self._common(section, values, values.get("src_ip", []), values.get("dest_ip", []))
+        families = [self._set_family(values), family_of(rule["sources"]), family_of(rule["targets"])]
+        families += [values["src"]["family"] or 0] if zone != "*" else []
+        rule["family"] = infer_family(rule["family"], families)
+        if rule["family"] == -1:
+            return
+        chain = "notrack" if is_untracked else "input" if zone == "*" else "input_" + zone["name"]
+        for proto in self._protocols(values, section):
+            ports = {"ports": [], "source_ports": []} if proto == "any" else {}
+            self._made["rules"].setdefault(chain, []).append({**rule, **ports, "proto": proto})
+
+    def _redirect(self, section: Table) -> None:
+        values = self._reader.parse(section, options.REDIRECT)
+        if not values or not values["enabled"] or self._set_family(values) < 0 or values["target"] == "snat":
+            return
+        zone, target = values.get("src"), values.get("dest_ip")
+        if not zone or zone == "*" or (target and (target["invert"] or any(net[3] >= 0 for net in target["nets"]))):
+            return
+        zone["has_dnat"] = True
+        dest = values.get("dest") or self._zone_of(target)
+        sources, heads = _listed(values, "src_ip"), _listed(values, "src_dip")
+        rule = self._common(section, values, sources, heads)
+        rule["ports"], rule["source_ports"] = _listed(values, "src_dport"), _listed(values, "src_port")
+        if "dest_port" not in values and "src_dport" in values:
+            values["dest_port"] = values["src_dport"]
+        if "dest_port" in values and "src_dport" not in values and "src_port" not in values:
+            # fw4 then writes no protocol, without which nft takes no port
+            self._doubt("%s: the new firewall would not load without src_dport" % self._label(section))
+        others = [self._set_family(values), family_of(sources), family_of(heads), family_of([target] if target else [])]
+        others += [one["family"] or 0 for one in (zone, dest) if isinstance(one, dict)]
+        family = infer_family(rule["family"], others)
+        if family == -1:
+            return
+        rule["family"] = family
+        for proto in self._protocols(values, section):
+            for made in _rewrites({**rule, "proto": proto}, values, target):
+                self._made["redirects"].setdefault(zone["name"], []).append(made)
+                if values["reflection"] and isinstance(dest, dict) and made["to"]:
+                    self._reflect(made, values, zone, dest)
+
+    def _reflect(self, rule: Rule, values: Values, zone: Zone, dest: Zone) -> None:
+        """Add what sends a peer inside back when it uses the outer address."""
+        family = rule["to"][0]
+        if not zone["masq" if family == 4 else "masq6"]:
+            return
+        outer = rule["targets"] or [{"invert": False, "is_complete": True, "nets": _hosts(zone["held"])}]
+        for inner in values.get("reflection_zone") or [dest]:
+            if inner == "*" or inner["family"] not in (0, None, family):
+                continue
+            near = [{"invert": False, "is_complete": True, "nets": _prefixes(inner["held"])}]
+            if all(any(net[0] == family for value in side for net in value["nets"]) for side in (outer, near)):
+                inner["has_dnat"] = True
+                made = {**rule, "family": family, "sources": near, "targets": outer, "macs": []}
+                self._made["redirects"].setdefault(inner["name"], []).append(made)
+
+    def _zone_of(self, target: Values | None) -> Zone | None:
+        for zone in self._reader.zones:
+            for family, low, high, _ in _prefixes(zone["held"]) + [
+                net for one in zone["subnets"] for net in one["nets"]
+            ]:
+                for net in target["nets"] if target else []:
+                    if net[0] == family and low <= net[1] <= high:
+                        return zone
+        return None
+
+    def _include(self, section: Table) -> None:
+        values = self._reader.parse(section, options.INCLUDE)
+        if not values or not values["enabled"]:
+            return
+        is_script = values["type"] == "script"
+        if is_script and not values.get("fw4_compatible", values["path"] != "/etc/firewall.user"):
+            return
+        if is_script and ("chain" in values or "position" in values):
+            return
+        position = "" if is_script else values.get("position", "table-append")
+        is_in_chain = position.startswith("chain-")
+        if is_in_chain and "chain" not in values:
+            return
+        self._made["includes"].append({
+            "label": self._label(section), "chain": values["chain"] if is_in_chain else "",
+            "place": position.partition("-")[2] if is_in_chain else "", "key": str(sorted(values.items())),
+        })  # fmt: skip
+
+
+def _section(number: int, rule: dict[str, Any]) -> Table:
+    made: Table = {".name": "added %d" % number, ".type": str(rule.get("type") or "rule"), ".anonymous": True}
+    for key, value in rule.items():
+        if key != "type" and value is not None:
+            words = (
+                [str(one) for one in value] if isinstance(value, list) else str(int(value) if value is True else value)
+            )
+            made[key] = words
+    return made
+
+
+def _is_whole(values: Values) -> bool:
+    """Return whether a rule has what its target needs."""
+    target, zone = values.get("target"), values.get("src")
+    if target in ("helper", "notrack") and (not zone or zone == "*"):
+        return False
+    needs = {"dscp": ("set_dscp",), "mark": ("set_mark", "set_xmark"), "helper": ("set_helper",)}
+    if target in needs and not any(option in values for option in needs[target]):
+        return False
+    return not (values.get("device") or {}).get("any")
+
+
+def _listed(values: Values, option: str) -> list[Values]:
+    return [values[option]] if option in values else []
+
+
+def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
+    """Return the DNAT rules of one redirect and protocol, a family each."""
+    if rule["proto"] == "any":
+        rule = {**rule, "ports": [], "source_ports": []}
+    sides = rule["sources"] + rule["targets"] + ([target] if target else [])
+    held = {net[0] for value in sides for net in value["nets"]}
+    if not held:
+        families = [4] if rule["family"] is None else [rule["family"]]
+    else:
+        families = [one for one in (4, 6) if one in held and rule["family"] in (0, None, one)]
+    to_port = values["dest_port"]["low"] if rule["proto"] == "tcp" and "dest_port" in values else None
+    made = []
+    for family in families:
+        nets = [net for net in (target["nets"] if target else []) if net[0] == family]
+        is_plain = not nets or nets[0][1] == nets[0][2]
+        to = (family, nets[0][1]) if nets else None
+        is_plain = is_plain and (to_port is None or values["dest_port"]["high"] == to_port)
+        made.append({**rule, "family": family, "to": to, "to_port": to_port, "is_plain": is_plain})
+    return made
+
+
+def _hosts(held: list[tuple[int, int, int]]) -> list[tuple[int, int, int, int]]:
+    return [(family, value, value, -1) for family, value, _ in held]
+
+
+def _prefixes(held: list[tuple[int, int, int]]) -> list[tuple[int, int, int, int]]:
+    found = []
+    for family, value, bits in held:
+        rest = (1 << ((32 if family == 4 else 128) - bits)) - 1
+        found.append((family, value & ~rest, value | rest, -1))
+    return found
+
+
+def _groups(devices: list[tuple[bool, str | None]]) -> list[tuple[list[str | None] | None, list[str | None]]]:
+    """Return (devices that match, or None for any; devices that must not), as fw4 groups them; "x*" is a beginning."""
+    plain: list[str | None] = []
+    negative: list[str | None] = []
+    groups: list[tuple[list[str | None] | None, list[str | None]]] = []
+    for invert, device in devices:
+        name = device
+        if name is not None and "+" in name:
+            if name.index("+") != len(name) - 1:
+                continue  # fw4 skips a pattern with the sign elsewhere
+            if name == "+":
+                if invert:
+                    groups.append(([], negative))  # "no device": a rule that never matches
+                continue
+            name = name[:-1] + "*"
+            if not invert:
+                groups.append(([name], negative))
+                continue
+        (negative if invert else plain).append(name)
+    if plain:
+        groups.append((plain, negative))
+    return groups or [(None, negative)]

@@ -1,0 +1,228 @@
+"""Will the owner still reach the router after this change? "yes", "no" or "cannot_tell", and why.
+
+For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall let
+a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py). Pure: bytes of UCI packages and facts
+(facts.py) in, a dict out. What holds:
+
+- "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".
+- A part of the way whose causes the change does not touch is as open afterwards as it is now, however hard to
+  understand: the path is in use. A part that looks shut before and after is not understood: "cannot_tell".
+- An address or a port that moves is a "yes" only when the peer gets there by itself (see way.py) and the firewall and a
+  listener take it there; `new_address` then says where: ADDRESS, or ADDRESS:PORT ([ADDRESS]:PORT) when the port moved. It
+  stays "" when nothing moves, and on every other verdict.
+- Wi-Fi that a device must join again by hand, a login that needs a key nobody can see, files that the firewall
+  includes, limits, hours, marks: "cannot_tell" when they decide.
+"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.change.reach import firewall, listeners, network, ruleset, sections
+from oasis.change.reach.way import Way, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Answer, Any, Config, Facts, Networks, Path, Ruleset
+
+# What decides about the way; another package in a change leaves it alone.
+PACKAGES = ("network", "firewall", "wireless", "dhcp", "dropbear", "uhttpd")
+# New connections come from another port than the old one. Source: Linux, ip_local_port_range, and what others use.
+_EPHEMERAL = (1024, 65535)
+
+
+def verdict(before: dict[str, bytes], after: dict[str, bytes], paths: list[Path], facts: Facts) -> Answer:
+    """Return {"verdict": "yes" | "no" | "cannot_tell", "reasons": [text], "new_address": text or ""}.
+
+    `before` and `after` hold the files of PACKAGES, as far as the router has them; a package that `after` leaves out is gone.
+    Raises: UciError for a file that is none.
+    """
+    old, new = (sections.read({name: side[name] for name in PACKAGES if name in side}) for side in (before, after))
+    if not paths:
+        return _answer(
+            "cannot_tell", ["nobody is connected to the router's pages or its SSH: whose way to check is not known"], ""
+        )
+    told = [_Check(old, new, path, facts).run() for path in paths]
+    for state in ("no", "cannot_tell"):
+        reasons = [reason for found, reason, _ in told if found == state]
+        if reasons:
+            return _answer(state, reasons, "")
+    moved = [address for _, _, address in told if address]
+    return _answer("yes", [reason for _, reason, _ in told if reason], moved[0] if moved else "")
+
+
+def _answer(state: str, reasons: list[str], new_address: str) -> Answer:
+    return {"verdict": state, "reasons": list(dict.fromkeys(reasons)), "new_address": new_address}
+
+
+class _Check:
+    """One path under one change."""
+
+    def __init__(self, before: Config, after: Config, path: Path, facts: Facts) -> None:
+        self._before, self._after, self._path, self._facts = before, after, path, facts
+        self._family = int(path["family"])
+        self._device = _device(path, facts, network.networks(before, facts, before))
+        self._way = Way(before, after, path, facts, self._device)
+        self._is_calm = all(self._is_same(name) for name in ("network", "wireless"))
+        self._rulesets: dict[int, Ruleset] = {}
+
+    def run(self) -> tuple[str, str, str]:
+        """Return (state, reason, new address)."""
+        if all(self._is_same(name) for name in PACKAGES if name != "dhcp"):
+            return "yes", "", ""
+        if self._is_calm:
+            return self._at(self._standing())
+        if not self._device:
+            return "cannot_tell", "where your device is connected is not known", ""
+        places = self._way.candidates()
+        if not places:
+            return "cannot_tell", "the port behind which your device is, is not known", ""
+        found = [self._arrived(self._way.find(place)) for place in places]
+        first = found[0]
+        if all((state, moved) == (first[0], first[2]) for state, _, moved in found):
+            return first
+        unsure = [one for one in found if one[0] != "yes"]
+        return (
+            "cannot_tell",
+            "behind which port your device is, is not known: " + unsure[0][1] if unsure else first[1],
+            "",
+        )
+
+    def _is_same(self, name: str) -> bool:
+        return sections.content(self._before.get(name, {})) == sections.content(self._after.get(name, {}))
+
+    def _standing(self) -> dict[str, Any]:
+        """Return the way as it is now, when network and Wi-Fi stay as they are."""
+        source = value_of(self._path["source"])
+        known = [one for one in self._way.then.values() if one["device"] == self._device]
+        return {
+            "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False,
+            "address": value_of(self._path["address"]), "source": (source, source),
+        }  # fmt: skip
+
+    def _arrived(self, way: dict[str, Any]) -> tuple[str, str, str]:
+        """Go on from the interface, unless the way ends before it."""
+        if way["state"] == "no":
+            return self._unless_shut_before(way["reason"])
+        found = self._at(way)
+        if found[0] == "no" or way["state"] == "yes":
+            return found
+        return "cannot_tell", way["reason"], ""
+
+    def _unless_shut_before(self, reason: str) -> tuple[str, str, str]:
+        same = Way(self._before, self._before, self._path, self._facts, self._device)
+        if all(same.find(place)["state"] == "no" for place in same.candidates()):
+            return "cannot_tell", "how your device reaches the router now is not understood", ""
+        return "no", reason, ""
+
+    def _at(self, way: dict[str, Any]) -> tuple[str, str, str]:
+        """Judge firewall and listener at the interface and address that the peer meets."""
+        met = way["network"]
+        device = met["device"] if met else self._device or None
+        port = int(self._path["port"])
+        heard = self._heard(way, device, port)
+        if heard[0] != "yes":
+            return heard[0], heard[1], ""
+        let_in = self._let_in(way, device, heard[2])
+        if let_in[0] != "yes":
+            return let_in[0], let_in[1], ""
+        if heard[1] == "redirect":
+            to = listeners.https_port(self._after, heard[3] or {})
+            further = self._let_in(way, device, to)
+            if further[0] != "yes":
+                return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
+        reason = "; ".join(one for one in (way["reason"], heard[1] if heard[2] != port else "") if one)
+        return "yes", reason, self._new_address(way, heard[2])
+
+    def _new_address(self, way: dict[str, Any], port: int) -> str:
+        text = addresses.text_of(self._family, way["address"])
+        if port != int(self._path["port"]):
+            return "%s:%d" % (text if self._family == 4 else "[%s]" % text, port)
+        return text if way["moved"] else ""
+
+    def _heard(self, way: dict[str, Any], device: str | None, port: int) -> tuple[str, str, int, dict[str, Any] | None]:
+        now = {
+            "family": self._family, "address": value_of(self._path["address"]), "port": port, "device": self._device or None,
+            "source": value_of(self._path["source"]),
+        }  # fmt: skip
+        is_alike = all(self._is_same(name) for name in ("dropbear", "uhttpd", "network")) and self._is_calm
+        if is_alike:
+            return "yes", "", port, None
+        then = {**now, "address": way["address"], "device": device}
+        return listeners.judge(self._before, self._after, (self._way.now, self._way.then), now, then, self._facts)
+
+    def _let_in(self, way: dict[str, Any], device: str | None, port: int) -> tuple[str, str]:
+        now = self._packet(value_of(self._path["address"]), self._device or None, int(self._path["port"]), None)
+        then = self._packet(way["address"], device, port, way["source"])
+        is_alike = now == then and self._is_same("firewall") and (self._is_calm or self._zoned_alike())
+        if is_alike or "firewall" not in self._after:
+            return "yes", ""
+        earlier = self._judge(0, self._before, self._way.now, now, set())
+        proven = {one["key"] for one in self._ruleset(0)["includes"]} & earlier["passed"] if now == then else set()
+        later = self._judge(1, self._after, self._way.then, then, proven)
+        if later["state"] == "yes" and self._ruleset(1)["includes"] and later["decider"] != earlier["decider"]:
+            return "cannot_tell", "a file that the firewall includes may close another way in"
+        if later["state"] == "no" and earlier["state"] == "no" and now == then:
+            return "cannot_tell", "by its rules the firewall is shut for you already, yet you are connected"
+        if (later["port"], later["address"]) != (port, then["address"]) and later["state"] == "yes":
+            return self._redirected(way, device, later)
+        return later["state"], later["reason"]
+
+    def _redirected(self, way: dict[str, Any], device: str | None, end: dict[str, Any]) -> tuple[str, str]:
+        for one in listeners.listeners(self._after, self._way.then):
+            if one["port"] == end["port"] and listeners.hears(one, self._family, end["address"], device):
+                return "cannot_tell", "a redirect leads to port %d of the router" % end["port"]
+        return "no", "a redirect leads to port %d, where nobody answers" % end["port"]
+
+    def _zoned_alike(self) -> bool:
+        """Return whether names and addresses that the firewall may use are the same before and after."""
+        keys = ("device", "addresses", "zone", "unknown4", "unknown6")
+        sides = [
+            {name: [one[key] for key in keys] for name, one in side.items()} for side in (self._way.now, self._way.then)
+        ]
+        return sides[0] == sides[1]
+
+    def _ruleset(self, side: int) -> Ruleset:
+        if side not in self._rulesets:
+            config, nets = ((self._before, self._way.now), (self._after, self._way.then))[side]
+            self._rulesets[side] = ruleset.compile_rules(
+                config.get("firewall", {}), nets, self._facts.get("firewall", [])
+            )
+        return self._rulesets[side]
+
+    def _judge(
+        self, side: int, config: Config, nets: Networks, packet: dict[str, Any], proven: set[str]
+    ) -> dict[str, Any]:
+        def is_own(address: tuple[int, int]) -> bool:
+            return network.owns(nets, *address)
+
+        return firewall.judge(self._ruleset(side), packet, is_own, proven)
+
+    def _packet(self, address: int, device: str | None, port: int, source: tuple[int, int] | None) -> dict[str, Any]:
+        own = value_of(self._path["source"])
+        return {
+            "family": self._family, "device": device, "source": source or (own, own), "address": address,
+            "source_port": _EPHEMERAL, "port": port,
+            "mac": self._facts.get("neighbours", {}).get(self._path["source"], ""),
+        }  # fmt: skip
+
+
+def _device(path: Path, facts: Facts, nets: Networks) -> str:
+    """Return the device by which the router reaches the peer now, "" when it is not known."""
+    told = path.get("device") or facts.get("devices", {}).get(path["source"])
+    if told:
+        return str(told)
+    family, source = int(path["family"]), value_of(path["source"])
+    near = [
+        (one[2], net["device"])
+        for net in nets.values()
+        for one in net["addresses"]
+        if network.covers(one, family, source) and net["device"]
+    ]
+    if near:
+        return str(max(near)[1])
+    at = {
+        net["device"]
+        for net in nets.values()
+        if (family, value_of(path["address"])) in [one[:2] for one in net["addresses"]]
+    }
+    return str(at.pop()) if len(at) == 1 and None not in at else ""

@@ -1,0 +1,335 @@
+"""From the peer's plug to the router's address: which interface it meets after a change, under which address, and whether
+answers find back. Knows no firewall and no listener.
+
+`find(...)` gives {"state", "reason", "network": the interface or None, "address": the router's address as a number,
+"source": interval of the peer's addresses, "moved": bool} for one candidate (see attachment.py). A moved address is a "yes"
+when the peer gets there without anybody's hands: at once when the new address is in its old network, or by a fresh lease
+when it has one now and the interface still gives them (IPv6: by router advertisements).
+"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.change.reach import attachment, network, sections
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Any, Candidate, Config, Facts, Network, Networks, Path, Subnet, Table
+
+# Options of interface and device whose change moves no packet of a peer that is on the link.
+_QUIET_INTERFACE = ("device", "proto", "ipaddr", "netmask", "ip6addr", "dns", "dns_search", "dns_metric", "peerdns", "gateway",
+                    "defaultroute", "metric", "mtu", "broadcast", "delegate", "ip6assign", "ip6hint", "ip6class", "ip6ifaceid",
+                    "ip6gw", "ip6weight", "ip6prefix", "force_link", "hostname", "auto", "disabled", "type", "ifname", "zone",
+                    "igmp_snooping", "stp", "bridge_empty", "ip6deprecated", "carrier_loss_delay", "username", "password",
+                    "norelease", "reqaddress", "reqprefix", "clientid", "vendorid", "sourcefilter")  # fmt: skip
+_QUIET_DEVICE = ("name", "type", "ports", "ifname", "vid", "enabled", "vlan_filtering", "macaddr", "mtu", "mtu6", "stp", "promisc",
+                 "igmp_snooping", "bridge_empty", "multicast_querier", "multicast", "txqueuelen", "ageing_time", "priority",
+                 "hello_time", "forward_delay", "max_age", "hash_max", "multicast_to_unicast", "multicast_fast_leave", "ipv6",
+                 "sendredirects", "igmpversion", "mldversion", "robustness", "query_interval", "gro")  # fmt: skip
+_SWITCH = ("switch", "switch_vlan", "switch_port")
+_LINK_LOCAL = 0xFE80 << 112
+
+
+class Way:
+    """One path, on the configuration before and after; `device` is where it reaches the router now."""
+
+    def __init__(self, before: Config, after: Config, path: Path, facts: Facts, device: str) -> None:
+        self._old, self._new = before.get("network", {}), after.get("network", {})
+        self._before, self._after = before, after
+        self._facts = facts
+        self._family = int(path["family"])
+        self._source = value_of(path["source"])
+        self._address = value_of(path["address"])
+        self._device = device
+        self.now = network.networks(before, facts, before)
+        self.then = network.networks(after, facts, before)
+
+    def candidates(self) -> list[Candidate]:
+        """Return where the peer may be plugged in."""
+        return attachment.candidates(
+            self._before, self.now, self._device, addresses.text_of(self._family, self._source), self._facts
+        )
+
+    def find(self, candidate: Candidate) -> dict[str, Any]:
+        """Return how a peer at that place reaches the router after the change."""
+        met, why = self._met(candidate)
+        if not met:
+            return self._ending("no", why)
+        if candidate["kind"] == "port" and self._changed(_SWITCH):
+            return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
+        doubt = self._doubt(candidate, met)
+        best = self._best([self._arrive(one) for one in met])
+        if doubt and best["state"] == "yes":
+            return {**best, "state": "cannot_tell", "reason": doubt}
+        return best
+
+    def _ending(self, state: str, why: str, met: Network | None = None) -> dict[str, Any]:
+        return {
+            "state": state, "reason": why, "network": met, "address": self._address,
+            "source": (self._source, self._source), "moved": False,
+        }  # fmt: skip
+
+    def _best(self, found: list[dict[str, Any]]) -> dict[str, Any]:
+        for state in ("yes", "cannot_tell", "no"):
+            for is_moved in (False, True):
+                for one in found:
+                    if (one["state"], one["moved"]) == (state, is_moved):
+                        return one
+        return self._ending("no", "no interface is left")
+
+    def _met(self, candidate: Candidate) -> tuple[list[Network], str]:
+        """Return the interfaces that the peer meets."""
+        if candidate["kind"] == "network":
+            return self._met_directly(candidate)
+        devices, why = attachment.uplinks(self._new, candidate["port"], candidate["tag"])
+        met = [one for one in self.then.values() if one["device"] in devices and one["is_up"]]
+        if met:
+            return met, ""
+        down = [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
+        place = candidate["port"] + (".%d" % candidate["tag"] if candidate["tag"] else "")
+        return [], why or (down or ["no interface is on port %s any more" % place])[0]
+
+    def _met_directly(self, candidate: Candidate) -> tuple[list[Network], str]:
+        names, why = [candidate["name"]], "interface %s is gone" % candidate["name"]
+        if "wifi" in candidate:
+            package = self._after.get("wireless", {})
+            section = package.get(candidate["wifi"][".name"], {})
+            names = sections.texts(section, "network") if section and attachment.is_on_air(package, section) else []
+            why = "the Wi-Fi %s is switched off" % sections.text(candidate["wifi"], "ssid")
+        met = [self.then[name] for name in names if name in self.then]
+        return [one for one in met if one["is_up"]], (met[0]["why"] if met else why) or why
+
+    def _doubt(self, candidate: Candidate, met: list[Network]) -> str:
+        """Return what may keep the peer away although the interface is there."""
+        if "wifi" in candidate and self._wifi_changed(candidate["wifi"]):
+            return "your device has to join the Wi-Fi again" if self._is_known_wifi(candidate) else (
+                "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
+        if candidate["kind"] == "network" and "wifi" not in candidate:
+            if self._section("interface", candidate["name"]) or self._changed(("wireguard_" + candidate["name"],)):
+                return "how the peer gets to interface %s changes" % candidate["name"]
+        for one in met:
+            quiet = _QUIET_INTERFACE if candidate["kind"] == "port" or "wifi" in candidate else ()
+            loud = _differs(self._old.get(one["name"], {}), one["options"], quiet)
+            if loud:
+                return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
+        return self._device_doubt() or self._route_doubt()
+
+    def _is_known_wifi(self, candidate: Candidate) -> bool:
+        source = addresses.text_of(self._family, self._source)
+        return source in self._facts.get("ports", {})
+
+    def _wifi_changed(self, section: Table) -> bool:
+        old, new = self._before.get("wireless", {}), self._after.get("wireless", {})
+        later = new.get(section[".name"], {})
+        radios = [package.get(sections.text(one, "device"), {}) for package, one in ((old, section), (new, later))]
+        return bool(_differs(section, later, ("network",)) or _differs(radios[0], radios[1], ()))
+
+    def _section(self, kind: str, name: str) -> bool:
+        return self._old.get(name, {}).get(".type") == kind and bool(
+            _differs(self._old[name], self._new.get(name, {}), ())
+        )
+
+    def _changed(self, kinds: tuple[str, ...]) -> bool:
+        sides = [
+            [sections.options(one) for kind in kinds for one in sections.typed(side, kind)]
+            for side in (self._old, self._new)
+        ]
+        return sides[0] != sides[1]
+
+    def _device_doubt(self) -> str:
+        for section in sections.typed(self._new, "device"):
+            name = sections.text(section, "name")
+            loud = _differs(attachment.device_section(self._old, name), section, _QUIET_DEVICE)
+            if loud:
+                return "device %s, %s: what it does to your way is not known" % (name, loud)
+            if sections.text(section, "type") not in ("", "bridge", "8021q", "8021ad", "macvlan") and section != (
+                attachment.device_section(self._old, name)
+            ):
+                return "device %s of type %s is not understood" % (name, section["type"])
+        return ""
+
+    def _route_doubt(self) -> str:
+        suffix = "" if self._family == 4 else "6"
+        if self._changed(("rule" + suffix,)):
+            return "rules of routing change"
+        if not self._changed(("route" + suffix,)):
+            return ""
+        for section in sections.typed(self._new, "route" + suffix) + sections.typed(self._old, "route" + suffix):
+            target = _route_target(section, self._family)
+            if target is None or (target[2] > 0 and network.covers(target, self._family, self._source)):
+                return "a route to your device changes"
+        return ""
+
+    def _arrive(self, met: Network) -> dict[str, Any]:
+        """Return how the peer finds the router on an interface that it meets."""
+        off = self._no_ipv6(met)
+        if off:
+            return self._ending("no", off, met)
+        if self._family == 6 and self._address >> 118 == _LINK_LOCAL >> 118:
+            is_same = met["device"] == self._device and not self._mac_changed()
+            return self._ending(
+                "yes" if is_same else "cannot_tell", "" if is_same else "a link-local address may change", met
+            )
+        own = [one for one in met["addresses"] if one[0] == self._family]
+        before = self._subnet(self.now.get(met["name"], {}).get("addresses", [])) or self._subnet(
+            [one for old in self.now.values() if old["device"] == self._device for one in old["addresses"]]
+        )
+        if self._has(self._address):
+            return self._stay(met, before, self._subnet(own), any(one[1] == self._address for one in own))
+        return self._move(met, before, own)
+
+    def _stay(self, met: Network, before: Subnet | None, after: Subnet | None, is_on_it: bool) -> dict[str, Any]:
+        """Judge an address that is still the router's."""
+        rival = self._rival(met, after)
+        if rival:
+            return self._ending("cannot_tell", "network %s holds your device's address too" % rival, met)
+        if after:
+            if is_on_it or (before and any(one[1] == before[1] for one in met["addresses"])):
+                return self._ending("yes", "", met)
+            return self._ending("cannot_tell", "your device may not find its way to the other network any more", met)
+        if before:
+            moved = self._renewed(
+                met, next(one for one in met["addresses"] if one[1] == self._address) if is_on_it else None
+            )
+            return {**moved, "moved": False}
+        is_same = not self._changed(("interface", "device", "route", "route6", "globals"))
+        return self._ending(
+            "yes" if is_same else "cannot_tell", "" if is_same else "your device is behind another router", met
+        )
+
+    def _move(self, met: Network, before: Subnet | None, own: list[Subnet]) -> dict[str, Any]:
+        gone = "%s is the router's address no more" % addresses.text_of(self._family, self._address)
+        unknown = met["unknown4"] if self._family == 4 else met["unknown6"]
+        if not own:
+            if unknown:
+                return self._ending("cannot_tell", gone + ", and the new one comes from elsewhere", met)
+            return self._ending("no", gone + ", and interface %s gets no other" % met["name"], met)
+        new = own[0]
+        rival = self._rival(met, new)
+        if rival:
+            return self._ending("cannot_tell", "network %s already holds that address" % rival, met)
+        why = "the router moves to %s" % addresses.text_of(self._family, new[1])
+        if new[1] == self._source:
+            return self._ending("no", why + ", which is your own device's address", met)
+        if not _is_host(new):
+            return self._ending("cannot_tell", why + ", which is no address of a host", met)
+        if before and network.covers(before, *new[:2]) and network.covers(new, self._family, self._source):
+            return {**self._ending("yes", why, met), "address": new[1], "moved": True}
+        if before is None:
+            return self._ending("cannot_tell", why + ", and your device is behind another router", met)
+        return self._renewed(met, new)
+
+    def _renewed(self, met: Network, new: Subnet | None) -> dict[str, Any]:
+        """Judge a move for which the peer needs another address of its own."""
+        if new is None:
+            return self._ending("cannot_tell", "your device has to get another address", met)
+        low = new[1] >> (size := (32 if self._family == 4 else 128) - new[2]) << size
+        made = {
+            **self._ending("yes", "", met),
+            "address": new[1],
+            "moved": True,
+            "source": (low + 1, low + (1 << size) - 1),
+        }
+        place = addresses.text_of(self._family, new[1])
+        made["reason"] = "the router is then at %s; your device needs a fresh address first: reconnect it" % place
+        state, why = self._served(met["name"], new)
+        if state != "yes":
+            return {**made, "state": state, "reason": why}
+        return made
+
+    def _served(self, name: str, subnet: Subnet) -> tuple[str, str]:
+        """Return whether the peer gets an address of the network on an interface by itself."""
+        package = self._after.get("dhcp", {})
+        pools = [one for one in sections.typed(package, "dhcp") if sections.text(one, "interface") == name]
+        pools = [one for one in pools if not sections.flag(one, "ignore", False)]
+        if self._family == 6:
+            is_told = any(sections.text(one, "ra") in ("server", "hybrid") for one in pools)
+            return ("yes", "") if is_told else ("no", "interface %s tells no device of its new addresses" % name)
+        pools = [one for one in pools if sections.text(one, "dhcpv4", "server") == "server"]
+        if not pools or not sections.typed(package, "dnsmasq"):
+            return "no", "interface %s gives no addresses (DHCP is off): your device would keep its old one" % name
+        start, size = sections.text(pools[0], "start", "100"), 1 << (32 - subnet[2])
+        if len(pools) > 1 or not start.isdigit() or not 0 < int(start) < size - 1:
+            return "cannot_tell", "the pool of interface %s does not fit its network" % name
+        if not sections.flag(pools[0], "dynamicdhcp", True):
+            return "cannot_tell", "interface %s gives addresses to known devices only" % name
+        if addresses.text_of(4, self._source) not in self._facts.get("leases", []):
+            return "cannot_tell", "whether your device takes its address from the router is not known"
+        if self._is_bound(subnet):
+            return "cannot_tell", "your device has a fixed lease outside the new network"
+        return "yes", ""
+
+    def _is_bound(self, subnet: Subnet) -> bool:
+        """Return whether a static lease of the peer lies elsewhere."""
+        mac = self._facts.get("neighbours", {}).get(addresses.text_of(4, self._source), "")
+        for host in sections.typed(self._after.get("dhcp", {}), "host"):
+            number = addresses.number(sections.text(host, "ip"))
+            is_his = mac in [one.lower() for one in sections.texts(host, "mac")] or (
+                number and number[1] == self._source
+            )
+            if is_his and number and not network.covers(subnet, *number):
+                return True
+        return False
+
+    def _has(self, value: int) -> bool:
+        return network.owns(self.then, self._family, value)
+
+    def _subnet(self, held: list[Subnet]) -> Subnet | None:
+        """Return the network, of these, that the peer is in."""
+        return next((one for one in held if network.covers(one, self._family, self._source)), None)
+
+    def _rival(self, met: Network, subnet: Subnet | None) -> str:
+        """Return another interface whose network would draw the answers to itself."""
+        if subnet is None:
+            return ""
+        for name, other in self.then.items():
+            if name == met["name"] or other["device"] == met["device"] or not other["is_up"]:
+                continue
+            for one in other["addresses"]:
+                shorter = min(one[2], subnet[2])
+                if network.covers((*one[:2], shorter), *subnet[:2]):
+                    return name
+        return ""
+
+    def _no_ipv6(self, met: Network) -> str:
+        if self._family == 4:
+            return ""
+        section = attachment.device_section(self._new, str(met["device"]))
+        is_off = not sections.flag(section, "ipv6", True) or not sections.flag(met["options"], "ipv6", True)
+        return "IPv6 is switched off on %s" % met["device"] if is_off else ""
+
+    def _mac_changed(self) -> bool:
+        sides = [attachment.device_section(side, self._device) for side in (self._old, self._new)]
+        keys = ("macaddr", "type", "ports")
+        return any(sides[0].get(key) != sides[1].get(key) for key in keys)
+
+
+def value_of(text: str) -> int:
+    """Return an address as a number; paths hold no other texts."""
+    number = addresses.number(text.partition("%")[0])
+    return number[1] if number else 0
+
+
+def _is_host(subnet: Subnet) -> bool:
+    """Return whether an address is neither the network's own nor its broadcast."""
+    size = (32 if subnet[0] == 4 else 128) - subnet[2]
+    rest = subnet[1] & ((1 << size) - 1)
+    return size < 2 or subnet[0] == 6 or 0 < rest < (1 << size) - 1
+
+
+def _differs(old: Table, new: Table, without: tuple[str, ...]) -> str:
+    """Return the name of an option that differs, "" when none does."""
+    sides = [sections.options(one, without) for one in (old, new)]
+    return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
+
+
+def _route_target(section: Table, family: int) -> Subnet | None:
+    head, _, bits = sections.text(section, "target").partition("/")
+    number = addresses.number(head)
+    if not number or number[0] != family:
+        return None
+    mask = bits or sections.text(section, "netmask") or ("32" if family == 4 else "128")
+    if mask.isdigit():
+        return (family, number[1], int(mask)) if int(mask) <= (32 if family == 4 else 128) else None
+    dotted = addresses.number(mask)
+    return (family, number[1], addresses.mask_bits(dotted[1], 4)) if dotted else None
