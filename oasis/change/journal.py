@@ -9,6 +9,8 @@ nothing of plans or services beyond their names.
 
 from __future__ import annotations
 
+import threading
+
 from oasis.core import jsonl
 from oasis.errors import ApplyError, SchemaError, UsageError
 from oasis.system.digest import sha256
@@ -35,6 +37,7 @@ class Journal:
         self._free_bytes = free_bytes
         self.pending = state_folder + "/pending"
         self._history = state_folder + "/changes"
+        self._lock = threading.Lock()
 
     def prepare(self, record: Record, touched: list[Touched], deadline_up_s: int) -> None:
         """Put record, images and restore copies on flash.
@@ -122,6 +125,14 @@ class Journal:
         self._files.folder(folder)
         self._files.replace(folder + "/record.json", jsonl.line(record))
 
+    def update(self, change: str, **fields: object) -> Record:
+        """Change fields of a record that is in the history, "" takes one out; return the record."""
+        with self._lock:
+            record = {**self.read(change), **fields}
+            record = {key: value for key, value in record.items() if key not in fields or value != ""}
+            self.write(record)
+            return record
+
     def read(self, change: str) -> Record:
         """Return a record.
 
@@ -154,9 +165,16 @@ class Journal:
         return found
 
     def trim(self) -> None:
-        """Remove the oldest records beyond HISTORY."""
+        """Remove the oldest records beyond HISTORY, but none that still has to end by itself."""
         for name in self._files.names(self._history)[:-HISTORY]:
-            self._remove(name)
+            if not self._has_an_end(name):
+                self._remove(name)
+
+    def _has_an_end(self, change: str) -> bool:
+        try:
+            return is_ending(self.read(change))
+        except UsageError:
+            return False
 
     def _remove(self, change: str) -> None:
         folder = self._history + "/" + change
@@ -167,6 +185,12 @@ class Journal:
         for name in self._files.names(folder):
             self._files.remove(folder + "/" + name)
         self._files.remove_folder(folder)
+
+
+def is_ending(record: Record) -> bool:
+    """Return whether a change stands and will be undone by itself."""
+    is_standing = record["state"] == "confirmed" and not record.get("undone_by")
+    return bool(record.get("until_unix_s")) and is_standing and not record.get("expiry")
 
 
 def _list(record: Record, touched: list[Touched]) -> bytes:

@@ -3,7 +3,8 @@
 Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
-     "is_restore": bool, "undoes": change id or "", "confirm_s", "needs_approval", "expires_s" (monotonic), "hash"}
+     "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
+     is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash"}
 `hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
 other. Planning reads the router and writes nothing.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from oasis.change import catalogue, difference
 from oasis.change.commands import as_commands
-from oasis.core import jsonl
+from oasis.core import jsonl, when
 from oasis.errors import ApplyError, PolicyError, UciError
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
@@ -45,8 +46,10 @@ class Planner:
         self._new_id = new_id
         self._now_s = now_s
 
-    def propose(self, operations: list[Operation], run: str, chat: str, summary: str = "") -> Plan | None:
-        """Return the plan of UCI operations, None when they change nothing.
+    def propose(
+        self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0
+    ) -> Plan | None:
+        """Return the plan of UCI operations, None when they change nothing; it may end by itself at a time.
 
         Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed.
         """
@@ -65,15 +68,25 @@ class Planner:
         plan["uci"] = as_commands(operations, _mask(images))
         for name, data in read.items():
             plan["before"].setdefault(name, sha256(data))
+        if until_unix_s:
+            plan["until_unix_s"] = until_unix_s
+            plan["words"].append("until %s: then all of this is undone by itself" % when.shown(until_unix_s))
         return self._bind(plan)
 
-    def restore(self, images: dict[str, bytes], run: str, chat: str, summary: str, undoes: str) -> Plan | None:
-        """Return the plan that puts whole packages back, None when they are as wished already."""
-        plan = self._plan({name: (self.read(name), data) for name, data in images.items()}, run, chat, summary)
+    def restore(
+        self, images: Images, operations: list[Operation], run: str, chat: str, summary: str, undoes: str
+    ) -> Plan | None:
+        """Return the plan that undoes a change: packages as read and as they were; None when nothing would differ.
+
+        `operations` are for show: what makes the difference where not the old bytes come back.
+        """
+        plan = self._plan(images, run, chat, summary, True)
         if plan is None:
             return None
         plan["is_restore"] = True
         plan["undoes"] = undoes
+        plan["operations"] = operations
+        plan["uci"] = as_commands(operations, _mask(images))
         return self._bind(plan)
 
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
@@ -118,7 +131,7 @@ class Planner:
             ]
             raise PolicyError("; ".join(lines[:5]), "correct these and propose the whole change again")
 
-    def _plan(self, images: Images, run: str, chat: str, summary: str) -> Plan | None:
+    def _plan(self, images: Images, run: str, chat: str, summary: str, is_undo: bool = False) -> Plan | None:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff = []
@@ -130,7 +143,7 @@ class Planner:
             return None
         plan = self._empty(run, chat, summary)
         plan["images"] = images
-        plan["risk"], plan["reasons"] = self.policy.judge(differences)
+        plan["risk"], plan["reasons"] = self.policy.judge(differences, is_undo)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
         plan["words"] = difference.sentences(differences)
@@ -144,7 +157,7 @@ class Planner:
         return {
             "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
-            "is_restore": False, "undoes": "",
+            "is_restore": False, "undoes": "", "until_unix_s": 0,
         }  # fmt: skip
 
     def _bind(self, plan: Plan) -> Plan:
@@ -156,7 +169,8 @@ class Planner:
 
     def hash(self, plan: Plan) -> str:
         """Return the plan_hash of what a plan says now."""
-        bound = {key: plan[key] for key in ("id", "run", "operations", "services", "before", "after", "undoes")}
+        keys = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s")
+        bound = {key: plan[key] for key in keys}
         bound["format"] = FORMAT
         bound["forces"] = []
         return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
@@ -204,6 +218,8 @@ def card(plan: Plan, now_s: float) -> Card:
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "services", "confirm_s")
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
+    if plan["until_unix_s"]:
+        shown["until_unix_s"] = plan["until_unix_s"]
     shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
     return shown

@@ -32,27 +32,30 @@ class Policy:
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]
 
-    def judge(self, differences: list[Difference]) -> tuple[str, list[str]]:
+    def judge(self, differences: list[Difference], is_undo: bool = False) -> tuple[str, list[str]]:
         """Return the class ("low", "risky" or "forbidden") of what a change does, and why.
 
+        What runs code is not forbidden to an undo, only risky: it brings back what the owner had there.
         Shape of differences: see oasis.change.difference.
         """
         worst, reasons = "low", []
         for item in differences:
-            risk, reason = self._judge_one(item)
+            risk, reason = self._judge_one(item, is_undo)
             if reason and reason not in reasons:
                 reasons.append(reason)
             if _ORDER.index(risk) > _ORDER.index(worst):
                 worst = risk
         return worst, reasons
 
-    def _judge_one(self, item: Difference) -> tuple[str, str]:
+    def _judge_one(self, item: Difference, is_undo: bool) -> tuple[str, str]:
         package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
         for name in (package, package + "." + kind):
             if name in self._data["forbidden"]:
                 return "forbidden", self._data["forbidden"][name]
         mark = catalogue.mark(package, kind, option) if option else ""
         if mark == "exec" and item["kind"] != "removed":
+            if is_undo:
+                return "risky", "%s.%s runs code or names a file" % (package, option)
             return "forbidden", "%s.%s.%s runs code or names a file: only the owner changes it, by hand" % (
                 package,
                 item["section"],

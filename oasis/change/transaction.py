@@ -142,8 +142,7 @@ class Transaction:
             id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
             when_unix_s=self._clock.unix_s(), after=plan["after"],
         )  # fmt: skip
-        if plan["undoes"]:
-            record["undoes"] = plan["undoes"]
+        record.update({key: plan[key] for key in ("undoes", "until_unix_s") if plan[key]})
         return record
 
     def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
@@ -305,9 +304,12 @@ class Transaction:
             self._guard = None
 
     def _mark_undone(self, record: Record) -> None:
-        other = self._journal.read(str(record["undoes"]))
-        other["undone_by"] = record["id"]
-        self._journal.write(other)
+        other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
+        try:
+            if other.get("undoes"):  # undoing an undo: what that had undone stands again
+                self._journal.update(str(other["undoes"]), undone_by="")
+        except UsageError:
+            return  # too old to be in the history
 
     def _move(self, record: Record, state: str, is_stored: bool) -> None:
         old = str(record["state"])

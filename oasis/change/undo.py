@@ -1,46 +1,87 @@
 """Undo a change: as a plan like any other, never over somebody's later edit.
 
-When the packages still are what the change made of them, their bytes of before come back. Otherwise nothing is half
-done: the packages that differ are named.
+A package that still is what the change made of it gets its bytes of before. Any other is taken back option by option
+where each value still is the change's (reverse.py); the rest are conflicts, and one of them in one package refuses the
+whole undo, unless the owner says to leave them as they are.
 """
 
 from __future__ import annotations
 
-from oasis.errors import ApplyError, UsageError
+from oasis.change import secrets
+from oasis.change.difference import MASK
+from oasis.errors import ApplyError, UciError, UsageError
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Plan, Record
+    from oasis.change.shapes import Any, Conflict, Images, Operation, Plan, Record
+
+# Conflicts told in words; a program gets them all.
+_TOLD = 5
 
 
-def plan_undo(journal: Journal, planner: Planner, change: str, run: str, chat: str) -> Plan:
+class ConflictError(ApplyError):
+    """An undo is refused; `conflicts` lists why.
+
+    Shape of a conflict: {"package", "section", "option", "now", "expected"}, secrets masked; see reverse.py.
+    """
+
+    def __init__(self, change: str, conflicts: list[Conflict]) -> None:
+        told = [conflict_words(item) for item in conflicts[:_TOLD]]
+        if len(conflicts) > _TOLD:
+            told.append("and %d more" % (len(conflicts) - _TOLD))
+        super().__init__(
+            "changed since change %s: %s; nothing was written" % (change, "; ".join(told)),
+            "to leave these as they are and undo the rest: oasis undo --skip-conflicts %s" % change,
+        )
+        self.conflicts = conflicts
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**super().as_dict(), "conflicts": self.conflicts}
+
+
+def plan_undo(
+    journal: Journal, planner: Planner, change: str, run: str, chat: str, skip_conflicts: bool = False
+) -> Plan:
     """Return the plan that undoes a change; without an id, the newest one that still stands.
 
-    Raises: UsageError when there is nothing to undo, ApplyError when a package was edited since.
+    Raises: UsageError when there is nothing to undo, ConflictError when what it changed was changed again since.
     """
     record = journal.read(change) if change else _newest(journal)
+    _check(record)
+    change = str(record["id"])
+    images: Images = {}
+    operations: list[Operation] = []
+    conflicts: list[Conflict] = []
+    for name in record["packages"]:
+        pair, steps, found = _way_back(journal, planner, record, str(name))
+        conflicts += found
+        operations += steps
+        if pair is not None:
+            images[str(name)] = pair
+    if conflicts and not skip_conflicts:
+        raise ConflictError(change, conflicts)
+    summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
+    plan = planner.restore(images, operations, run, chat, summary[:200], change)
+    if plan is None:
+        raise UsageError(
+            "everything of change %s was changed since" % change
+            if conflicts
+            else "all is already as it was before change %s" % change
+        )
+    plan["words"] += ["stays as it is: " + conflict_words(item) for item in conflicts]
+    return plan
+
+
+def _check(record: Record) -> None:
     if record["state"] != "confirmed":
         raise UsageError("change %s is %s: there is nothing to undo" % (record["id"], record["state"]))
     if record.get("undone_by"):
         raise UsageError("change %s was undone already" % record["id"], "see: oasis changes")
     if not record["packages"]:
         raise UsageError("change %s only restarted services: there is nothing to undo" % record["id"])
-    edited = [name for name in record["packages"] if sha256(planner.read(name)) != record["after"][name]]
-    if edited:
-        raise ApplyError(
-            "%s changed since; undoing would lose that; nothing was written" % ", ".join(edited),
-            "undo the later change first, or ask for the old values by name",
-        )
-    change = str(record["id"])
-    images = {name: journal.image(change, "before", name) for name in record["packages"]}
-    summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
-    plan = planner.restore(images, run, chat, summary[:200], change)
-    if plan is None:
-        raise UsageError("all is already as it was before change %s" % change)
-    return plan
 
 
 def _newest(journal: Journal) -> Record:
@@ -49,3 +90,54 @@ def _newest(journal: Journal) -> Record:
         if is_standing and record["packages"]:
             return record
     raise UsageError("there is no change to undo", "see what happened with: oasis changes")
+
+
+def _way_back(
+    journal: Journal, planner: Planner, record: Record, name: str
+) -> tuple[tuple[bytes, bytes] | None, list[Operation], list[Conflict]]:
+    """Return a package's bytes (now, then), the operations between them unless old bytes come back, and conflicts."""
+    change = str(record["id"])
+    try:
+        now = planner.read(name)
+    except UciError:  # its program was removed since
+        return None, [], [{"package": name, "section": "", "option": "", "now": None, "expected": "there"}]
+    before = journal.image(change, "before", name)
+    if sha256(now) == record["after"].get(name):
+        return (now, before), [], []
+    steps, conflicts = _delta(name, before, journal.image(change, "after", name), now)
+    if not steps:
+        return None, [], conflicts
+    from oasis.uci.preview import preview
+
+    return (now, preview({name: now}, steps)[name]), steps, conflicts
+
+
+def _delta(name: str, before: bytes, after: bytes, now: bytes) -> tuple[list[Operation], list[Conflict]]:
+    from oasis.change.reverse import reverse  # an idle daemon does without
+    from oasis.uci import model
+
+    versions = [model.parse(data, name) for data in (before, after, now)]
+    steps, conflicts = reverse(*versions)
+    kinds = {str(one.name): one.type for version in versions for one in version.sections}
+    for item in conflicts:
+        section = str(item["section"])
+        kind = section[1:].partition("[")[0] if section.startswith("@") else kinds.get(section, "")
+        if secrets.is_secret(name, kind, str(item["option"])):
+            item["now"], item["expected"] = (MASK if item[side] else None for side in ("now", "expected"))
+    return steps, conflicts
+
+
+def conflict_words(item: Conflict) -> str:
+    """Return a conflict for people."""
+    where = ".".join(str(item[key]) for key in ("package", "section", "option") if item[key])
+    if item["option"]:
+        return "%s is %s, not %s" % (where, _shown(item["now"]), _shown(item["expected"]))
+    if item["section"]:
+        return "the section %s is %s" % (where, "not what it was" if item["now"] else "gone")
+    return "the package %s is gone" % where if item["now"] is None else "the order of sections in %s" % where
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "unset"
+    return ", ".join("'%s'" % one for one in value) if isinstance(value, list) else "'%s'" % value

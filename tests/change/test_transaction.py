@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from oasis.change.undo import plan_undo
 from oasis.errors import ApplyError, OasisError, RollbackError, UsageError
 from tests.change.kit import RENAME, WIFI, FailingFiles, Kit
 
@@ -192,30 +191,6 @@ def test_the_guard_ends_when_the_change_is_kept(kit):
     assert guards(kit)
     kit.transaction.confirm(str(record["id"]))
     assert guards(kit) == []
-
-
-def test_undo_brings_back_the_bytes(kit):
-    before = kit.config("wireless")
-    record = kit.transaction.apply(kit.plan(WIFI))
-    kit.transaction.confirm(str(record["id"]))
-    plan = plan_undo(kit.journal, kit.planner, "", "run2", "")
-    assert plan["risk"] == "risky"
-    assert plan["undoes"] == record["id"]
-    undone = kit.transaction.apply(plan)
-    kit.transaction.confirm(str(undone["id"]))
-    assert kit.config("wireless") == before
-    assert kit.journal.read(str(record["id"]))["undone_by"] == undone["id"]
-    with pytest.raises(UsageError, match="no change to undo"):
-        plan_undo(kit.journal, kit.planner, "", "run3", "")
-
-
-def test_undo_never_loses_a_later_edit(kit):
-    kit.transaction.apply(kit.plan(RENAME))
-    kit.write("system", kit.config("system").replace(b"UTC", b"JST-9"))
-    later = kit.config("system")
-    with pytest.raises(ApplyError, match="system changed since"):
-        plan_undo(kit.journal, kit.planner, "", "run2", "")
-    assert kit.config("system") == later
 
 
 def test_an_edit_by_others_in_the_window_is_kept_beside_the_record(kit):
