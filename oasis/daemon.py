@@ -81,7 +81,7 @@ class Daemon:
         self._lock = _lock(root)
         self._clock = clock = Clock()
         self.settings = Settings(root, files)
-        self._executor = Executor(root.environment())
+        self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
         self._records = Xid(clock.unix_s, os.urandom)
         self._backend = self.settings.choice("uci_backend", BACKENDS)
         self.runs = Runs(self._new_record_id, clock.now_s)

@@ -205,6 +205,59 @@ def test_nothing_is_given_to_a_shell_and_no_error_is_swallowed_whole():
     assert found == []
 
 
+# Every place that starts a process, and with what. A new one is a decision: give it limits, and a reason to be here.
+STARTS = {
+    ("system.child", "posix_spawn"): "the one call; through the script of system.limits",
+    ("system.executor", "Child"): "programs on the list of system.root",
+    ("worker.process", "Child"): "a worker",
+    ("offline.process", "Child"): "the offline provider",
+    ("change.transaction", "executor.detach"): "the guard",
+    ("change.transaction", "executor.run"): "init scripts and restore.sh",
+    ("daemon", "executor.run"): "the uci program, given to the cursor",
+    ("system.ubus", "executor.run"): "the ubus program",
+}
+STARTERS = {"subprocess", "multiprocessing", "pty", "_posixsubprocess", "asyncio", "concurrent"}
+
+
+def starts(tree):
+    """Yield (line, how) of everything that starts a process or becomes another program."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            words = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            for word in words:
+                if area(word) in STARTERS:
+                    yield node.lineno, word
+        elif isinstance(node, ast.Attribute):
+            owner = getattr(node.value, "attr", getattr(node.value, "id", ""))
+            if node.attr.startswith(("posix_spawn", "spawn", "exec", "fork", "popen", "system")) and owner in (
+                "os",
+                "posix",
+            ):
+                yield node.lineno, node.attr
+            elif node.attr in ("run", "detach") and owner.strip("_") == "executor":
+                yield node.lineno, "executor." + node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "Child":
+            yield node.lineno, "Child"
+
+
+def test_every_place_that_starts_a_process_is_known():
+    found = {(name, how) for name, _, text in sources() for _, how in starts(ast.parse(text))}
+    assert found - set(STARTS) == set(), "a process started elsewhere has no limits"
+    assert set(STARTS) - found == set(), "the list names what is no more"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import subprocess", "from subprocess import run", "from multiprocessing import Process", "import pty",
+        "os.posix_spawnp(a, b, c)", "os.execv(a, b)", "os.fork()", "posix.fork()", "os.spawnl(0, a)", "os.system(a)",
+        "self._executor.run(a)", "executor.detach(a)", "child.Child(a, b, c, True, True)", "import concurrent.futures",
+    ],
+)  # fmt: skip
+def test_a_start_of_a_process_is_found(line):
+    assert list(starts(ast.parse(line)))
+
+
 def micro_faults(tree):
     """Yield (line, what) for what MicroPython cannot import, parse or run."""
     guarded = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}

@@ -19,6 +19,7 @@ import time
 from oasis.core import jsonl
 from oasis.errors import OasisError, ProviderError
 from oasis.system.child import Child
+from oasis.system.limits import MODEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Offline:
     def _ask(self, request: bytes, facts: FactsLike) -> list[dict[str, object]]:
         try:
             if self._child is None:
-                self._child, self._rest = Child(self._argv, self._env, True, True), b""
+                self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
             self._send(self._child, request)
             while True:
                 said = jsonl.loads(self._line(self._child), REQUEST_BYTES)

@@ -1,14 +1,22 @@
 """A child process: started with whole argv and environment, waited for, ended with its group.
 
 `posix_spawn` instead of the subprocess module: that and what it imports are a tenth of an idle daemon's memory. The
-child leads a session and group of its own, has default signals, and inherits no descriptor but the three given ones.
-It works in the folder that this process works in. Knows nothing of timeouts for talking, or of what the program does.
+child leads a session and group of its own, has default signals and the limits of its kind (limits.py), and inherits no
+descriptor but the three given ones. It works in the folder that this process works in. Knows nothing of timeouts for
+talking, or of what the program does.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import time
+
+from oasis.system.limits import limited
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.system.limits import Limits
 
 _KILL = 9
 # Ignored by Python itself; a child that inherited this would not end when its reader is gone.
@@ -25,11 +33,12 @@ class Child:
     `returncode` is None while it runs, then its exit status, negative for a signal. For one thread at a time.
     """
 
-    def __init__(self, argv: list[str], env: dict[str, str], has_input: bool, has_output: bool) -> None:
+    def __init__(self, argv: list[str], env: dict[str, str], limits: Limits, has_input: bool, has_output: bool) -> None:
         """Start `argv`; without a pipe the other end is /dev/null.
 
         Raises: OSError when the program cannot be started.
         """
+        _check_program(argv[0])
         self.returncode: int | None = None
         pipes = [os.pipe() if wanted else None for wanted in (has_input, has_output, has_output)]
         inner = [pipe[number > 0] if pipe else -1 for number, pipe in enumerate(pipes)]
@@ -37,8 +46,9 @@ class Child:
         self.stdin, self.stdout, self.stderr = outer
         try:
             actions = _actions(inner)
+            words = limited(argv, limits)
             self.pid = os.posix_spawn(
-                argv[0], argv, env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_IGNORED_SIGNALS
+                words[0], words, env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_IGNORED_SIGNALS
             )
         except (OSError, ValueError):
             self.close()
@@ -89,6 +99,13 @@ class Child:
         _close(self.stdout)
         _close(self.stderr)
         self.stdout = self.stderr = -1
+
+
+def _check_program(path: str) -> None:
+    """Raise what starting a missing program raises: the shell that takes the limits would only end with a status."""
+    if not os.access(path, os.X_OK) or os.path.isdir(path):
+        number = errno.EACCES if os.path.exists(path) else errno.ENOENT
+        raise OSError(number, os.strerror(number), path)
 
 
 def _actions(inner: list[int]) -> list[tuple[object, ...]]:

@@ -1,7 +1,8 @@
 """Run a child process with limits: the one way in which the daemon starts a program.
 
-argv only, never a shell string; absolute program paths; own session, so that the whole group can be ended; a timeout
-in monotonic time; output capped; no inherited descriptors; an environment given whole.
+argv only, never a shell string; absolute paths of programs on a list; own session, so that the whole group can be
+ended; a timeout in monotonic time; output capped; limits by kind of program; no inherited descriptors; an environment
+given whole.
 """
 
 import os
@@ -10,6 +11,12 @@ import time
 
 from oasis.errors import ToolError
 from oasis.system.child import Child
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.system.limits import Limits
 
 OUTPUT_BYTES = 256 * 1024  # rpcd's own limit for the output of a program
 _DEFAULT_S = 30.0  # rpcd ends its scripts after the same time
@@ -23,10 +30,14 @@ _LAST_LOOK_S = 0.05
 
 
 class Executor:
-    """Start programs with one environment."""
+    """Start programs with one environment.
 
-    def __init__(self, env: "dict[str, str]") -> None:
+    `kind(argv)` is the allow-list: it returns the limits of a command that may be started, None for every other.
+    """
+
+    def __init__(self, env: "dict[str, str]", kind: "Callable[[list[str]], Limits | None]") -> None:
         self._env = env
+        self._kind = kind
 
     def run(
         self, argv: "list[str]", stdin: "bytes | None" = None, timeout_s: float = _DEFAULT_S
@@ -57,8 +68,13 @@ class Executor:
             raise ToolError("%r is not an absolute path" % argv[0], "programs are looked up once, at start")
         if any("\0" in word for word in argv):
             raise ToolError("an argument of %s holds a NUL byte" % argv[0], "leave it out")
+        limits = self._kind(argv)
+        if limits is None:
+            raise ToolError(
+                "%s is not on the list of what may be started" % argv[0], "oasis/system/root.py has the list"
+            )
         try:
-            return Child(argv, self._env, has_input, has_output)
+            return Child(argv, self._env, limits, has_input, has_output)
         except UnicodeError:
             raise ToolError("an argument of %s holds half a surrogate pair" % argv[0], "leave it out")
         except OSError as error:

@@ -6,10 +6,21 @@ Knows names of files and programs, opens none of them.
 import os
 
 from oasis.errors import SettingsError, UsageError
+from oasis.system.limits import SERVICE, TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.system.limits import Limits
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-# What the executor may start besides init scripts; everything else is refused by name.
+# What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.
 PROGRAMS = ("uci", "ubus", "sh")
+# What the executor may start besides init scripts; everything else is refused.
+_TOOLS = ("uci", "ubus")
+_SHELL = "/bin/sh"
+SCRIPTS = ("guard.sh", "restore.sh")
 
 
 class Root:
@@ -45,12 +56,30 @@ class Root:
 
         Raises: UsageError for a name that cannot be one or that the router does not have.
         """
-        if not service or service.strip(_SERVICE_NAME) or service.startswith((".", "-")):
+        if not self.is_service(service):
             raise UsageError("%r cannot be the name of a service" % service, "names are like dnsmasq or network")
         path = self.path("/etc/init.d/" + service)
         if not os.access(path, os.X_OK):
             raise UsageError("there is no service %r on this router" % service, "list them with: ls /etc/init.d")
         return path
+
+    def is_service(self, name: str) -> bool:
+        """Tell whether a word can be the name of a service."""
+        return bool(name) and not name.strip(_SERVICE_NAME) and not name.startswith((".", "-"))
+
+    def allowed(self, scripts: str) -> "Callable[[list[str]], Limits | None]":
+        """Return the executor's list: two programs, init scripts, and our own scripts in the folder `scripts`."""
+
+        def kind(argv: "list[str]") -> "Limits | None":
+            if argv[0] in [self.program(name) for name in _TOOLS]:
+                return TOOL
+            if argv[0] == _SHELL:
+                return SERVICE if argv[1:2] and argv[1] in [scripts + "/" + name for name in SCRIPTS] else None
+            folder, _, name = argv[0].rpartition("/")
+            is_init = folder == self.path("/etc/init.d") and self.is_service(name)
+            return SERVICE if is_init else None
+
+        return kind
 
     def environment(self) -> "dict[str, str]":
         """Return the whole environment of a child process: nothing is inherited."""

@@ -10,6 +10,7 @@ import select
 
 from oasis.errors import PeerError
 from oasis.system.child import Child
+from oasis.system.limits import MODEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Process:
     """A running worker. All methods are for one thread at a time."""
 
     def __init__(self, argv: list[str], env: dict[str, str]):
-        self._child = child = Child(argv, env, True, True)
+        self._child = child = Child(argv, env, MODEL, True, True)
         for number in (child.stdin, child.stdout, child.stderr):
             os.set_blocking(number, False)
         self._lines: list[bytes] = []

@@ -84,7 +84,7 @@ class Kit:
         self.clock = Clock()
         self.told = []
         self.ids = Xid(self.clock.unix_s, os.urandom)
-        self.executor = Executor(self.root.environment())
+        self.executor = Executor(self.root.environment(), self.root.allowed(SCRIPTS))
         policy = Policy(approval, confirm_s)
         self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)

@@ -10,6 +10,7 @@ import pytest
 from oasis.errors import OasisError, ProviderError, UciError
 from oasis.offline import process, provider
 from oasis.offline.process import Offline, default_argv
+from oasis.system.limits import MODEL
 
 QUESTIONS = ("what can you do?", "call this router attic", "which devices are connected?", "block the tv", "florb it")
 
@@ -118,10 +119,10 @@ def test_a_process_that_dies_is_told_with_its_last_words():
 
 
 def test_a_process_that_always_goes_is_not_started_for_ever(tmp_path):
-    offline = scripted("import sys; open(sys.argv[1], 'a').write('x')", str(tmp_path / "starts"))
+    offline = scripted("import os, sys; os.mkdir(sys.argv[1] + str(os.getpid()))", str(tmp_path / "start"))
     with pytest.raises(ProviderError):
         offline.reply(said("hello"), Facts(), 100)
-    assert (tmp_path / "starts").read_text() == "xx"
+    assert len(os.listdir(tmp_path)) == 2
 
 
 def test_it_cannot_ask_for_anything_else():
@@ -157,7 +158,7 @@ def test_a_silent_process_is_ended():
 def test_the_daemon_side_loads_nothing_of_the_grammar():
     code = "import sys; sys.path.insert(0, sys.argv[1]); import oasis.offline.process; print('re' in sys.modules)"
     repository = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(process.__file__))))
-    child = process.Child([sys.executable, "-IS", "-c", code, repository], {}, False, True)
+    child = process.Child([sys.executable, "-IS", "-c", code, repository], {}, MODEL, False, True)
     assert child.wait(20) == 0
     assert os.read(child.stdout, 100) == b"False\n"
     child.close()

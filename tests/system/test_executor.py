@@ -9,6 +9,8 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.system.executor import OUTPUT_BYTES, Executor
+from oasis.system.limits import MODEL, SERVICE, TOOL
+from oasis.system.root import Root
 
 SH = "/bin/sh"
 ENV = {"PATH": "/usr/bin:/bin", "LANG": "C"}
@@ -16,7 +18,7 @@ ENV = {"PATH": "/usr/bin:/bin", "LANG": "C"}
 
 @pytest.fixture
 def executor():
-    return Executor(ENV)
+    return Executor(ENV, lambda argv: SERVICE)
 
 
 def shell(executor, script, *arguments, **options):
@@ -188,3 +190,125 @@ def test_a_detached_process_is_not_waited_for_and_has_nothing_of_ours(executor, 
     finally:
         child.end_group()
     assert is_gone(child.pid)
+
+
+# One trial of each limit: what the kernel says, and what happens beyond it.
+LIMITS = """
+import resource as r
+names = ("RLIMIT_CORE", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_AS", "RLIMIT_CPU")
+print(*[r.getrlimit(getattr(r, name))[1] for name in names])
+"""
+
+
+def python(limits, code, *words, **options):
+    executor = Executor(ENV, lambda argv: limits)
+    return executor.run([sys.executable, "-IS", "-c", code, *words], **options)
+
+
+@pytest.mark.parametrize("limits", [TOOL, SERVICE, MODEL])
+def test_a_child_has_the_limits_of_its_kind(limits):
+    status, out, err = python(limits, LIMITS)
+    core, *found = [int(word) for word in out.split()]
+    assert (status, core) == (0, 0), err
+    factors = (1, 1024, 1024, 1)
+    for number, limit, factor in zip(found, limits, factors, strict=True):
+        assert limit == "" or number == int(limit) * factor
+
+
+def test_the_daemon_itself_is_not_limited():
+    import resource
+
+    names = ("RLIMIT_CORE", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_AS", "RLIMIT_CPU")
+    before = [resource.getrlimit(getattr(resource, name)) for name in names]
+    python(MODEL, "pass")
+    assert [resource.getrlimit(getattr(resource, name)) for name in names] == before
+
+
+@pytest.mark.parametrize("limits", [TOOL, SERVICE, MODEL])
+def test_a_child_leaves_no_core(limits, tmp_path):
+    code = "import os, sys; os.chdir(sys.argv[1]); os.kill(os.getpid(), 11)"
+    assert python(limits, code, str(tmp_path))[0] == -signal.SIGSEGV
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_child_cannot_open_more_files_than_its_limit():
+    code = "a = []\ntry:\n  while True: a.append(open('/dev/null'))\nexcept OSError as e: print(e.errno, len(a))"
+    number, opened = python(TOOL, code)[1].split()
+    assert int(number) == 24
+    assert int(opened) <= int(TOOL[0])
+
+
+def test_a_child_cannot_fill_the_flash(tmp_path):
+    path = tmp_path / "file"
+    code = "import sys\nwith open(sys.argv[1], 'wb', 0) as f:\n  while f.write(b'x' * 65536): pass"
+    status, _, err = python(TOOL, code, str(path))
+    assert status == -signal.SIGXFSZ or b"File too large" in err
+    assert path.stat().st_size == int(TOOL[1]) * 1024
+    python(MODEL, code, str(tmp_path / "model"))
+    assert (tmp_path / "model").stat().st_size == 0
+
+
+def test_a_child_cannot_eat_the_memory():
+    code = "try: bytearray(%d << 10)\nexcept MemoryError: print('no')"
+    assert python(TOOL, code % int(TOOL[2]))[1] == b"no\n"
+    assert python(MODEL, code % int(MODEL[2]))[1] == b"no\n"
+
+
+def test_a_child_that_spins_is_killed_by_the_kernel():
+    started = time.monotonic()
+    status, _, _ = python(("64", "0", "", "1"), "while True: pass", timeout_s=20)
+    assert status in (-signal.SIGXCPU, -signal.SIGKILL)
+    assert time.monotonic() - started < 10
+
+
+def test_a_limit_that_is_lower_already_stays():
+    code = (
+        "import resource as r, sys; r.setrlimit(r.RLIMIT_NOFILE, (20, 20)); r.setrlimit(r.RLIMIT_CPU, (9, 9)); "
+        "import os; os.geteuid() or os.setresuid(65534, 65534, 65534); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    words = ["/bin/sh", "-c", "ulimit -n; ulimit -t; echo still"]
+    from oasis.system.limits import limited
+
+    _, out, err = python(SERVICE, code, *limited(words, TOOL))
+    assert (out, err) == (b"20\n9\nstill\n", b"")
+
+
+def test_the_limits_cost_no_process(executor):
+    _, out, _ = executor.run(
+        [sys.executable, "-IS", "-c", "import os; print(os.getpid() == os.getsid(0), os.getppid())"]
+    )
+    assert out.split() == [b"True", str(os.getpid()).encode()]
+
+
+@pytest.fixture
+def root(tmp_path):
+    for name in ("bin/uci", "bin/other", "etc/init.d/network", "etc/init.d/.hidden", "scripts/restore.sh"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#!/bin/sh\necho ran "$0"\n')
+        path.chmod(0o755)
+    return Root(str(tmp_path), [str(tmp_path / "bin")])
+
+
+def test_what_is_on_the_list_is_started(root):
+    executor = Executor(root.environment(), root.allowed(root.path("/scripts")))
+    for argv in (
+        [root.program("uci")],
+        [root.init_script("network"), "reload"],
+        [SH, root.path("/scripts/restore.sh")],
+    ):
+        assert executor.run(argv)[1].startswith(b"ran "), argv
+
+
+def test_nothing_else_is_started_neither_waited_for_nor_detached(root):
+    executor = Executor(root.environment(), root.allowed(root.path("/scripts")))
+    folder = root.folder
+    for argv in (
+        [folder + "/bin/other"], [SH], [SH, "-c", "echo ran"], [SH, "-c", folder + "/scripts/restore.sh"],
+        [SH, folder + "/scripts/other.sh"], [SH, folder + "/scripts/../scripts/restore.sh"],
+        [folder + "/etc/init.d/../../bin/other"], [folder + "/etc/init.d/.hidden"], [folder + "/etc/init.d/"],
+        [folder + "/etc/init.d"], ["/etc/init.d/network"], ["/usr/bin/env"], [folder + "//bin/uci"],
+    ):  # fmt: skip
+        for start in (executor.run, executor.detach):
+            with pytest.raises(ToolError, match="not on the list"):
+                start(argv)

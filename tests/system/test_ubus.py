@@ -26,7 +26,7 @@ def router(tmp_path_factory):
     root = Root(
         *(lambda folder: (folder, [folder + "/bin"]))(copy_root(str(tmp_path_factory.mktemp("root") / "router")))
     )
-    return Ubus(Executor(root.environment()), root.program("ubus"))
+    return Ubus(Executor(root.environment(), root.allowed("")), root.program("ubus"))
 
 
 def call(answer, arguments=None):
