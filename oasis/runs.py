@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import threading
 
-from oasis.errors import OasisError, UsageError
+from oasis.core import jsonl
+from oasis.errors import OasisError, SchemaError, UsageError
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Callable
@@ -30,26 +31,30 @@ RUNNING = 8
 
 
 class Run:
-    """The events of one run. `now_s()` is monotonic."""
+    """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls."""
 
-    def __init__(self, name: str, chat: str, now_s: Callable[[], float]) -> None:
+    def __init__(
+        self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None
+    ) -> None:
         self.id = name
         self.chat = chat
         self.state = "running"
         self._now_s = now_s
         self._ended_s: float | None = None
         self._events: list[Event] = []
+        self._folded = ""  # the events of a run that is over, as one text
         self._sizes: list[int] = []
         self._size = 0
         self._next = 0
         self._fetched = 0  # events below this number were seen by somebody and change no more
         self._dropped = ""
-        self._news = threading.Condition()
-        self._cancelled = threading.Event()
+        self._news = news or threading.Condition()
+        self._is_cancelled = False
 
     def emit(self, kind: str, **fields: Any) -> None:
         """Add an event; front-ends that wait are woken."""
         with self._news:
+            self._unfold()
             if self._ended_s is None:
                 if kind == "plan" and fields["plan"]["needs_approval"]:
                     self.state = "waiting"
@@ -60,6 +65,7 @@ class Run:
                 self._next += 1
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
+            self._fold()
             self._news.notify_all()
 
     def _add(self, event: Event, size: int) -> None:
@@ -110,9 +116,26 @@ class Run:
                 if left_s <= 0:
                     break
                 self._news.wait(left_s)
+            self._unfold()
             events = self._since(max(since, 0))
             self._fetched = self._next
+            self._fold()
             return {"run": self.id, "chat": self.chat, "state": self.state, "events": events, "next": self._next}
+
+    def _fold(self) -> None:
+        """Keep the events of an ended run as one text: a third of the memory, and hardly anybody asks again."""
+        if self._ended_s is None:
+            return
+        try:
+            self._folded = jsonl.dumps(self._events)
+        except SchemaError:
+            return  # half a surrogate pair from somewhere: shown as it is
+        self._events = []
+
+    def _unfold(self) -> None:
+        if self._folded:
+            self._events = jsonl.loads(self._folded, len(self._folded) * 4)
+            self._folded = ""
 
     def _since(self, since: int) -> list[Event]:
         found: list[Event] = []
@@ -128,10 +151,10 @@ class Run:
 
     def cancel(self) -> None:
         """Ask the run to stop; it ends by itself, soon."""
-        self._cancelled.set()
+        self._is_cancelled = True
 
     def is_cancelled(self) -> bool:
-        return self._cancelled.is_set()
+        return self._is_cancelled
 
 
 def _size(fields: Event) -> int:
@@ -146,6 +169,7 @@ class Runs:
         self._new_id = new_id
         self._now_s = now_s
         self._lock = threading.Lock()
+        self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
 
     def start(self, chat: str, work: Work, prepare: Callable[[], object] | None = None) -> Run:
@@ -174,7 +198,7 @@ class Runs:
                 raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
-            run = Run(self._new_id(), chat, self._now_s)
+            run = Run(self._new_id(), chat, self._now_s, self._news)
             self._runs[run.id] = run
             return run
 
