@@ -315,7 +315,7 @@ def anycase(value: str, *choices: str) -> str:
 
 def pattern(value: str, expression: str, text: str) -> str:
     """Validate by a regular expression; `text` says to people what it means."""
-    return _say(re.match(expression + r"\Z", value) is not None, text)
+    return _say(re.match(f"(?:{expression})\\Z", value) is not None, text)
 
 
 def fwnetwork(value: str) -> str:

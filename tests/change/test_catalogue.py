@@ -9,69 +9,7 @@ import sys
 import pytest
 
 from oasis.change import catalogue, entries
-from oasis.uci import model
-from oasis.uci.tables import tables
-
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-CONFIG = os.path.join(TOP, "tests/router/root/etc/config")
-STOCK = sorted(os.listdir(CONFIG))
-FOLDER = os.path.join(TOP, "oasis/change/catalogue")
-
-
-def stock(package):
-    try:
-        with open(os.path.join(CONFIG, package), "rb") as file:
-            return tables(model.parse(file.read(), package))
-    except FileNotFoundError:
-        return {}
-
-
-def nothing(package):
-    return {}
-
-
-def op(text):
-    """Return the operation of one line: set/add/add_list/del_list/delete/rename/reorder PATH[=VALUE]."""
-    verb, _, rest = text.partition(" ")
-    if verb == "add":
-        package, type_ = rest.split(" ")
-        return {"op": "add", "package": package, "type": type_}
-    path, sign, value = rest.partition("=")
-    parts = re.match(r"([^.]*)\.([^.\[]*(?:\[-?\d+\])?)(?:\.(.*))?$", path).groups()
-    found = {"op": verb, "package": parts[0], "section": parts[1]}
-    if parts[2]:
-        found["option"] = parts[2]
-    if verb == "set" and not parts[2]:
-        found["type"] = value
-    elif sign:
-        found[{"rename": "name", "reorder": "index"}.get(verb, "value")] = value
-    return found
-
-
-def check(*lines, read=stock):
-    return catalogue.check([op(line) for line in lines], read)
-
-
-def kinds(*lines, read=stock):
-    return [finding["kind"] for finding in check(*lines, read=read)]
-
-
-def as_operations(package, sections):
-    """Return the operations that would write these sections."""
-    found = []
-    for name, section in sections.items():
-        found.append({"op": "set", "package": package, "section": name, "type": section[".type"]})
-        for option, value in section.items():
-            if not option.startswith("."):
-                verb = "add_list" if isinstance(value, list) else "set"
-                for item in value if isinstance(value, list) else [value]:
-                    found.append({"op": verb, "package": package, "section": name, "option": option, "value": item})
-    return found
-
-
-def is_exec(item, sections):
-    return catalogue.mark(item["package"], sections[item["section"]][".type"], item["option"]) == "exec"
-
+from tests.change.drafting import FOLDER, STOCK, TOP, as_operations, check, is_exec, kinds, nothing, stock
 
 # the stock router
 
@@ -99,68 +37,6 @@ def test_every_option_of_the_stock_router_has_an_entry_of_its_own(package):
 
 
 # exec: what runs code, names a file or folder, or passes raw arguments
-
-EXEC_OPTIONS = """
-firewall.include.path firewall.include.type firewall.include.fw4_compatible firewall.rule.extra firewall.redirect.extra
-firewall.nat.extra firewall.zone.extra firewall.zone.extra_src firewall.zone.extra_dest firewall.ipset.loadfile
-firewall.ipset.external firewall.defaults.auto_includes
-dhcp.dnsmasq.dhcpscript dhcp.dnsmasq.confdir dhcp.dnsmasq.leasefile dhcp.dnsmasq.resolvfile dhcp.dnsmasq.serversfile
-dhcp.dnsmasq.addnhosts dhcp.dnsmasq.dhcphostsfile dhcp.dnsmasq.tftp_root dhcp.dnsmasq.extraconftext
-dhcp.dnsmasq.addnmount dhcp.dnsmasq.dhcp_boot dhcp.dnsmasq.pxe_service dhcp.dnsmasq.user dhcp.dhcp.options
-dhcp.boot.filename dhcp.odhcpd.leasetrigger dhcp.odhcpd.leasefile dhcp.odhcpd.hostsdir dhcp.odhcpd.piodir
-network.interface.pppd_options network.interface.connect network.interface.disconnect network.interface.sendopts
-network.interface.jail network.interface.host_device
-system.system.log_file system.system.urandom_seed system.system.compat_version
-dropbear.dropbear.keyfile dropbear.dropbear.rsakeyfile dropbear.dropbear.BannerFile dropbear.dropbear.ForceCommand
-dropbear.dropbear.RunAsUser
-uhttpd.uhttpd.home uhttpd.uhttpd.interpreter uhttpd.uhttpd.cgi_prefix uhttpd.uhttpd.lua_prefix uhttpd.uhttpd.lua_handler
-uhttpd.uhttpd.ucode_prefix uhttpd.uhttpd.cert uhttpd.uhttpd.key uhttpd.uhttpd.config uhttpd.uhttpd.error_page
-uhttpd.uhttpd.alias uhttpd.uhttpd.index_page uhttpd.uhttpd.json_script uhttpd.uhttpd.no_ubusauth
-uhttpd.uhttpd.ubus_socket uhttpd.httpauth.prefix
-rpcd.rpcd.socket rpcd.login.username rpcd.login.password rpcd.login.read rpcd.login.write
-luci.core.mediaurlbase luci.core.resourcebase luci.internal.sessionpath luci.extern.uci luci.command.command
-wireless.wifi-device.hostapd_options wireless.wifi-device.path wireless.wifi-device.ht_capab
-wireless.wifi-iface.hostapd_bss_options wireless.wifi-iface.wpa_supplicant_options wireless.wifi-iface.vendor_elements
-wireless.wifi-iface.ca_cert wireless.wifi-iface.client_cert wireless.wifi-iface.priv_key wireless.wifi-iface.macfile
-wireless.wifi-iface.wpa_psk_file wireless.wifi-iface.eap_user_file wireless.wifi-iface.vlan_file
-wireless.wifi-iface.sae_password_file wireless.wifi-iface.server_cert
-oasis.oasis.approval oasis.oasis.chat_path oasis.service.name
-"""
-EXEC = EXEC_OPTIONS.split()
-
-
-def of_type(kind):
-    return {"there": {".type": kind, ".anonymous": True, ".name": "there", "harmless": "1"}}
-
-
-@pytest.mark.parametrize("path", EXEC)
-@pytest.mark.parametrize(
-    "line",
-    [
-        "set {0}.there.{2}=/tmp/x",
-        "set {0}.@{1}[0].{2}=/tmp/x",
-        "set {0}.@{1}[-1].{2}=1",
-        "add_list {0}.there.{2}=/tmp/x",
-        "del_list {0}.@{1}[0].{2}=/tmp/x",
-        "rename {0}.there.harmless={2}",
-    ],
-)
-def test_exec_options_are_refused_in_every_spelling(path, line):
-    package, kind, option = path.split(".")
-    found = check(line.format(package, kind, option), read=lambda name: of_type(kind) if name == package else {})
-    assert [finding["kind"] for finding in found] == ["exec"]
-    assert found[0]["where"].endswith(option) and "owner" in found[0]["hint"]
-    assert catalogue.mark(package, kind, option) == "exec"
-
-
-@pytest.mark.parametrize("path", EXEC)
-def test_exec_options_of_a_section_made_just_before_are_refused(path):
-    package, kind, option = path.split(".")
-    value = f"{option}=/tmp/x"
-    assert "exec" in kinds(f"set {package}.mine={kind}", f"set {package}.mine.{value}", read=nothing)
-    assert "exec" in kinds(f"add {package} {kind}", f"set {package}.@{kind}[-1].{value}", read=nothing)
-    renamed = (f"set {package}.mine={kind}", f"rename {package}.mine=yours", f"set {package}.yours.{value}")
-    assert [finding["number"] for finding in check(*renamed, read=nothing)][-1] == 2
 
 
 def test_changing_the_type_of_a_section_brings_its_options_under_the_new_rules():
@@ -194,21 +70,6 @@ def test_option_without_an_entry_is_exec():
     assert catalogue.mark("network", "no_such_type", "x") == "exec"
     assert catalogue.mark("no_such_package", "x", "y") == "exec"
     assert catalogue.mark("../policy", "x", "y") == "exec"
-
-
-@pytest.mark.parametrize("name", sorted(os.listdir(FOLDER)))
-def test_options_that_name_files_or_commands_are_never_plain(name):
-    suspicious = re.compile(
-        r"(^|_)(file|path|dir|script|command|cmd|exec|hook|conf|socket|cert|handler|home)(_|$)|file$|dir$|script$"
-    )
-    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-        data = json.load(file)
-    harmless = {"uhttpd.script_timeout", "dhcp.ignore_hosts_dir", "wireless.multi_ap_profile"}
-    harmless |= {"network.profile", "network.v6profile", "wireless.ca_cert_usesystem", "wireless.ca_cert2_usesystem"}
-    for kind, whole in data["types"].items():
-        for option in whole["options"]:
-            if suspicious.search(option) and f"{data['package']}.{option}" not in harmless:
-                assert catalogue.mark(data["package"], kind, option) == "exec", (kind, option)
 
 
 # unknown names
