@@ -9,7 +9,7 @@ first, then by order within their type (their cfg names depend on position and s
 
 from __future__ import annotations
 
-from oasis.change import catalogue, secrets
+from oasis.change import catalogue, linediff, secrets
 
 MASK = "(secret)"
 NEW_MASK = "(new secret)"
@@ -168,11 +168,9 @@ def shown(item: Difference, side: str) -> str:
 
 def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
     """Return the line difference of two versions as {"op": " " | "-" | "+", "text"}; secrets masked, 2 lines around."""
-    from difflib import SequenceMatcher  # only plans need it: the idle daemon does without
-
     old, new = _lines(before, package, None), _lines(after, package, before)
     found: list[dict[str, str]] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(2):
+    for group in linediff.groups(old, new, 2):
         if found:
             found.append({"op": " ", "text": "…"})
         found += _section_line(old, new, group[0])
