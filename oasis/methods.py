@@ -2,7 +2,7 @@
 
 Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects of the bus (`run.start` is method
 `start` of object `oasis.run`; `info` is a method of `oasis`). `access` is `read` or `write`; the ACL files are made
-from it. Arguments are checked here; functions may trust them.
+from it. `ROLES` says who may call what. Arguments are checked here; functions may trust them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,25 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "chat.delete": ("write", {"id": (str, True)}),
     "service.list": ("read", {}),
     "service.select": ("write", {"identifier": (str, True)}),
+    "audit.list": ("read", {"limit": (int, False)}),
+    "audit.verify": ("read", {}),
 }
+
+# What each role may call, named one by one: a new method is the owner's alone until somebody decides otherwise. Who
+# approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever.
+ROLES: dict[str, tuple[str, ...]] = {
+    "owner": tuple(TABLE),
+    "viewer": (
+        "info", "run.poll", "run.active", "plan.list", "change.list", "change.pending", "chat.list", "chat.load",
+        "service.list", "audit.list", "audit.verify",
+    ),
+    # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
+    "client": ("info", "plan.list", "change.list", "change.pending"),
+    # A run without anybody there; it works through tools and calls nothing.
+    "schedule": (),
+}  # fmt: skip
+
+AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
 _SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason", "kept",
           "undoes", "undone_by", "confirm_in_s")  # fmt: skip
@@ -72,14 +90,14 @@ class Methods:
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
         """Call a method for somebody.
 
-        Shape of role: {"name": "owner" | "viewer", "terminal": bool}.
+        Shape of role: {"name": one of ROLES, "terminal": bool}; told by the kernel or the session, never by `params`.
         Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
         """
         if name not in TABLE:
             raise UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
-        access, arguments = TABLE[name]
-        if access == "write" and role["name"] != "owner":
-            raise PolicyError("%s is the owner's" % name, "this connection has the role %s" % role["name"])
+        arguments = TABLE[name][1]
+        if name not in ROLES.get(str(role["name"]), ()):
+            raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, arguments)
         reply: dict[str, object] = getattr(self, name.replace(".", "_"))(role=role, **values)
         return reply
@@ -187,6 +205,12 @@ class Methods:
         self._settings.service(identifier)
         self._select(identifier)
         return {"status": "OK"}
+
+    def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES) -> dict[str, object]:
+        return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES))}
+
+    def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
+        return self._shop.audit.verify()
 
 
 def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:

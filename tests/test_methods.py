@@ -25,7 +25,7 @@ WRITES = {
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.pending", "chat.list", "chat.load",
-    "service.list",
+    "service.list", "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 

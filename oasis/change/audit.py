@@ -1,6 +1,7 @@
 """The audit log: one chained JSON line a decision, on flash, without contents that could be secret.
 
-Each line holds the SHA-256 of the line before it ("previous"), so that a removed or altered line shows.
+Each line holds the SHA-256 of the line before it ("previous"), so that a removed or altered line shows; `verify` looks.
+What it cannot show is that the newest lines are missing: nothing later tells of them.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import threading
 
 from oasis.core import jsonl
+from oasis.errors import SchemaError
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 # Rotated once to a second file of the same size: two years of daily changes.
 AUDIT_BYTES = 128 * 1024
+_OLD = ".1"
 
 
 class Audit:
@@ -55,5 +58,62 @@ class Audit:
             }
         )
         if len(whole) + len(line) > AUDIT_BYTES:
-            self._files.move(self._path, self._path + ".1")
+            self._files.move(self._path, self._path + _OLD)
         self._files.append(self._path, line, True)
+
+    def lines(self, limit: int) -> list[dict[str, object]]:
+        """Return the newest lines that can be read, newest first; at most `limit`."""
+        found: list[dict[str, object]] = []
+        for _, data in reversed(self._whole()):
+            for line in reversed(data.split(b"\n")[:-1]):
+                value = _value(line)
+                if value is not None and len(found) < limit:
+                    found.append(value)
+        return found
+
+    def verify(self) -> dict[str, object]:
+        """Follow the chain from the oldest line on.
+
+        Shape: {"lines": how many fit, "is_whole", "broken"?: {"file", "line": from 1, "reason"}, "torn"?: file whose
+        last line a power cut tore; the next decision cuts it off}.
+        """
+        reply: dict[str, object] = {"lines": 0, "is_whole": True}
+        previous: str | None = None  # what the first line of a rotated file names is gone
+        for path, data in self._whole():
+            *lines, torn = data.split(b"\n")
+            if torn:
+                reply["torn"] = path
+            if not path.endswith(_OLD) and previous is None:
+                previous = ""
+            for number, line in enumerate(lines, 1):
+                reason = _fault(line, previous)
+                if reason:
+                    return {**reply, "is_whole": False, "broken": {"file": path, "line": number, "reason": reason}}
+                previous = sha256(line)
+                reply["lines"] = int(str(reply["lines"])) + 1
+        return reply
+
+    def _whole(self) -> list[tuple[str, bytes]]:
+        with self._lock:
+            found = [(path, self._files.read(path)) for path in (self._path + _OLD, self._path)]
+        return [(path, data) for path, data in found if data]
+
+
+def _value(line: bytes) -> dict[str, object] | None:
+    try:
+        value = jsonl.loads(line, AUDIT_BYTES)
+    except SchemaError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _fault(line: bytes, previous: str | None) -> str:
+    """Return why a line does not fit behind the one before, "" when it does; None fits behind anything."""
+    value = _value(line)
+    if value is None:
+        return "it is no JSON object"
+    if previous is None or value.get("previous") == previous:
+        return ""
+    if not previous:
+        return "it names a line before it, and there is none"
+    return "it does not hold the hash of the line before: one of the two was altered, or a line between was removed"

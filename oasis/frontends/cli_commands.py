@@ -59,6 +59,13 @@ COMMANDS = {
         "SERVICE is an identifier, or no=N for the Nth of `oasis services`.",
     ),
     "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
+    "audit": (
+        "[--verify]",
+        "list the decisions made, newest first",
+        "cli_audit:show",
+        "Each line of the log holds the hash of the line before. With --verify the whole chain is followed, and the\n"
+        "status is 1 when a line was altered or removed.",
+    ),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
 

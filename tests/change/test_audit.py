@@ -159,3 +159,75 @@ def test_the_chain_holds_with_several_writers(path):
         writer.join()
     assert len(lines(path)) == 80
     assert check_chain(lines(path))
+
+
+def filled(path, count=4):
+    log = audit(path)
+    for number in range(count):
+        log.write("approved", plan(f"plan{number}"), "owner")
+    return log
+
+
+def rewrite(path, lines_):
+    with open(path, "wb") as handle:
+        handle.write(b"".join(line + b"\n" for line in lines_))
+
+
+def test_a_whole_log_verifies_and_so_does_none(path):
+    assert audit(path).verify() == {"lines": 0, "is_whole": True}
+    assert filled(path).verify() == {"lines": 4, "is_whole": True}
+
+
+@pytest.mark.parametrize(
+    "harm, line",
+    [
+        (lambda found: [found[0], *found[2:]], 2),
+        (lambda found: found[1:], 1),
+        (lambda found: [found[0], found[1].replace(b"owner", b"viewer"), *found[2:]], 3),
+        (lambda found: [found[0], found[2], found[1], found[3]], 2),
+        (lambda found: [*found[:2], b"nonsense", *found[2:]], 3),
+        (lambda found: [*found[:2], b"[1]", *found[2:]], 3),
+        (lambda found: [*found[:2], b"", *found[2:]], 3),
+        (lambda found: [*found, found[3]], 5),
+        (lambda found: [*found, b'{"what":"approved","previous":7}'], 5),
+    ],
+)
+def test_the_first_line_that_does_not_fit_is_named(path, harm, line):
+    log = filled(path)
+    rewrite(path, harm(lines(path)))
+    reply = log.verify()
+    assert (reply["is_whole"], reply["lines"]) == (False, line - 1)
+    broken = reply["broken"]
+    assert (broken["file"], broken["line"]) == (path, line) and broken["reason"]
+
+
+def test_a_torn_last_line_is_told_and_breaks_nothing(path):
+    log = filled(path)
+    with open(path, "ab") as handle:
+        handle.write(b'{"when_unix')
+    assert log.verify() == {"lines": 4, "is_whole": True, "torn": path}
+
+
+def test_the_chain_is_followed_through_the_rotated_file(path):
+    log = filled(path, 6)
+    found = lines(path)
+    rewrite(path + ".1", found[2:4])  # what was before them has been rotated away
+    rewrite(path, found[4:])
+    assert log.verify() == {"lines": 4, "is_whole": True}
+    rewrite(path + ".1", [found[2], found[3].replace(b"plan3", b"plan9")])
+    assert log.verify()["broken"]["file"] == path
+    rewrite(path + ".1", [found[3]])
+    assert log.verify()["is_whole"]
+    rewrite(path + ".1", found[2:3])
+    assert log.verify()["broken"] == {"file": path, "line": 1, "reason": log.verify()["broken"]["reason"]}
+    os.remove(path + ".1")
+    assert "there is none" in log.verify()["broken"]["reason"]
+
+
+def test_the_newest_lines_come_first_and_no_more_than_asked_for(path):
+    log = filled(path, 5)
+    found = lines(path)
+    rewrite(path + ".1", [*found[:2], b"nonsense"])
+    rewrite(path, found[2:])
+    assert [line["plan"] for line in log.lines(4)] == ["plan4", "plan3", "plan2", "plan1"]
+    assert log.lines(0) == []
