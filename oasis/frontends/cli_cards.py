@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from oasis.frontends.cli_screen import clean, clean_line
+from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,23 +33,23 @@ def show(card: Card, screen: Screen) -> None:
 
 def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
-    card = [(clean_line(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
-    card += [(clean_line(f"  - {word}"), "") for word in plan["words"]]
+    card = [(clean.line(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
+    card += [(clean.line(f"  - {word}"), "") for word in plan["words"]]
     if plan["risk"] == "risky":
-        card.append((clean_line("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
+        card.append((clean.line("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
     for package in plan["diff"]:
-        card.append((clean_line(f"  {package['package']}:"), "dim"))
+        card.append((clean.line(f"  {package['package']}:"), "dim"))
         for line in package["lines"]:
             text = line["text"].replace("\t", "    ")
-            card.append((clean_line(f"  {line['op']} {text}"), line["op"].strip()))
+            card.append((clean.line(f"  {line['op']} {text}"), line["op"].strip()))
     if plan["services"]:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
-        card.append((clean_line(f"  then: {services}"), ""))
+        card.append((clean.line(f"  then: {services}"), ""))
     if plan["confirm_s"]:
         card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
     if with_hash:
-        card.append((clean_line(f"  plan {plan['id']}"), ""))
-        card.append((clean_line(f"  hash {plan['hash']}"), ""))
+        card.append((clean.line(f"  plan {plan['id']}"), ""))
+        card.append((clean.line(f"  hash {plan['hash']}"), ""))
     return card
 
 
@@ -57,12 +57,12 @@ def change_card(change: dict[str, Any]) -> Card:
     """Return a change as it stands now."""
     undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
     undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
-    card = [(clean_line(f"Change {change['id']} {_state(change)}: {change['summary']}{undoes}{undone}"), "bold")]
+    card = [(clean.line(f"Change {change['id']} {_state(change)}: {change['summary']}{undoes}{undone}"), "bold")]
     for service in change["services"]:
         if not service.get("ok", True):
-            card.append((clean_line(f"  {service['action']} {service['name']} failed"), "-"))
+            card.append((clean.line(f"  {service['action']} {service['name']} failed"), "-"))
     if change["state"] in ("rolled_back", "rollback_failed") and change.get("reason"):
-        card.append((clean_line(f"  because {change['reason']}"), ""))
+        card.append((clean.line(f"  because {change['reason']}"), ""))
     left_s = change.get("confirm_in_s")
     if change["state"] == "applied" and left_s:
         card.append((f"  it is put back in {left_s} s unless it is kept", ""))
@@ -71,7 +71,7 @@ def change_card(change: dict[str, Any]) -> Card:
 
 def change_line(change: dict[str, Any]) -> str:
     state = "undone" if change.get("undone_by") else _state(change)
-    return clean_line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}")
+    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}")
 
 
 def transcript(messages: list[dict[str, Any]]) -> list[str]:
@@ -83,11 +83,11 @@ def transcript(messages: list[dict[str, Any]]) -> list[str]:
         speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
         for block in blocks:
             if block["type"] == "text" and block["text"]:
-                paragraphs.append(clean(f"{speaker}: {block['text']}"))
+                paragraphs.append(clean.text(f"{speaker}: {block['text']}"))
             elif block["type"] == "tool_use":
                 paragraphs.append(tool_line(block["name"], block["input"]))
             elif block["type"] == "tool_result" and block.get("is_error"):
-                paragraphs.append(clean_line(f"[{block['name']} failed: {_result_text(block)}]"))
+                paragraphs.append(clean.line(f"[{block['name']} failed: {_result_text(block)}]"))
     return paragraphs
 
 
@@ -96,7 +96,7 @@ def tool_line(name: str, arguments: dict[str, Any]) -> str:
     words = []
     for value in arguments.values():
         words += [str(item) for item in value] if isinstance(value, list) else [str(value)]
-    return clean_line(f"[{name}{': ' if words else ''}{'; '.join(words)}]")
+    return clean.line(f"[{name}{': ' if words else ''}{'; '.join(words)}]")
 
 
 def local_time(unix_s: int) -> str:

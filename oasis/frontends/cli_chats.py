@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from oasis.core import clean
 from oasis.errors import UsageError
 from oasis.frontends import cli_cards as cards
 from oasis.frontends.cli_commands import DECLINED, OK
-from oasis.frontends.cli_screen import clean_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return OK
     for number, chat in enumerate(reply["item"], 1):
         when = cards.local_time(chat["updated_unix_s"])
-        screen.line(clean_line(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}"))
+        screen.line(clean.line(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}"))
     if not reply["item"]:
         screen.line("no chats yet")
     return OK
@@ -39,7 +39,7 @@ def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
     else:
-        screen.line(clean_line(f"{reply['title'] or UNTITLED} ({reply['id']})"), "bold")
+        screen.line(clean.line(f"{reply['title'] or UNTITLED} ({reply['id']})"), "bold")
         print_messages(reply, screen)
     return OK
 
@@ -66,7 +66,7 @@ def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.can_ask:
         from oasis.frontends.cli_ask import YES, ask
 
-        title = clean_line(call("chat.load", {"id": chat})["title"] or UNTITLED)
+        title = clean.line(call("chat.load", {"id": chat})["title"] or UNTITLED)
         if ask(screen, f'Delete the chat "{title}"? [y/N]', lambda: True) != YES:
             return DECLINED
     reply = call("chat.delete", {"id": chat})

@@ -1,13 +1,13 @@
 """What a command writes: answers to standard output, everything about them to standard error.
 
-Contract: every text from a model, a name or the router passes `clean` or `clean_line` on its way, because a terminal
-obeys what it is sent. `Screen` remembers whether the cursor stands at the start of a line, so that a block always
-begins on one.
+Contract: every text from a model, a name or the router passes the cleaner (core/clean.py) on its way, because a
+terminal obeys what it is sent. `Screen` remembers whether the cursor stands at the start of a line, so that a block
+always begins on one.
 """
 
 from __future__ import annotations
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,22 +17,6 @@ if TYPE_CHECKING:
 
 _GREEN, _RED, _BOLD, _DIM, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 COLOURS = {"+": _GREEN, "-": _RED, "bold": _BOLD, "dim": _DIM}
-
-# Controls (C0 but line end and tab, delete, C1), direction marks, invisible spaces. Joiners stay: scripts need them.
-_UNSEEN = [*range(9), *range(11, 32), *range(0x7F, 0xA0), 0x61C, 0x200B, 0x200E, 0x200F]
-_UNSEEN += [*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF]
-_CLEAN = dict.fromkeys(_UNSEEN)
-_CLEAN_LINE: dict[int, str | None] = {**_CLEAN, 9: " ", 10: " "}
-
-
-def clean(text: object) -> str:
-    """Return `text` without characters that steer a terminal; line ends and tabs stay."""
-    return str(text).translate(_CLEAN)
-
-
-def clean_line(text: object) -> str:
-    """Return `text` as one line without characters that steer a terminal."""
-    return str(text).translate(_CLEAN_LINE)
 
 
 class Screen:
@@ -51,7 +35,7 @@ class Screen:
 
     def text(self, text: str) -> None:
         """Write a piece of an answer as it comes."""
-        text = clean(text)
+        text = clean.text(text)
         if text:
             self._out.write(text)
             self._out.flush()
@@ -60,7 +44,7 @@ class Screen:
     def line(self, text: object = "", look: str = "") -> None:
         """Write whole lines; `look` is a key of COLOURS."""
         self.fresh_line()
-        self._out.write(self._dressed(clean(text), look) + "\n")
+        self._out.write(self._dressed(clean.text(text), look) + "\n")
         self._out.flush()
 
     def fresh_line(self) -> None:
@@ -77,14 +61,14 @@ class Screen:
         """Tell, on standard error, what is going on."""
         if not self.is_json:
             self.fresh_line()
-            self._err.write(f"oasis: {clean_line(text)}\n")
+            self._err.write(f"oasis: {clean.line(text)}\n")
             self._err.flush()
 
     def progress(self, text: str) -> None:
         """Tell a person, and no program, what is being worked at."""
         if self.can_ask:
             self.fresh_line()
-            self._err.write(self._dressed(clean_line(text), "dim") + "\n")
+            self._err.write(self._dressed(clean.line(text), "dim") + "\n")
             self._err.flush()
 
     def failure(self, error: OasisError) -> int:
@@ -92,9 +76,9 @@ class Screen:
         if self.is_json:
             self.json({"error": error.as_dict()})
         self.fresh_line()
-        self._err.write(f"oasis: error: {clean_line(error.message)}\n")
+        self._err.write(f"oasis: error: {clean.line(error.message)}\n")
         if error.hint:
-            self._err.write(f"oasis: hint: {clean_line(error.hint)}\n")
+            self._err.write(f"oasis: hint: {clean.line(error.hint)}\n")
         self._err.flush()
         return error.exit_status
 

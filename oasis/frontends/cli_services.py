@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from oasis.core import clean
 from oasis.frontends import cli_cards as cards
 from oasis.frontends.cli_commands import OK
-from oasis.frontends.cli_screen import clean_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         mark = "*" if service["active"] else " "
         note = "" if service["ready"] else f"  not ready: {service.get('note') or 'settings are missing'}"
         words = f"{number:3} {mark} {service['identifier']}  {service['name']}  {service['model']}"
-        screen.line(clean_line(words).rstrip() + clean_line(note))
+        screen.line(clean.line(words).rstrip() + clean.line(note))
     if not reply["service"]:
         screen.line("no services are set up")
     return OK
@@ -43,7 +43,7 @@ def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
     else:
-        screen.line(clean_line(f"{identifier} answers from now on"))
+        screen.line(clean.line(f"{identifier} answers from now on"))
     return OK
 
 
@@ -54,11 +54,11 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.json(info)
         return OK
     provider = info["provider"]
-    screen.line(clean_line(f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"))
-    screen.line(clean_line(f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"))
-    screen.line(clean_line(f"approval: {info['approval']}"))
+    screen.line(clean.line(f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"))
+    screen.line(clean.line(f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"))
+    screen.line(clean.line(f"approval: {info['approval']}"))
     for plan in info["waiting"]:
-        screen.line(clean_line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
+        screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
     if info["pending"]:
         cards.show(cards.change_card(info["pending"]), screen)
     return OK

@@ -11,39 +11,15 @@ machines chose (host names, SSIDs) leave this module cleaned.
 
 from __future__ import annotations
 
+from oasis.core import clean
 from oasis.errors import ToolError, UciError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAME_CHARS = 64  # a host name has at most 63, an SSID 32 bytes
 LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
 _LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
-_INVISIBLE = (  # first and last code point of what must not be shown: C0, C1, soft hyphen, zero width, bidi, BOM, tags
-    (0x00, 0x1F),
-    (0x7F, 0x9F),
-    (0xAD, 0xAD),
-    (0x61C, 0x61C),
-    (0x180E, 0x180E),
-    (0x200B, 0x200F),
-    (0x2028, 0x202E),
-    (0x2060, 0x206F),
-    (0xD800, 0xDFFF),
-    (0xFEFF, 0xFEFF),
-    (0xFFF9, 0xFFFB),
-    (0xE0000, 0xE007F),
-)
-
-
-def clean_name(value: object, limit: int = NAME_CHARS) -> str:
-    """Return a foreign name as one visible line of at most `limit` characters."""
-    text = value if isinstance(value, str) else ""
-    return "".join(char for char in text if not _is_invisible(ord(char))).strip()[:limit]
-
-
-def _is_invisible(code: int) -> bool:
-    return any(first <= code <= last for first, last in _INVISIBLE)
 
 
 def words(value: object) -> list[str]:
@@ -141,7 +117,7 @@ class Facts:
         for mac in words(host.get("mac")):
             device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
             device["fixed"] = bool(host.get("ip"))
-            device["name"] = clean_name(host.get("name")) or device["name"]
+            device["name"] = clean.name(host.get("name")) or device["name"]
             device["ip"] = device["ip"] or str(host.get("ip") or "")
 
     def _add_neighbours(self, known: dict[str, dict[str, object]]) -> None:
@@ -193,7 +169,7 @@ def _index(section: object) -> int:
 def _lease(fields: list[str]) -> dict[str, object]:
     if len(fields) < 4 or not fields[0].isdigit() or fields[1].count(":") != 5:
         return {}  # dnsmasq writes `duid …` and IPv6 lines into the same file
-    name = "" if fields[3] == "*" else clean_name(fields[3])
+    name = "" if fields[3] == "*" else clean.name(fields[3])
     return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 from oasis.change import secrets
+from oasis.core import clean
 from oasis.errors import ToolError
-from oasis.tools.facts import Facts, clean_name
+from oasis.tools.facts import Facts
 
 SPEC: dict[str, object] = {
     "name": "read_config",
@@ -86,7 +87,7 @@ def _plain(option: str, value: object) -> object:
         return [_plain(option, item) for item in value]
     text = _ACCOUNT.sub(lambda found: found.group(1) + secrets.MASK + "@", str(value))
     # An SSID may have been chosen by a neighbour (client mode); everything else the owner wrote.
-    return clean_name(text) if option == "ssid" else text
+    return clean.name(text) if option == "ssid" else text
 
 
 def _names(facts: Facts) -> list[str]:

@@ -6,8 +6,9 @@ Live values come from the bus; where it says nothing the configuration answers a
 
 from __future__ import annotations
 
+from oasis.core import clean
 from oasis.errors import ToolError
-from oasis.tools.facts import Facts, clean_name, words
+from oasis.tools.facts import Facts, words
 
 SPEC: dict[str, object] = {
     "name": "status",
@@ -50,9 +51,9 @@ def overview(facts: Facts) -> dict[str, object]:
     board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
     release = board.get("release")
     system = (facts.sections("system", "system") or [{}])[0]
-    answer: dict[str, object] = {"hostname": clean_name(board.get("hostname") or system.get("hostname"))}
-    answer["model"] = clean_name(board.get("model"))
-    answer["release"] = clean_name(release.get("description") if isinstance(release, dict) else "")
+    answer: dict[str, object] = {"hostname": clean.name(board.get("hostname") or system.get("hostname"))}
+    answer["model"] = clean.name(board.get("model"))
+    answer["release"] = clean.name(release.get("description") if isinstance(release, dict) else "")
     if isinstance(info.get("uptime"), int):
         answer["uptime_s"] = info["uptime"]
     if info:
@@ -216,7 +217,7 @@ def _radios(facts: Facts) -> list[dict[str, object]]:
 def _network(section: dict[str, object], radio_on: bool) -> dict[str, object]:
     return {
         "section": section[".name"],
-        "ssid": clean_name(section.get("ssid")),
+        "ssid": clean.name(section.get("ssid")),
         "mode": section.get("mode", "ap"),
         "network": words(section.get("network")),
         "encryption": section.get("encryption", "none"),
@@ -237,7 +238,7 @@ def _stations(facts: Facts) -> dict[str, str]:
             settings = interface.get("config")
             clients = facts.ubus("hostapd." + ifname, "get_clients").get("clients") if isinstance(ifname, str) else None
             for mac in clients if isinstance(clients, dict) else []:
-                found[mac.lower()] = clean_name(settings.get("ssid") if isinstance(settings, dict) else "")
+                found[mac.lower()] = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
     return found
 
 

@@ -1,7 +1,7 @@
 import io
 
 from oasis.errors import OasisError
-from oasis.frontends.cli_screen import Screen, clean, clean_line
+from oasis.frontends.cli_screen import Screen
 
 
 def screen_and_output(**options):
@@ -9,16 +9,14 @@ def screen_and_output(**options):
     return Screen(out, err, **options), out, err
 
 
-def test_control_direction_and_invisible_characters_are_removed():
-    harmful = [*range(9), *range(11, 32), 0x7F, *range(0x80, 0xA0), 0x200B, 0x200E, 0x202E, 0x2028, 0x2066, 0xFEFF]
-    for number in harmful:
-        assert clean(f"a{chr(number)}b") == "ab", hex(number)
-
-
-def test_ordinary_text_of_all_scripts_is_kept():
-    text = "é ü 日本語 👩‍👩‍👧 می‌خواهم\ttab\nline"
-    assert clean(text) == text
-    assert clean_line("a\tb\nc") == "a b c"
+def test_what_is_written_steers_no_terminal():
+    screen, out, err = screen_and_output(is_terminal=True)
+    screen.text("a\x1b[2J\u202eb\n")
+    screen.line("c\x07d\te")
+    screen.notice("f\ng\x9b")
+    screen.progress("h\u200bi")
+    assert out.getvalue() == "a[2Jb\ncd\te\n"
+    assert err.getvalue() == "oasis: f g\nhi\n"
 
 
 def test_blocks_begin_on_a_line_of_their_own():

@@ -1,34 +1,13 @@
 """Facts about the router: everything injected, foreign names cleaned, nobody answering is no error."""
 
-import pytest
-
 from oasis.errors import ToolError, UciError
-from oasis.tools.facts import Facts, clean_name
+from oasis.tools.facts import Facts
 from tests.offline.stock import HOME, LEASES, NOW_S, Router
 
 
 def facts(config=None, ubus=None, files=None):
     bus, found = ubus or {}, files or {}
     return Facts((config or {}).get, lambda name, method, _: bus.get(f"{name} {method}"), found.get, lambda: NOW_S)
-
-
-@pytest.mark.parametrize(
-    ("name", "cleaned"),
-    [
-        ("laptop", "laptop"),
-        ("a\x1b[31mb\x07", "a[31mb"),
-        ("evil\u202egpj.exe", "evilgpj.exe"),
-        ("ze\u200bro\ufeff\u2060", "zero"),
-        ("two\nlines\u2028three", "twolinesthree"),
-        ("tag\U000e0041", "tag"),
-        ("  padded ", "padded"),
-        ("ü" * 100, "ü" * 64),
-        (None, ""),
-        (["x"], ""),
-    ],
-)
-def test_foreign_names_are_one_visible_line(name, cleaned):
-    assert clean_name(name) == cleaned
 
 
 def test_sections_keep_the_order_of_the_file():

@@ -1,0 +1,74 @@
+"""The one cleaner: what a text loses before a model, a terminal or a list of names gets it.
+
+Characters that steer a terminal, turn the reading direction, or are there without being seen: a name must not look like
+another one, and must not carry words that only a program reads. Knows nothing of where a text comes from; imports under
+MicroPython. Source of the ranges: Unicode 15, categories Cc, Cf and Default_Ignorable_Code_Point.
+"""
+
+if False:  # annotations only
+    from oasis.core.shapes import Json
+
+NAME_CHARS = 64  # a host name has at most 63, an SSID 32 bytes
+# Deeper values are cut off: no tool gives one, and recursion costs stack.
+_DEPTH = 64
+
+# First and last code point, in order: C0, C1 and delete, soft hyphen, direction marks, fillers, zero width, bidi,
+# invisible operators, byte order mark, annotations, tags and further variation selectors.
+_UNSEEN = (
+    (0x00, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+# Joiners and the selectors of an emoji's colour: scripts and families need them in a text; in a name they only hide.
+_JOINING = ((0x34F, 0x34F), (0x200C, 0x200D), (0xFE00, 0xFE0F))
+# No text that JSON can hold; a terminal shows them as what they are, an error.
+_HALVES = ((0xD800, 0xDFFF),)
+
+
+def text(value: object) -> str:
+    """Return a text without hidden characters; line ends and tabs stay."""
+    return _without(str(value), _UNSEEN, "\n\t")
+
+
+def line(value: object) -> str:
+    """Return a text without hidden characters as one line."""
+    return text(value).replace("\n", " ").replace("\t", " ")
+
+
+def name(value: object, limit: int = NAME_CHARS) -> str:
+    """Return a foreign name as one visible line of at most `limit` characters, "" for what is no text."""
+    given = value if isinstance(value, str) else ""
+    return _without(given, _UNSEEN + _JOINING + _HALVES, "").strip()[:limit]
+
+
+def value(given: "Json", depth: int = 0) -> "Json":
+    """Return a JSON value with every text in it cleaned, keys too."""
+    if isinstance(given, str):
+        return _plain(given)
+    if isinstance(given, (list, tuple)):
+        return [value(item, depth + 1) for item in given] if depth < _DEPTH else []
+    if isinstance(given, dict):
+        return {_plain(key): value(given[key], depth + 1) for key in given} if depth < _DEPTH else {}
+    return given
+
+
+def is_hidden(code: int) -> bool:
+    """Tell whether a name loses the character of that code point."""
+    return _is_in(code, _UNSEEN + _JOINING + _HALVES)
+
+
+def _plain(given: str) -> str:
+    return _without(given, _UNSEEN + _HALVES, "\n\t")
+
+
+def _without(given: str, ranges: "tuple[tuple[int, int], ...]", kept: str) -> str:
+    # Most texts are plain, and looking for the few characters is all they cost.
+    hidden = {char for char in set(given) if not " " <= char <= "~" and char not in kept and _is_in(ord(char), ranges)}
+    return "".join([char for char in given if char not in hidden]) if hidden else given
+
+
+def _is_in(code: int, ranges: "tuple[tuple[int, int], ...]") -> bool:
+    for first, last in ranges:
+        if first <= code <= last:
+            return True
+    return False
