@@ -13,7 +13,8 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Action, Callable, Difference
+    from oasis.change.shapes import Action, Any, Callable, Difference
+    from oasis.uci.model import Package, Section
 
 _DATA = os.path.dirname(os.path.abspath(__file__)) + "/policy.json"
 APPROVALS = ("risky", "all", "none")
@@ -78,6 +79,24 @@ class Policy:
         risky = [name for name in names if name in self._data["risky_services"]]
         return ("risky" if risky else "low"), ["restarting %s interrupts connections" % name for name in risky]
 
+    def is_opening(self, before: Package, after: Package) -> bool:
+        """Return whether a change lets somebody in: it made what the data calls open, or took a barrier away."""
+        from oasis.change.pairing import Pairing
+
+        pairs = Pairing(before, after)
+        opens = any(
+            _fits(one, rule) and not _fits(pairs.old_of(one), rule)
+            for rule in self._data["openings"]
+            for one in after.sections
+            if rule["package"] == after.name
+        )
+        return opens or any(
+            _fits(one, rule) and not _fits(pairs.new_of(one), rule)
+            for rule in self._data["barriers"]
+            for one in before.sections
+            if rule["package"] == before.name
+        )
+
     def needs_approval(self, risk: str) -> bool:
         """Return whether a plan of that class waits for the owner."""
         return self.approval == "all" or (risk != "low" and self.approval != "none")
@@ -97,6 +116,15 @@ class Policy:
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
         return found
+
+
+def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
+    """Return whether a section is of a rule's kind; an option that is not set counts as ""."""
+    if section is None or section.type != rule["type"]:
+        return False
+    options = section.options
+    is_meant = all(options.get(name, "") in allowed for name, allowed in rule["has"].items())
+    return is_meant and not any(options.get(name, "") in allowed for name, allowed in rule["unless"].items())
 
 
 _ORDER = ("low", "risky", "forbidden")

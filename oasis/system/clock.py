@@ -1,0 +1,35 @@
+"""Whether the wall clock may be believed. A router without a battery wakes up in the past.
+
+At boot OpenWrt sets the clock to the newest file of /etc, so a time that looks good says nothing by itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+
+# Our own NTP hook writes the first, dnsmasq's the second; both are in RAM, so they tell of this boot.
+_SET_BY_NTP = ("/var/run/oasis/clock", "/var/state/dnsmasqsec")
+_BATTERY_CLOCKS = "/sys/class/rtc"
+
+
+def is_trusted(root: Root, files: Files, unix_s: int, newest_unix_s: int) -> bool:
+    """Return whether `unix_s` is believed to be the time.
+
+    It is when NTP has set the clock since the boot. Without that it must not lie before the newest record or before
+    this program was installed, and must come from a battery clock, or from another host's system that we only visit.
+    """
+    if any(files.read(root.path(path)) is not None for path in _SET_BY_NTP):
+        return True
+    if unix_s < max(newest_unix_s, int(os.stat(__file__).st_mtime)):
+        return False
+    return root.folder != "/" or has_battery_clock(files, _BATTERY_CLOCKS)
+
+
+def has_battery_clock(files: Files, folder: str) -> bool:
+    """Return whether the kernel took its time from a battery clock at boot."""
+    return any((files.read("%s/%s/hctosys" % (folder, name)) or b"").strip() == b"1" for name in files.names(folder))
