@@ -1,8 +1,13 @@
 """Which options hold a secret."""
 
+import subprocess
+import sys
+
 import pytest
 
+from oasis.change import entries
 from oasis.change.secrets import MASK, is_secret, mask
+from tests.change.drafting import TOP
 
 
 @pytest.mark.parametrize(
@@ -22,6 +27,11 @@ from oasis.change.secrets import MASK, is_secret, mask
         ("rpcd", "login", "password"),
         ("ddns", "service", "password"),
         ("snmpd", "com2sec", "community"),
+        ("snmpd", "v3", "privacy_pass"),
+        ("snmpd", "trapsess", "trapsess"),
+        ("acme", "cert", "credentials"),
+        ("network", "interface", "updatekey"),
+        ("transmission", "transmission", "rpc_password"),
         ("anything", "at_all", "api_key"),
         ("anything", "at_all", "Secret"),
         ("anything", "at_all", "bot_token"),
@@ -54,3 +64,45 @@ def test_no_secret(package, kind, option):
 def test_mask_keeps_the_shape_and_tells_no_length():
     assert mask("a") == mask("a" * 60) == MASK
     assert mask(["a", "bb"]) == [MASK, MASK]
+
+
+def every_option():
+    for package in entries.packages():
+        for kind, whole in entries.types(package).items():
+            for option in whole["options"]:
+                if option != "*":
+                    yield package, kind, option
+
+
+def test_what_the_catalogue_marks_secret_is_masked_and_what_it_marks_otherwise_is_shown():
+    seen = 0
+    for package, kind, option in every_option():
+        mark = entries.mark(package, kind, option)
+        if mark != "exec":
+            assert is_secret(package, kind, option) == mark.startswith("secret:"), (package, kind, option)
+            seen += mark.startswith("secret:")
+    assert seen >= 50
+
+
+def test_no_option_that_sounds_secret_is_marked_plain_by_mistake():
+    sounding = ("password", "passwd", "secret", "_psk", "pincode", "private_key", "token", "community", "_pass", "_pin")
+    known = {("dropbear", "PasswordAuth"), ("dropbear", "RootPasswordAuth"), ("system", "gpio_pin")}
+    for package, kind, option in every_option():
+        if option.lower().endswith(sounding) and (package, option) not in known:
+            assert entries.mark(package, kind, option) == "exec" or is_secret(package, kind, option), (kind, option)
+
+
+def test_an_option_of_an_unknown_package_is_judged_by_its_name():
+    assert is_secret("mosquitto_like", "listener", "password")
+    assert not is_secret("mosquitto_like", "listener", "port")
+
+
+def test_asking_costs_little_memory():
+    """Two packages are kept, and the largest two are the worst case."""
+    code = "import resource as r; from oasis.change import entries, secrets\n"
+    code += "secrets.is_secret('x', 'y', 'z'); a = r.getrusage(r.RUSAGE_SELF).ru_maxrss\n"
+    code += "[secrets.is_secret(p, 'interface', 'password') for p in entries.packages() + ['wireless', 'network']]\n"
+    code += "print(r.getrusage(r.RUSAGE_SELF).ru_maxrss - a)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, '.')\n" + code], cwd=TOP,
+                          capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+    assert int(done.stdout) < 2048  # KiB, at the peak
