@@ -76,9 +76,10 @@ class Pipes:
 def main(idle_s: float) -> None:
     """Answer requests until nobody asks."""
     pipes = Pipes()
+    offline = provider.Provider()
     while True:
         request = pipes.hear(idle_s)
-        events = provider.reply(request["messages"], Asked(pipes), request["now_s"])  # type: ignore[arg-type]
+        events = offline.reply(request["messages"], Asked(pipes), request["now_s"])  # type: ignore[arg-type]
         pipes.say({"events": events})
 
 

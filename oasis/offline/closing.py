@@ -25,7 +25,7 @@ _FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"
 def results(messages: list[dict[str, object]]) -> list[Result]:
     """Return the tool results that end the chat, in order.
 
-    Shape: [{"name", "input": {}, "text", "is_error": bool}]; [] when the last message is no tool result.
+    Shape: [{"id", "name", "input": {}, "text", "is_error": bool}]; [] when the last message is no tool result.
     """
     calls: dict[object, dict[str, object]] = {}
     found: list[Result] = []
@@ -37,10 +37,9 @@ def results(messages: list[dict[str, object]]) -> list[Result]:
                 calls[block.get("id")] = block
             elif block.get("type") == "tool_result":
                 call = calls.get(block.get("tool_use_id"), {})
-                name = block.get("name") or call.get("name", "")
-                text = "".join(str(one.get("text", "")) for one in _listed(block.get("content")))
-                is_error = block.get("is_error") is True
-                found.append({"name": name, "input": call.get("input", {}), "text": text, "is_error": is_error})
+                told = {"id": call.get("id"), "name": block.get("name") or call.get("name", "")}
+                told["text"] = "".join(str(one.get("text", "")) for one in _listed(block.get("content")))
+                found.append({**told, "input": call.get("input", {}), "is_error": block.get("is_error") is True})
     return found
 
 

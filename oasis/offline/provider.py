@@ -2,7 +2,7 @@
 
 `reply(messages, facts, now_s)` gives the normalized events of one answer: words, or calls of the tools `status`,
 `read_config`, `configure`, `service` and `undo`; after tool results the closing words. Pure apart from the facts. What
-it understands is data in intents/*.json; the files are read for each reply and dropped again.
+it understands is data in intents/*.json. A Provider reads the file of a language when it is first spoken, and keeps it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 
 from oasis.core import jsonl
 from oasis.offline import closing
-from oasis.offline.reading import Part, Reader, Reading
+from oasis.offline.pattern import Grammar
+from oasis.offline.reading import Part, Reader, Reading, familiarity, kinds_of
 from oasis.offline.sets import SETS
 from oasis.offline.slots import Problem, value
 from oasis.offline.template import commands, fill, sentence, text_of
@@ -27,21 +28,40 @@ if TYPE_CHECKING:
 
 MODEL = "intents"
 CHAIN = 4  # questions in a row whose answers are put together
+_CALL = "offline_"  # of the ids of our calls; then the language, in which their results are told
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 
 
 def reply(messages: list[Message], facts: FactsLike, now_s: int) -> list[Event]:
     """Return the events that answer the last message: words, or tool calls, and `done`."""
-    session = _Session(facts)
-    try:
-        answer = session.follow(messages)
+    return Provider().reply(messages, facts, now_s)
+
+
+class Provider:
+    """What was read of the intents and languages; answers any number of chats, one after the other."""
+
+    def __init__(self) -> None:
+        self.data = load("intents")
+        self.languages: dict[str, list[str]] = self.data["languages"]  # type: ignore[assignment]
+        self.intents: dict[str, dict[str, object]] = self.data["intents"]  # type: ignore[assignment]
+        self._grammars: dict[str, Grammar] = {}
+
+    def grammar(self, name: str) -> Grammar:
+        """Return the grammar of a language."""
+        if name not in self._grammars:
+            kinds = {intent: kinds_of(action) for intent, action in self.intents.items()}
+            self._grammars[name] = Grammar(load(name), kinds)
+        return self._grammars[name]
+
+    def reply(self, messages: list[Message], facts: FactsLike, now_s: int) -> list[Event]:
+        """Return the events that answer the last message: words, or tool calls, and `done`."""
+        session = _Session(self, facts)
         results = closing.results(messages)
         if results:
+            session.resume(messages, str(results[0]["id"]))
             return _said(closing.words(results, session.texts("closing"), session.texts("status")))
-        return answer.events(len(messages))
-    finally:
-        session.close()
+        return session.follow(messages).events(session.language_name, len(messages))
 
 
 def _said(text: str) -> list[Event]:
@@ -51,7 +71,8 @@ def _said(text: str) -> list[Event]:
 def load(name: str) -> dict[str, object]:
     """Return one file of the folder intents."""
     with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
-        data = jsonl.loads(handle.read())
+        raw = handle.read()
+    data = jsonl.loads(raw, max_depth=len(raw))  # ours: it needs no guard
     return data if isinstance(data, dict) else {}
 
 
@@ -65,44 +86,35 @@ class _Answer:
         self.missing = ("", "")  # intent, slot
         self.choices: list[dict[str, object]] = []
 
-    def events(self, turn: int) -> list[Event]:
+    def events(self, language: str, turn: int) -> list[Event]:
         if not self.calls:
             return _said(self.text)
         events: list[Event] = [{"type": "delta", "text": self.text}] if self.text else []
         for at, (name, arguments) in enumerate(self.calls):
-            events.append({"type": "tool_use", "id": f"offline_{turn}_{at}", "name": name, "input": arguments})
+            identifier = f"{_CALL}{language}_{turn}_{at}"
+            events.append({"type": "tool_use", "id": identifier, "name": name, "input": arguments})
         return [*events, {"type": "done", "stop_reason": "tool_use", "model": MODEL}]
 
 
 class _Session:
     """One reply: the language in use, and the answers to the owner's last messages."""
 
-    def __init__(self, facts: FactsLike) -> None:
+    def __init__(self, provider: Provider, facts: FactsLike) -> None:
+        self._provider = provider
         self._facts = facts
-        self._data = load("intents")
-        self._languages: dict[str, dict[str, object]] = {}
-        names = self._data["languages"]
-        self._names = [str(name) for name in names] if isinstance(names, list) else []
-        intents = self._data["intents"]
-        self._intents: dict[str, dict[str, object]] = intents if isinstance(intents, dict) else {}
-        self._readers: dict[str, Reader] = {}
-        self._order = self._names
-        self._kept = self._names[0]
-        self._use(self._kept)
-
-    def close(self) -> None:
-        """Free the grammars now: readers and session hold each other, and the collector may come late."""
-        self._readers.clear()
+        self._intents = provider.intents
+        self._order = list(provider.languages)
+        self._kept = self._order[0]
+        self._language: dict[str, object] = {}
+        self.language_name = ""
 
     def _use(self, name: str) -> Reader:
-        if name not in self._languages:
-            self._languages[name] = load(name)
-            self._readers[name] = Reader(self._languages[name], self._intents, self._is_value)
-        self._language = self._languages[name]
-        return self._readers[name]
+        grammar = self._provider.grammar(name)
+        self.language_name, self._language = name, grammar.language
+        return Reader(grammar, self._intents, self._is_value)
 
     def _new_world(self) -> World:
-        return World(self._facts, self._language, self._data, load)
+        return World(self._facts, self._language, self._provider.data, load)
 
     def texts(self, name: str) -> dict[str, str]:
         """Return one table of sentences of the language in use."""
@@ -116,12 +128,19 @@ class _Session:
             return False
         return True
 
+    def resume(self, messages: list[Message], call: str) -> None:
+        """Use the language that a call was made in; that of the owner's message when it is a model's call."""
+        name = call[len(_CALL) :].partition("_")[0] if call.startswith(_CALL) else ""
+        if name in self._order:
+            self._use(name)
+        else:
+            self.follow(messages)
+
     def follow(self, messages: list[Message]) -> _Answer:
         """Return the answer to the last owner message, with the questions before it that it may answer."""
         chain = _chain(messages)
-        owner = " ".join(said for said, _ in chain)
-        known = {name: self._use(name).familiarity(owner) for name in self._names}
-        self._order = sorted(self._names, key=lambda name: -known[name])
+        self._order = self._by_familiarity(" ".join(said for said, _ in chain))
+        self._use(self._kept)
         answer = _Answer("")
         for at, (said, replied) in enumerate(chain):
             answer = self._answer(said, answer)
@@ -129,6 +148,10 @@ class _Session:
             if not is_last and _first_line(replied) != _first_line(answer.text):
                 answer = _Answer("")  # somebody else asked, or the router changed since
         return answer
+
+    def _by_familiarity(self, said: str) -> list[str]:
+        known = {name: familiarity(said, common) for name, common in self._provider.languages.items()}
+        return sorted(self._order, key=lambda name: -known[name])
 
     def _answer(self, said: str, before: _Answer) -> _Answer:
         reading = self._read(said, keep=bool(before.missing[1]))
@@ -147,8 +170,7 @@ class _Session:
                 break
         name = max(found, key=lambda one: found[one].score())
         if not found[name].parts:
-            known = {one: self._use(one).familiarity(said) for one in self._order}
-            name = self._kept if keep else max(self._order, key=lambda one: known[one])
+            name = self._kept if keep else self._by_familiarity(said)[0]
         self._kept = name
         self._use(name)
         return found[name]

@@ -7,8 +7,8 @@ questions about how to do something never become a change.
 from __future__ import annotations
 
 from oasis.offline import slots as slot_types
-from oasis.offline.pattern import Grammar, Match, Matcher
-from oasis.offline.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, Token, normal, tokenize
+from oasis.offline.pattern import Grammar, Match, Matcher, branch
+from oasis.offline.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, Token, tokenize
 
 CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
 
@@ -48,22 +48,12 @@ class Reading:
 class Reader:
     """Read sentences in one language. `is_value(kind, text, is_quoted)` checks the slots marked strict."""
 
-    def __init__(self, language: dict[str, object], intents: Intents, is_value: Check) -> None:
-        self._language = language
+    def __init__(self, grammar: Grammar, intents: Intents, is_value: Check) -> None:
+        self._grammar = grammar
         self._intents = intents
         self._is_value = is_value
-        self._grammar = Grammar(language)
-        self._words: dict[str, list[str]] = {}
-        self._stops = set(self.words("stops"))
-        self._vague = set(self.words("vague"))
-
-    def words(self, name: str) -> list[str]:
-        """Return a list of words or patterns of the language file, folded like tokens."""
-        if name not in self._words:
-            found = self._language.get(name)
-            listed = found if isinstance(found, list) else []
-            self._words[name] = [normal(str(word), self._grammar.fold) for word in listed]
-        return self._words[name]
+        self._stops = grammar.words("stops")
+        self._vague = grammar.words("vague")
 
     def read(self, sentence: str) -> Reading:
         """Return what the sentence asks for."""
@@ -82,11 +72,11 @@ class Reader:
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold))[0]
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
-        matcher = Matcher(self._grammar, tokens, {"value": kind}, self._fits, 0)
-        found = [match for match in (matcher.best(pattern) for pattern in self.words("answers")) if match]
+        patterns = branch((pattern, {"value": kind}) for pattern in self._grammar.listed("answers"))
+        found = Matcher(self._grammar, tokens, self._fits, 0).best(patterns)
         if not found:
             return None
-        best = max(found, key=Match.score)
+        best = max(found.values(), key=Match.score)
         return self._value(sentence, tokens, kind, best.slots["value"])
 
     def _question(self, tokens: list[Token]) -> list[Token] | None:
@@ -119,8 +109,7 @@ class Reader:
 
     def _prefix(self, tokens: list[Token], name: str) -> int:
         """Return how many tokens at the start a pattern of a list covers, none of them mistyped."""
-        matcher = Matcher(self._grammar, tokens, {}, self._fits, 0)
-        return max((matcher.prefix(pattern) for pattern in self.words(name)), default=0)
+        return Matcher(self._grammar, tokens, self._fits, 0).longest(self._grammar.patterns(name))[0]
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         """Return the best reading as one request or as several joined ones."""
@@ -152,7 +141,7 @@ class Reader:
 
     def _cuts(self, tokens: list[Token]) -> list[tuple[int, int]]:
         """Return (end of one request, start of the next) wherever a joining word or a mark stands."""
-        joiners = set(self.words("joiners"))
+        joiners = self._grammar.words("joiners")
         found = []
         for at in range(1, len(tokens)):
             if tokens[at].norm in joiners and tokens[at - 1].norm not in joiners:
@@ -178,7 +167,7 @@ class Reader:
     def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         """Return the best single request that covers all the tokens, or all but courtesy and particles."""
         bare = self._polite(tokens)[0]
-        particles = self.words("particles")
+        particles = self._grammar.words("particles")
         best: Part | None = None
         for tried in (bare, tokens):
             plain = [token for token in tried if token.is_quoted or token.norm not in particles]
@@ -190,16 +179,12 @@ class Reader:
 
     def _match(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
         best: Part | None = None
-        for name, texts in self._intent_texts():
-            if not may_change and self.is_change(name):
-                continue
-            matcher = Matcher(self._grammar, tokens, self._kinds(name), self._fits)
-            patterns = texts.get("patterns")
-            for pattern in patterns if isinstance(patterns, list) else []:
-                match = matcher.best(pattern)
-                if match and (best is None or match.score() > best.score):
-                    part = Part(name, self._raw(sentence, tokens, name, match), match.score(), match.slips)
-                    best = part if self._are_strict_ok(part) else best
+        patterns, names = self._grammar.of_intents("patterns")
+        for number, match in Matcher(self._grammar, tokens, self._fits).best(patterns).items():
+            name = names[number]
+            if (may_change or not self.is_change(name)) and (best is None or match.score() > best.score):
+                part = Part(name, self._raw(sentence, tokens, name, match), match.score(), match.slips)
+                best = part if self._are_strict_ok(part) else best
         return best
 
     def is_change(self, name: str) -> bool:
@@ -207,15 +192,8 @@ class Reader:
         intent = self._intents[name]
         return "commands" in intent or "as" in intent or intent.get("tool") in ("service", "undo")
 
-    def _intent_texts(self) -> list[tuple[str, dict[str, object]]]:
-        found = self._language["intents"]
-        return (
-            [(name, texts) for name, texts in found.items() if name in self._intents] if isinstance(found, dict) else []
-        )
-
     def _kinds(self, name: str) -> dict[str, str]:
-        defined = self._intents[name].get("slots")
-        return {slot: str(rule["type"]) for slot, rule in defined.items()} if isinstance(defined, dict) else {}
+        return kinds_of(self._intents[name])
 
     def _fits(self, kind: str, tokens: list[Token]) -> bool:
         return slot_types.fits(kind, tokens, self._stops)
@@ -251,16 +229,19 @@ class Reader:
             part = self._one(sentence, tokens, may_change=True)
             if part:
                 return part.intent
-        found: tuple[int, str] = (0, "")
-        rests = [tokens[at:] for at in range(len(tokens))]
-        for name, texts in self._intent_texts():
-            about = texts.get("about")
-            for phrase in about if isinstance(about, list) and not bare else []:
-                lengths = [Matcher(self._grammar, rest, {}, self._fits, 0).prefix(phrase) for rest in rests]
-                found = max(found, (max(lengths, default=0), name), key=lambda pair: pair[0])
-        return found[1]
+        phrases, names = self._grammar.of_intents("about")
+        matcher = Matcher(self._grammar, tokens, self._fits, 0)
+        found = [(0, 0)] if bare else [matcher.longest(phrases, at) for at in range(len(tokens))]
+        length, number = max(found, key=lambda one: (one[0], -one[1]), default=(0, 0))
+        return names[number] if length else ""
 
-    def familiarity(self, sentence: str) -> int:
-        """Return how many words of the sentence are common words of this language."""
-        common = set(self.words("common"))
-        return sum(1 for token in tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold) if token.norm in common)
+
+def kinds_of(intent: dict[str, object]) -> dict[str, str]:
+    """Return {slot: type} of an intent."""
+    slots = intent.get("slots")
+    return {slot: str(rule["type"]) for slot, rule in slots.items()} if isinstance(slots, dict) else {}
+
+
+def familiarity(sentence: str, common: list[str]) -> int:
+    """Return how many words of the sentence are among the common ones of a language."""
+    return sum(1 for token in tokenize(sentence[:SENTENCE_CHARS], {}) if token.norm in common)

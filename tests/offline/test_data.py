@@ -8,9 +8,9 @@ import re
 import pytest
 
 from oasis.offline import provider
-from oasis.offline.pattern import Grammar, Matcher
+from oasis.offline.pattern import Grammar, Matcher, branch
 from oasis.offline.provider import reply
-from oasis.offline.reading import Reader
+from oasis.offline.reading import Reader, kinds_of
 from oasis.offline.sets import SETS
 from oasis.offline.tokens import distance, is_near, tokenize
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, calls_of, steps_of
@@ -65,6 +65,7 @@ def test_every_problem_and_note_has_its_words(name):
 def test_every_pattern_can_be_read(name):
     language = LANGUAGES[name]
     grammar = Grammar(language)
+    tokens = tokenize("nothing of this sort", {})
     patterns = [
         pattern
         for texts in language["intents"].values()
@@ -74,7 +75,8 @@ def test_every_pattern_can_be_read(name):
     patterns += [one for key in ("lead", "request", "trail", "questions", "answers") for one in language[key]]
     patterns += [one for spoken in language["lists"].values() for many in spoken.values() for one in many]
     for pattern in [*patterns, *language["classes"].values()]:
-        Matcher(grammar, tokenize("nothing of this sort", {}), {}, lambda *_: True).best(pattern)
+        grammar.parse(pattern)
+        Matcher(grammar, tokens, lambda *_: True).best(branch([(pattern, {})]))
     for texts, intent in ((texts, intent) for intent, texts in language["intents"].items()):
         slots = set(DATA["intents"][intent].get("slots", ())) | set(language["lists"]) | {"text"}
         for pattern in texts["patterns"]:
@@ -83,7 +85,8 @@ def test_every_pattern_can_be_read(name):
 
 
 def reader(name):
-    return Reader(LANGUAGES[name], DATA["intents"], lambda *_: True)
+    kinds = {intent: kinds_of(action) for intent, action in DATA["intents"].items()}
+    return Reader(Grammar(LANGUAGES[name], kinds), DATA["intents"], lambda *_: True)
 
 
 @pytest.mark.parametrize(
