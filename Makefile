@@ -28,6 +28,7 @@ $(BIN)/oasis: files/usr/bin/oasis files/usr/sbin/oasisd Makefile
 			-e 's,^ROOT = .*,ROOT = "$(CURDIR)/$(ROUTER)",' files/$$name >$(BIN)/$${name##*/}; \
 		chmod 755 $(BIN)/$${name##*/}; \
 	done
+	@$(BIN)/python3 -m compileall -q oasis  # a package brings its bytecode: compiling makes the first daemon bigger
 
 $(VENV)/dev: $(BIN)/oasis pyproject.toml
 	@$(BIN)/python3 -m pip install -q --disable-pip-version-check -e '.[dev]'

@@ -42,13 +42,13 @@ from oasis.tools.registry import Registry
 from oasis.uci import model
 from oasis.uci.cursor import open_cursor
 from oasis.uci.tables import tables
-from oasis.worker.pool import Pool, default_argv
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis.uci.cursor import Cursor
+    from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
 
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
 STACK_BYTES = 512 * 1024
@@ -70,6 +70,35 @@ class Clock:
             return float(handle.read().split()[0])
 
 
+class Models:
+    """The workers; their side of the daemon is loaded when a model is first asked, on many routers never."""
+
+    def __init__(self, max_workers: int, idle_s: int) -> None:
+        self._max_workers = max_workers
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._pool: Pool | None = None
+        self._is_closed = False
+
+    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
+        """Ask a model; see the pool."""
+        with self._lock:
+            if self._pool is None:
+                from oasis.worker.pool import Pool, default_argv
+
+                self._pool = Pool(default_argv(), max_workers=self._max_workers, idle_s=self._idle_s)
+            if self._is_closed:
+                self._pool.close()  # which answers that oasis is stopping
+        self._pool.chat(request, on_event, cancelled)
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._lock:
+            self._is_closed = True
+            if self._pool is not None:
+                self._pool.close()
+
+
 class Daemon:
     """One oasisd on one router root; `notes` collects what the start has to tell."""
 
@@ -87,7 +116,7 @@ class Daemon:
         self.runs = Runs(self._new_record_id, clock.now_s)
         shop = self._workshop()
         self.transaction = shop.transaction
-        self.models = self._pool()
+        self.models = Models(self.settings.number("worker_max", 2), self.settings.number("worker_idle_s", 60))
         store = Store(files, self.settings.chat_folder(), self._new_record_id)
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         idle_s = self.settings.number("worker_idle_s", 60)
@@ -133,13 +162,6 @@ class Daemon:
     def _config(self, package: str) -> dict[str, dict[str, object]] | None:
         data = self._files.read(self.root.confdir + "/" + package) if "/" not in package else None
         return None if data is None else tables(model.parse(data, package))
-
-    def _pool(self) -> Pool:
-        return Pool(
-            default_argv(),
-            max_workers=self.settings.number("worker_max", 2),
-            idle_s=self.settings.number("worker_idle_s", 60),
-        )
 
     def _select(self, identifier: str) -> None:
         """Make a service the active one: it becomes the first, as upstream does it."""
