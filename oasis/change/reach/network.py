@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("static", "none", "dhcp", "dhcpv6", "")
 _OWN_DEVICE = ("wireguard", "amneziawg", "vxlan", "gre", "openconnect", "openvpn")
-_PPP = ("pppoe", "pppoa", "ppp", "pptp", "l2tp", "3g")
+PPP = ("pppoe", "pppoa", "ppp", "pptp", "l2tp", "3g")
 # What addresses of IPv6 hang on: these of the interface, and the prefix of our own.
 _SIX = (
     "proto",
@@ -99,7 +99,7 @@ def _device(section: Table, old: Table, running: dict[str, object]) -> str | Non
         return "br-" + name
     if proto in _OWN_DEVICE:
         return name
-    if proto in _PPP:
+    if proto in PPP:
         return "%s-%s" % (proto, name)
     if proto in _ON_DEVICE and told:
         return told.split()[0]

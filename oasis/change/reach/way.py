@@ -82,7 +82,7 @@ class Way:
         if candidate["kind"] == "network":
             return self._met_directly(candidate)
         devices, why = attachment.uplinks(self._new, candidate["port"], candidate["tag"])
-        met = [one for one in self.then.values() if one["device"] in devices and one["is_up"]]
+        met = [one for one in self.then.values() if one["is_up"] and (one["device"] in devices or _rides(one, devices))]
         if met:
             return met, ""
         down = [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
@@ -302,6 +302,12 @@ class Way:
         sides = [attachment.device_section(side, self._device) for side in (self._old, self._new)]
         keys = ("macaddr", "type", "ports")
         return any(sides[0].get(key) != sides[1].get(key) for key in keys)
+
+
+def _rides(one: Network, devices: list[str]) -> bool:
+    """Return whether an interface makes its own device on top of one of these, as PPPoE does."""
+    below = sections.texts(one["options"], "device") + sections.texts(one["options"], "ifname")
+    return one["proto"] in network.PPP and any(name in devices for name in below)
 
 
 def value_of(text: str) -> int:
