@@ -3,9 +3,13 @@
 The model and the tools enter as callables; the ending, whatever it is, becomes a stored message. Knows no process, no
 socket and no settings.
 
-    ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers)
-    call_tool(name, input)           returns (text, is_error); for arguments that were no JSON object, input is
+    ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers), and may
+                                     get {"type": "taint", "taint": [whose words are in the answer]}
+    call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
+
+Taint goes with the text: what the model was sent when it made a call is told to the tool, what a tool says of its result
+is stored with it, and an answer given with tainted text in sight is tainted as well, for it may repeat that.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ if False:  # annotations only
     Event = dict[str, Any]
     OnEvent = Callable[[Event], None]
     Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
-    CallTool = Callable[[str, dict[str, Any]], tuple[str, bool]]
+    CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
 
 # A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
 ROUNDS = 10
@@ -59,6 +63,7 @@ class Turn:
         self._emit = emit
         self._is_cancelled = is_cancelled
         self._source = source
+        self._taint: list[str] = []  # of what the model was sent last
         self.stop_reason = ""
 
     def run(self) -> str:
@@ -99,7 +104,9 @@ class Turn:
         collector = _Collector(self._emit, self._look)
         try:
             self._look()
-            self._ask(self._context(), tools, collector.take)
+            context = self._context()
+            self._taint = thread.taint(context)
+            self._ask(context, tools, collector.take)
             self._look()
             if collector.error is not None:
                 raise collector.error
@@ -127,6 +134,9 @@ class Turn:
         }
         if collector.usage:
             message["usage"] = collector.usage
+        taint = self._taint + [label for label in collector.taint if label not in self._taint]
+        if taint:
+            message["taint"] = taint
         return message
 
     def _context(self) -> list[Message]:
@@ -139,19 +149,20 @@ class Turn:
         try:
             for number, call in enumerate(calls):
                 self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
-                text, is_error = self._run_call(number, call)
-                results.append(schema.tool_result(call, text, is_error))
+                text, is_error, taint = self._run_call(number, call)
+                results.append(schema.tool_result(call, text, is_error, taint))
                 self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
         finally:
             results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
             self._store({"role": "tool", "content": results})
 
-    def _run_call(self, number: int, call: Block) -> tuple[str, bool]:
+    def _run_call(self, number: int, call: Block) -> tuple[str, bool, list[str]]:
         if number >= CALLS:
-            return _TOO_MANY, True
+            return _TOO_MANY, True, []
         if self._is_cancelled():
-            return _STOPPED, True
-        return self._call_tool(call["name"], {"invalid": call["invalid"]} if "invalid" in call else call["input"])
+            return _STOPPED, True, []
+        arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
+        return self._call_tool(call["name"], arguments, self._taint)
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
@@ -187,6 +198,7 @@ class _Collector:
         self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
         self._size = 0
         self.usage: dict[str, object] = {}
+        self.taint: list[str] = []
         self.stop_reason = "other"
         self.model = ""
         self.error: ProviderError | None = None
@@ -206,6 +218,8 @@ class _Collector:
             self._blocks.append({key: event[key] for key in names if key in event})
         elif kind == "usage":
             self.usage.update(event["usage"])
+        elif kind == "taint":
+            self.taint += event["taint"]
         elif kind == "done":
             self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
             self.model = event.get("model", "")

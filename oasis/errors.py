@@ -17,7 +17,8 @@
         RollbackError       undoing failed: the loudest one
 
 `code` is the stable word for programs, `exit_status` the command line's, `message` says what and where,
-`hint` what to do next, `retryable` whether the same request may succeed later.
+`hint` what to do next, `retryable` whether the same request may succeed later, `untrusted` whose words are in the
+message when they are neither the caller's nor ours.
 """
 
 
@@ -25,6 +26,7 @@ class OasisError(Exception):
     code = "error"
     exit_status = 1
     retryable = False
+    untrusted: "tuple[str, ...]" = ()
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -95,7 +95,7 @@ class Exchanges:
         turn = Turn(
             chat,
             self._ask(service, run),
-            lambda name, arguments: self._registry.call(name, arguments, operator),
+            lambda name, arguments, taint: self._registry.call(name, arguments, operator.seeing(taint)),
             self._registry.specs(),
             _system_prompt(),
             self._new_id,

@@ -50,6 +50,8 @@ class Scene:
         self.is_cancelled = False
         self.tools = TOOLS if tools is None else tools
         self.tool = tool or (lambda name, arguments: (f"{name} is fine", False))
+        self.taint_of = {}  # name of a tool: whose words are in its result
+        self.taints = []  # what each call was told of the context that it was made in
         self.chat = Store(files or Files(), self.folder, lambda: CHAT).create()
         self.chat.add({"id": OWNER, "role": "user", "content": "is all well?"})
         self.chat.flush()
@@ -75,9 +77,10 @@ class Scene:
             else:
                 on_event(event)
 
-    def _call_tool(self, name, arguments):
+    def _call_tool(self, name, arguments, taint):
         self.called.append((name, arguments))
-        return self.tool(name, arguments)
+        self.taints.append(taint)
+        return (*self.tool(name, arguments), self.taint_of.get(name, []))
 
     def cancel(self):
         self.is_cancelled = True
@@ -191,6 +194,35 @@ def test_a_failed_or_unknown_tool_is_a_result_and_the_turn_goes_on(tmp_path):
     block = scene.stored()[1]["content"][0]
     assert (block["is_error"], block["name"]) == (True, "format_flash")
     check_whole(scene)
+
+
+def test_a_call_is_told_whose_words_the_model_had_seen_when_it_made_it(tmp_path):
+    scene = Scene(
+        tmp_path,
+        [call("a", "names"), call("b", "configure"), done("tool_use")],
+        [delta("I see."), call("c", "configure"), done("tool_use")],
+        [delta("Done."), done()],
+    )
+    scene.taint_of["names"] = ["device names"]
+    scene.run()
+    assert scene.taints == [[], [], ["device names"]], "the second call was made before the names were seen"
+    first, results, second, _, last = scene.stored()
+    assert results["content"][0]["taint"] == ["device names"] and "taint" not in results["content"][1]
+    assert "taint" not in first and second["taint"] == last["taint"] == ["device names"]
+    check_whole(scene)
+
+
+def test_an_answer_says_itself_whose_words_are_in_it(tmp_path):
+    said = {"type": "taint", "taint": ["device names"]}
+    scene = Scene(tmp_path, [delta("Which one?"), said, done()]).run()
+    assert scene.stored()[0]["taint"] == ["device names"]
+
+
+def test_what_a_cut_answer_repeats_stays_tainted(tmp_path):
+    scene = Scene(tmp_path, [call("a", "names"), done("tool_use")], [delta("The xb"), failed()])
+    scene.taint_of["names"] = ["device names"]
+    scene.run()
+    assert scene.stored()[2]["taint"] == ["device names"]
 
 
 def test_what_a_service_wants_back_with_a_call_is_kept(tmp_path):

@@ -1,15 +1,18 @@
 """The unified chat schema: what a message and its blocks look like, checked in one place.
 
 Message: {"id", "role", "content"} and, when they apply, "continues", "head", "options", "provider", "model",
-"stop_reason", "usage", and "error" (OasisError.as_dict()) where a turn ended with one. `content` is a text, or a list
-of blocks:
+"stop_reason", "usage", "taint", and "error" (OasisError.as_dict()) where a turn ended with one. `content` is a text, or
+a list of blocks:
 
     {"type": "text", "text"}
     {"type": "tool_use", "id", "name", "input": {}, "invalid"?: the arguments as written, which were no JSON object}
-    {"type": "tool_result", "tool_use_id", "name", "content": [text blocks], "is_error"?: true}
+    {"type": "tool_result", "tool_use_id", "name", "content": [text blocks], "is_error"?: true,
+     "taint"?: [what]}
     {"type": "thinking", "text", "provider_metadata"?: {}}
     {"type": "document" | "image", "media_type", "sha256", "name"?}
 
+`taint` names whose words are in a block, where they are not the owner's, Oasis's or a model's: "device names". A message
+that was written with tainted blocks in sight has it, too: it may repeat them.
 A line of a chat file without "role" is a record about the chat: {"type": "title", "title"}.
 Knows nothing of files or providers; imports under MicroPython.
 """
@@ -62,6 +65,7 @@ def check_message(message: "Json", path: str = "message") -> None:
         _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", "one of " + ", ".join(STOP_REASONS))
     for name in ("options", "usage"):
         _need(isinstance(message.get(name, {}), dict), path + "." + name, "an object")
+    _check_taint(message, path)
 
 
 def check_block(block: "Json", path: str = "block") -> None:
@@ -74,6 +78,14 @@ def check_block(block: "Json", path: str = "block") -> None:
     if kind == "tool_result":
         for index, item in enumerate(block["content"]):
             check_block(item, "%s.content[%d]" % (path, index))
+        _check_taint(block, path)
+
+
+def _check_taint(value: "Json", path: str) -> None:
+    # A label that cannot be read must not pass for none.
+    labels = value.get("taint", ["none"])
+    is_list = isinstance(labels, list) and labels
+    _need(is_list and all([isinstance(item, str) for item in labels]), path + ".taint", "a list of texts, not empty")
 
 
 _WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
@@ -112,7 +124,15 @@ def compact(content: "list[Block]") -> "str | list[Block]":
     return content
 
 
-def tool_result(call: "Block", text: str, is_error: bool = False) -> "Block":
+def taint_of(message: "Message") -> "list[str]":
+    """Return whose words are in a message beside the owner's, Oasis's and a model's; [] for nobody's."""
+    found = list(message.get("taint", []))
+    for block in blocks(message):
+        found += [label for label in block.get("taint", []) if label not in found]
+    return found
+
+
+def tool_result(call: "Block", text: str, is_error: bool = False, taint: "list[str] | None" = None) -> "Block":
     """Return the tool_result block that answers the tool_use block `call`."""
     block: Block = {
         "type": "tool_result",
@@ -122,4 +142,6 @@ def tool_result(call: "Block", text: str, is_error: bool = False) -> "Block":
     }
     if is_error:
         block["is_error"] = True
+    if taint:
+        block["taint"] = taint
     return block

@@ -4,7 +4,7 @@ Works on messages alone; imports under MicroPython. Source: reference behaviour 
 its repairs: a shared ancestor appears once, a cycle ends the walk, a parent that is gone is left out and can be named.
 """
 
-from oasis.core.schema import blocks, tool_result
+from oasis.core.schema import blocks, taint_of, tool_result
 
 if False:  # annotations only
     from oasis.core.shapes import Block, Message, Options
@@ -72,6 +72,14 @@ def _merge(target: "Options", delta: "Options") -> None:
             _merge(target[key], value)
         else:
             target[key] = value
+
+
+def taint(ordered: "list[Message]") -> "list[str]":
+    """Return whose words, beside the owner's, Oasis's and a model's, are in a thread; [] for nobody's."""
+    found: list[str] = []
+    for message in ordered:
+        found += [label for label in taint_of(message) if label not in found]
+    return found
 
 
 def unanswered(ordered: "list[Message]") -> "list[Block]":

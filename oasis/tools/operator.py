@@ -69,6 +69,12 @@ class Operator:
         self._emit = emit
         self._flush = flush
         self._is_cancelled = is_cancelled
+        self._taint: list[str] = []
+
+    def seeing(self, taint: list[str]) -> Operator:
+        """Return these hands with what was in sight of who moves them now: whose words, beside the owner's."""
+        self._taint = taint
+        return self
 
     def change(self, operations: list[Operation], summary: str) -> dict[str, Any]:
         """Carry out UCI operations."""

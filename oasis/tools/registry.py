@@ -3,11 +3,14 @@
 A tool is a module with SPEC {"name", "description", "input_schema", "kind"} and `run(input, …)`, which returns a
 JSON-able dict and gets the Facts of the router when its kind is "read", else the Operator that carries out plans. Any
 OasisError becomes a tool result with is_error, never an exception for the model's side.
+
+What leaves is cleaned here. A result that holds words of others (devices, networks, logs) says whose under the key
+"untrusted", which marks it for the model and taints the stored block.
 """
 
 from __future__ import annotations
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.tools import configure, read_config, service, status, undo
 
@@ -43,8 +46,8 @@ class Registry:
         keys = ("name", "description", "input_schema")
         return [{key: module.SPEC[key] for key in keys} for module in self._tools.values()]
 
-    def call(self, name: str, arguments: dict[str, Any], operator: Operator) -> tuple[str, bool]:
-        """Run a tool; return its result as text and whether it is an error."""
+    def call(self, name: str, arguments: dict[str, Any], operator: Operator) -> tuple[str, bool, list[str]]:
+        """Run a tool; return its result as text, whether it is an error, and whose words it holds."""
         try:
             module = self._tools.get(name)
             if module is None:
@@ -53,9 +56,10 @@ class Registry:
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check_arguments(arguments, module.SPEC["input_schema"], name)
             target = operator.facts if module.SPEC["kind"] == "read" else operator
-            return _text(module.run(arguments, target)), False
+            result = clean.value(module.run(arguments, target))
+            return _text(result), False, list(result.get("untrusted", []))
         except OasisError as error:
-            return jsonl.dumps({"error": error.as_dict()}), True
+            return jsonl.dumps(clean.value({"error": error.as_dict()})), True, list(error.untrusted)
 
 
 def _text(result: dict[str, Any]) -> str:

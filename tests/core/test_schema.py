@@ -30,11 +30,12 @@ def test_messages_of_every_role_and_kind_are_taken():
         {"type": "text", "text": "a"},
         {"type": "thinking", "text": "b", "provider_metadata": {"x": 1}},
         CALL,
-        schema.tool_result(CALL, "done", True),
+        schema.tool_result(CALL, "done", True, ["device names"]),
         {"type": "document", "media_type": "text/plain", "sha256": "0", "name": "log"},
         {"type": "image", "media_type": "image/png", "sha256": "0"},
     ]
     schema.check_message(message(content=content, continues=[ID], options={}, usage={"input_tokens": 1}))
+    schema.check_message(message(taint=["device names"]))
 
 
 def test_fields_of_newer_programs_are_kept():
@@ -56,6 +57,26 @@ def test_what_is_wrong_is_named_by_its_path():
     assert "message.stop_reason" in refusal(message(stop_reason="stop"))
     assert "message.options" in refusal(message(options=[]))
     assert "message.usage" in refusal(message(usage=3))
+
+
+def test_taint_that_cannot_be_read_does_not_pass_for_none():
+    for wrong in ("device names", [], [5], None, True, {}):
+        assert "message.taint" in refusal(message(taint=wrong))
+        result = schema.tool_result(CALL, "done")
+        result["taint"] = wrong
+        assert "message.content[0].taint" in refusal(message(role="tool", content=[result]))
+
+
+def test_the_taint_of_a_message_is_its_own_and_that_of_its_blocks():
+    first = schema.tool_result(CALL, "a", False, ["device names", "log lines"])
+    second = schema.tool_result(CALL, "b")
+    third = schema.tool_result(CALL, "c", False, ["log lines", "web pages"])
+    assert "taint" not in second
+    assert schema.taint_of(message(role="tool", content=[first, second, third])) == [
+        "device names", "log lines", "web pages",
+    ]  # fmt: skip
+    assert schema.taint_of(message(taint=["x"], content=[first])) == ["x", "device names", "log lines"]
+    assert schema.taint_of(message()) == schema.taint_of(message(content="")) == []
 
 
 def test_a_block_type_of_any_value_is_refused_not_a_fault():

@@ -141,3 +141,11 @@ def test_an_old_result_does_not_close_a_new_call_of_the_same_id():
     assert len(thread.unanswered(ordered)) == 1
     ordered.append(results(4, 3, "call_0"))
     assert thread.unanswered(ordered) == []
+
+
+def test_the_taint_of_a_thread_is_that_of_any_of_its_messages():
+    tainted = results(3, 2, "a")
+    tainted["content"][0]["taint"] = ["device names"]
+    ordered = [message(1), calls(2, 1, "a"), tainted, message(4, 3, taint=["web pages", "device names"])]
+    assert thread.taint(ordered) == ["device names", "web pages"]
+    assert thread.taint(ordered[:2]) == thread.taint([]) == []
