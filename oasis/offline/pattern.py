@@ -21,9 +21,10 @@ from oasis.offline.tokens import WIDE, Token, is_near, normal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     Node = tuple[str, object]
+    Rest = tuple[int, str, dict[str, str]]
     # What was covered: the token after it, keywords, slips, and the slots as a span of tokens or a listed value.
     Span = tuple[int, int, int, dict[str, object]]
 
@@ -34,6 +35,9 @@ SLIPS = 3  # mistyped keywords in one sentence
 _PIECE = re.compile(r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[" + WIDE + r"]|[^()\[\]|<>{}\s" + WIDE + "]+")
 _BRACKET = re.compile(r"[()\[\]]")
 _SLOT = re.compile(r"\{(\w+)\}")
+# A keyword, or a choice of keywords without anything in it; and what these begin with.
+_FLAT = re.compile(r"\(?[^()\[\]<>{}]+\)?\Z")
+_BEGIN = re.compile(r"(?:^|[(|])\s*([" + WIDE + r"]|[^()|\s" + WIDE + "]+)")
 
 
 class Match:
@@ -99,8 +103,8 @@ class Grammar:
     def _branch(self, key: str, listed: Callable[[], list[tuple[str, str]]]) -> tuple[Branch, list[str]]:
         if key not in self._branches:
             pairs = listed()
-            patterns = branch((pattern, self._kinds.get(name, {})) for name, pattern in pairs)
-            self._branches[key] = patterns, [name for name, _ in pairs]
+            rests = [(at, pattern, self._kinds.get(name, {})) for at, (name, pattern) in enumerate(pairs)]
+            self._branches[key] = Branch(rests), [name for name, _ in pairs]
         return self._branches[key]
 
     def parse(self, text: str) -> list[Node]:
@@ -125,6 +129,8 @@ class Grammar:
 
     def starts(self, piece: str) -> tuple[set[str], bool]:
         """Return the keywords a piece can begin with, and whether it must begin with one of them."""
+        if _FLAT.match(piece):
+            return set(_BEGIN.findall(normal(piece, self.fold))), True
         if piece not in self._starts:
             self._starts[piece] = self._starts_of(self.parse(piece))
         return self._starts[piece]
@@ -166,7 +172,7 @@ def _choices(words: list[str], at: int, closing: str) -> tuple[list[list[Node]],
     while True:
         nodes, at = _sequence(words, at)
         choices.append(nodes)
-        if at >= len(words) or words[at] not in ("|", closing):
+        if not nodes or at >= len(words) or words[at] not in ("|", closing):
             raise ValueError(f"pattern {' '.join(words)}: bracket")
         at += 1
         if words[at - 1] == closing:
@@ -174,28 +180,32 @@ def _choices(words: list[str], at: int, closing: str) -> tuple[list[list[Node]],
 
 
 class Branch:
-    """Patterns that were alike so far.
+    """Patterns that were alike so far, of each its number, what is left of it, and {slot: type}.
 
-    `ends` are the numbers of those that end here, `after` what comes after each next piece, `starts` the pieces that
-    begin with a keyword, `open` those that may be left out or begin with a slot.
+    `ends` are the numbers of those that end here, `starts` the next pieces that begin with a keyword, `open` those that
+    may be left out or begin with a slot.
     """
 
-    __slots__ = ("_rests", "after", "ends", "open", "starts")
+    __slots__ = ("_after", "_rests", "ends", "open", "starts")
 
-    def __init__(self) -> None:
-        self._rests: list[tuple[int, str, dict[str, str]]] = []
+    def __init__(self, rests: list[Rest]) -> None:
+        self._rests = rests
+        self._after: dict[str, list[Rest] | Branch] = {}
         self.ends: list[int] = []
-        self.after: dict[str, Branch] = {}
         self.starts: dict[str, list[str]] = {}
         self.open: list[str] = []
 
-    def add(self, number: int, rest: str, kinds: dict[str, str]) -> None:
-        """Add a pattern, or what is left of it; `kinds` maps the names of its slots to their types."""
-        self._rests.append((number, rest, kinds))
+    def after(self, piece: str) -> Branch:
+        """Return the patterns that go on with a piece."""
+        found = self._after[piece]
+        if isinstance(found, list):
+            found = self._after[piece] = Branch(found)
+        return found
 
     def grow(self, grammar: Grammar) -> None:
         """Read one piece of each pattern. Raises: ValueError for a pattern with an open bracket."""
         rests, self._rests = self._rests, []
+        alike: dict[str, list[Rest]] = {}
         for number, text, kinds in rests:
             if not text:
                 self.ends.append(number)
@@ -203,25 +213,14 @@ class Branch:
             piece, rest = _first(text)
             if "{" in piece:
                 piece = _typed(piece, kinds)
-            if piece not in self.after:
-                self._open(piece, grammar)
-            self.after[piece].add(number, rest, kinds)
-
-    def _open(self, piece: str, grammar: Grammar) -> None:
-        self.after[piece] = Branch()
-        words, must = grammar.starts(piece)
-        if not must:
-            self.open.append(piece)
-        for word in words if must else ():
-            self.starts.setdefault(word, []).append(piece)
-
-
-def branch(patterns: Iterable[tuple[str, dict[str, str]]]) -> Branch:
-    """Return patterns as one branch, numbered in their order; each comes with the types of its slots."""
-    root = Branch()
-    for number, (pattern, kinds) in enumerate(patterns):
-        root.add(number, pattern, kinds)
-    return root
+            alike.setdefault(piece, []).append((number, rest, kinds))
+        for piece in alike:
+            words, must = grammar.starts(piece)
+            if not must:
+                self.open.append(piece)
+            for word in words if must else ():
+                self.starts.setdefault(word, []).append(piece)
+        self._after.update(alike)
 
 
 def _typed(piece: str, kinds: dict[str, str]) -> str:
@@ -295,7 +294,7 @@ class Matcher:
             found.setdefault(number, []).append(so_far)
         for piece in [*patterns.open, *self._begun(patterns.starts, so_far[0])]:
             for joined in self._joined(so_far, self._piece(piece, so_far[0])):
-                self._visit(patterns.after[piece], joined, found)
+                self._visit(patterns.after(piece), joined, found)
 
     def _begun(self, starts: dict[str, list[str]], at: int) -> list[str]:
         """Return the pieces that begin with what a token is or may stand for."""
@@ -304,7 +303,7 @@ class Matcher:
         norm = self._tokens[at].norm
         pieces = list(starts.get(norm, ()))
         for word in starts if self._slips else ():
-            if word != norm and self._grammar.is_slip(norm, word):
+            if norm[0] in word[:2] and word != norm and self._grammar.is_slip(norm, word):
                 pieces += [piece for piece in starts[word] if piece not in pieces]
         return pieces
 

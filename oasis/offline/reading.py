@@ -7,7 +7,7 @@ questions about how to do something never become a change.
 from __future__ import annotations
 
 from oasis.offline import slots as slot_types
-from oasis.offline.pattern import Grammar, Match, Matcher, branch
+from oasis.offline.pattern import Branch, Grammar, Match, Matcher
 from oasis.offline.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, Token, tokenize
 
 CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
@@ -72,8 +72,8 @@ class Reader:
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold))[0]
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
-        patterns = branch((pattern, {"value": kind}) for pattern in self._grammar.listed("answers"))
-        found = Matcher(self._grammar, tokens, self._fits, 0).best(patterns)
+        rests = [(at, pattern, {"value": kind}) for at, pattern in enumerate(self._grammar.listed("answers"))]
+        found = Matcher(self._grammar, tokens, self._fits, 0).best(Branch(rests))
         if not found:
             return None
         best = max(found.values(), key=Match.score)

@@ -103,10 +103,11 @@ def _word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None
 
 def is_near(word: str, keyword: str) -> bool:
     """Tell whether `word` is `keyword` mistyped: same first letter, one slip, two in long words, none in short ones."""
+    gap = len(word) - len(keyword)
+    if not -2 <= gap <= 2 or (word[:1] != keyword[:1] and word[:1] != keyword[1:2]):
+        return False  # nearly all pairs of words end here
     limit = 0 if len(keyword) < 4 else 1 if len(keyword) < 8 else 2
-    if abs(len(word) - len(keyword)) > limit or not word or any(char.isdigit() for char in word + keyword):
-        return _is_swapped(word, keyword)
-    if word[0] != keyword[0]:
+    if abs(gap) > limit or word[:1] != keyword[:1] or any(char.isdigit() for char in word + keyword):
         return _is_swapped(word, keyword)
     return distance(word, keyword) <= limit or _is_swapped(word, keyword)
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from oasis.offline import provider
-from oasis.offline.pattern import Grammar, Matcher, branch
+from oasis.offline.pattern import Branch, Grammar, Matcher
 from oasis.offline.provider import reply
 from oasis.offline.reading import Reader, kinds_of
 from oasis.offline.sets import SETS
@@ -76,7 +76,7 @@ def test_every_pattern_can_be_read(name):
     patterns += [one for spoken in language["lists"].values() for many in spoken.values() for one in many]
     for pattern in [*patterns, *language["classes"].values()]:
         grammar.parse(pattern)
-        Matcher(grammar, tokens, lambda *_: True).best(branch([(pattern, {})]))
+        Matcher(grammar, tokens, lambda *_: True).best(Branch([(0, pattern, {})]))
     for texts, intent in ((texts, intent) for intent, texts in language["intents"].items()):
         slots = set(DATA["intents"][intent].get("slots", ())) | set(language["lists"]) | {"text"}
         for pattern in texts["patterns"]:
