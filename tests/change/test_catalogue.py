@@ -336,9 +336,20 @@ def test_marks():
     "path",
     [
         "system.system.log_ip", "system.timeserver.server", "network.interface.dns", "network.interface.gateway",
-        "dhcp.dnsmasq.server", "dhcp.dhcp.dhcp_option", "dhcp.dhcp.dns", "dhcp.relay.server_addr",
-        "firewall.redirect.dest_ip",
-        "uhttpd.uhttpd.listen_http", "wireless.wifi-iface.auth_server", "dropbear.dropbear.GatewayPorts",
+        "dhcp.dnsmasq.server", "dhcp.dnsmasq.localservice", "dhcp.domain.ip", "dhcp.cname.target",
+        "dhcp.dhcp.dhcp_option", "network.interface.server", "network.interface.peeraddr",
+        "network.interface.listen_port", "network.wireguard_wg0.endpoint_host", "network.wireguard_wg0.allowed_ips",
+        "ddns.service.service_name", "ddns.service.dns_server", "openvpn.openvpn.remote",
+        "openvpn.openvpn.redirect_gateway", "upnpd.upnpd.enabled", "adblock.adblock.adb_feed", "banip.banip.ban_feed",
+        "banip.banip.ban_remotelog", "mwan3.interface.track_ip", "https-dns-proxy.https-dns-proxy.resolver_url",
+        "https-dns-proxy.main.proxy_server", "collectd.network_server.host",
+        "luci_statistics.collectd_network_listen.host", "samba4.sambashare.guest_ok", "snmpd.agent.agentaddress",
+        "snmpd.trapsink.host", "stubby.resolver.address", "unbound.zone.server",
+        "transmission.transmission.rpc_whitelist",
+        "prometheus-node-exporter-lua.prometheus-node-exporter-lua.listen_interface", "acme.cert.acme_server",
+        "watchcat.watchcat.pinghosts", "minidlna.minidlna.enabled", "dhcp.dhcp.dns", "dhcp.relay.server_addr",
+        "firewall.redirect.dest_ip", "uhttpd.uhttpd.listen_http", "wireless.wifi-iface.auth_server",
+        "dropbear.dropbear.GatewayPorts",
     ],
 )  # fmt: skip
 def test_options_that_send_elsewhere_are_outward(path):
