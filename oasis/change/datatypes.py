@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TRUE = ("1", "on", "true", "yes", "enabled")
 _FALSE = ("0", "off", "false", "no", "disabled")
+_LONGEST = 4096  # no option of a router is longer; Python makes no number of more than 4300 digits
 _DEVICE = r"[A-Za-z0-9_@][A-Za-z0-9_.@+~-]{0,14}"
 _TOKEN = re.compile(r"\s*(?:'([^']*)'|([(),])|([^\s'(),]+))")
 
@@ -30,6 +31,8 @@ def error(expression: str, value: str) -> str:
     if control and expression != "text":
         # init scripts write values into configuration files line by line: a line break adds a line of its own
         return "must be one line without control characters"
+    if len(value) > _LONGEST and expression != "text":
+        return f"must be {_LONGEST} characters long at most"
     return _run(_parse(expression), value)
 
 
@@ -283,7 +286,7 @@ def url(value: str) -> str:
 
 
 def email(value: str) -> str:
-    good = re.match(r"[A-Za-z0-9_.+]+[A-Za-z0-9_.+-]*@[A-Za-z0-9][A-Za-z0-9.-]*\Z", value) is not None
+    good = re.match(r"[A-Za-z0-9_.+][A-Za-z0-9_.+-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]*\Z", value) is not None
     return _say(good, "an e-mail address")
 
 

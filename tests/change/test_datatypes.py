@@ -140,6 +140,14 @@ def test_no_value_but_notes_has_control_characters(datatype, value):
     assert "one line" in datatypes.error(datatype, value)
 
 
+@pytest.mark.parametrize(
+    "datatype", ["uinteger", "range(1,9)", "min(1)", "port", "portrange", "protocol", "string", "email"]
+)
+@pytest.mark.parametrize("letter", ["9", "a", "a.", "1,"])
+def test_a_value_of_any_length_is_judged(datatype, letter):
+    assert "4096 characters" in datatypes.error(datatype, letter * 5000)
+
+
 def test_notes_may_have_lines():
     assert datatypes.error("text", "one\ntwo") == ""
 
