@@ -17,6 +17,7 @@ from oasis import VERSION
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
 from oasis.change.commit import Committer
+from oasis.change.expiry import Expiry
 from oasis.change.journal import Journal
 from oasis.change.plan import Planner
 from oasis.change.policy import APPROVALS, Policy
@@ -31,6 +32,7 @@ from oasis.offline.process import Offline
 from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
 from oasis.settings import PACKAGE, Settings
+from oasis.system.clock import is_trusted
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.lineserver import LineServer
@@ -143,8 +145,15 @@ class Daemon:
         )
         ubus = Ubus(self._executor, root.program("ubus"))
         facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
+        facts.history = journal.records
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
-        return Workshop(facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s)
+        self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, _log)
+        return Workshop(
+            facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment
+        )
+
+    def _is_clock_trusted(self, newest_unix_s: int) -> bool:
+        return is_trusted(self.root, self._files, self._clock.unix_s(), newest_unix_s)
 
     def _new_record_id(self) -> str:
         with _IDS:
@@ -175,6 +184,8 @@ class Daemon:
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, and the log, that the change has a new state."""
         self.runs.tell(str(record.get("run", "")), "change", change=shown(self.transaction.pending() or record))
+        if record.get("until_unix_s"):
+            self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):
             _log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
 
@@ -183,6 +194,7 @@ class Daemon:
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
+        self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
 
@@ -209,6 +221,7 @@ class Daemon:
         self.runs.cancel_all()
         self.runs.wait_ended(_STOP_S)
         self.models.close()
+        self.expiry.stop()
         self.offline.close()
         self.transaction.stop()
 

@@ -79,13 +79,13 @@ class Exchanges:
                 raise UsageError("chat %s has no message %r to continue" % (chat.id, name))
         return list(continues or chat.heads)
 
-    def undo(self, change: str = "") -> Run:
+    def undo(self, change: str = "", skip_conflicts: bool = False) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-        return self._runs.start("", lambda run: self._undo(run, change))
+        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts))
 
-    def _undo(self, run: Run, change: str) -> tuple[str, str]:
+    def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
         operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
-        result = operator.undo(change)
+        result = operator.undo(change, skip_conflicts)
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 

@@ -8,6 +8,7 @@ from it. `ROLES` says who may call what. Arguments are checked here; functions m
 from __future__ import annotations
 
 from oasis import VERSION
+from oasis.change import history
 from oasis.change.plan import card
 from oasis.errors import OasisError, PolicyError, UsageError
 
@@ -32,11 +33,12 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "plan.list": ("read", {}),
     "plan.approve": ("write", {"plan": (str, True), "hash": (str, False)}),
     "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
-    "change.list": ("read", {}),
+    "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
+    "change.load": ("read", {"change": (str, True)}),
     "change.pending": ("read", {}),
     "change.confirm": ("write", {"change": (str, False)}),
     "change.rollback": ("write", {"change": (str, False)}),
-    "change.undo": ("write", {"change": (str, False)}),
+    "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
     "chat.list": ("read", {}),
     "chat.load": ("read", {"id": (str, True)}),
     "chat.delete": ("write", {"id": (str, True)}),
@@ -51,8 +53,8 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
 ROLES: dict[str, tuple[str, ...]] = {
     "owner": tuple(TABLE),
     "viewer": (
-        "info", "run.poll", "run.active", "plan.list", "change.list", "change.pending", "chat.list", "chat.load",
-        "service.list", "audit.list", "audit.verify",
+        "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
+        "chat.load", "service.list", "audit.list", "audit.verify",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
     "client": ("info", "plan.list", "change.list", "change.pending"),
@@ -63,7 +65,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
 _SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason", "kept",
-          "undoes", "undone_by", "confirm_in_s")  # fmt: skip
+          "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source")  # fmt: skip
 
 
 def shown(record: dict[str, object]) -> dict[str, object]:
@@ -153,12 +155,20 @@ class Methods:
         self._shop.desk.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
-    def change_list(self, role: dict[str, object]) -> dict[str, object]:
+    def change_list(
+        self, role: dict[str, object], since_unix_s: int = 0, chat: str = "", package: str = ""
+    ) -> dict[str, object]:
+        records = [self._current(record) for record in self._shop.journal.records()]
+        return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
+
+    def change_load(self, role: dict[str, object], change: str) -> dict[str, object]:
+        record = self._current(self._shop.journal.read(change))
+        return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
+
+    def _current(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return a record, with the seconds that are left when it is the one that waits."""
         pending = self._shop.transaction.pending()
-        records = self._shop.journal.records()
-        if pending and records and records[0]["id"] == pending["id"]:
-            records[0] = pending
-        return {"changes": [shown(record) for record in records]}
+        return pending if pending and pending["id"] == record["id"] else record
 
     def change_pending(self, role: dict[str, object]) -> dict[str, object]:
         pending = self._shop.transaction.pending()
@@ -170,8 +180,8 @@ class Methods:
     def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
-    def change_undo(self, role: dict[str, object], change: str = "") -> dict[str, object]:
-        run = self._exchanges.undo(change)
+    def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
+        run = self._exchanges.undo(change, skip_conflicts)
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
@@ -233,7 +243,7 @@ def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type,
     return values
 
 
-_WORDS = {str: "text", int: "whole number", list: "list of texts"}
+_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value"}
 
 
 def failure(error: OasisError) -> dict[str, object]:

@@ -13,6 +13,8 @@ from oasis.daemon import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
 from oasis.methods import TABLE, Methods, check, failure
 from oasis.system.root import Root
+from oasis.tools import configure
+from oasis.tools.operator import Operator
 from tests.daemon import copy_root
 
 OWNER = {"name": "owner", "terminal": False}
@@ -24,10 +26,11 @@ WRITES = {
     "chat.delete", "service.select",
 }  # fmt: skip
 READS = {
-    "info", "run.poll", "run.active", "plan.list", "change.list", "change.pending", "chat.list", "chat.load",
-    "service.list", "audit.list", "audit.verify",
+    "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
+    "chat.load", "service.list", "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
+WRONG[bool] = [1, 0, "true", [True], {}]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +80,7 @@ def lines(root, chat):
 
 def filled(name):
     """Return arguments of the right types for a method."""
-    values = {str: "x", int: 0, list: []}
+    values = {str: "x", int: 0, list: [], bool: False}
     return {key: values[kind] for key, (kind, _) in TABLE[name][1].items()}
 
 
@@ -367,3 +370,78 @@ def test_nothing_to_undo_ends_the_run_with_an_error(call):
     events = follow(call, call("change.undo"))
     assert events[-1]["state"] == "error"
     assert events[0]["error"]["code"] == "usage"
+
+
+@pytest.fixture
+def renamed(daemon, call):
+    """Rename the router, each time in a chat of its own; return the two newest records."""
+    for name in ("start", "cellar", "attic"):
+        _, events = say(call, f"call this router {name}")
+        assert events[-1]["state"] == "done"
+    return call("change.list")["changes"][:2]
+
+
+def test_changes_are_chosen_by_time_chat_and_package(call, renamed):
+    newest, older = renamed
+    everything = call("change.list")["changes"]
+    assert call("change.list", since_unix_s=newest["when_unix_s"] + 1)["changes"] == []
+    assert newest in call("change.list", since_unix_s=newest["when_unix_s"])["changes"]
+    assert call("change.list", chat=older["chat"])["changes"] == [older]
+    assert call("change.list", chat=older["chat"], package="firewall")["changes"] == []
+    assert call("change.list", package="system")["changes"][:2] == [newest, older]
+    assert call("change.list", package="wireless")["changes"] == [
+        change for change in everything if "wireless" in change["packages"]
+    ]
+
+
+def test_one_change_is_shown_whole(call, renamed):
+    change = call("change.load", change=renamed[0]["id"])["change"]
+    assert {key: change[key] for key in renamed[0]} == renamed[0]
+    assert change["diff"][0]["package"] == "system"
+    assert {"op": "-", "text": "\toption hostname 'cellar'"} in change["diff"][0]["lines"]
+    assert {"op": "+", "text": "\toption hostname 'attic'"} in change["diff"][0]["lines"]
+    with pytest.raises(UsageError, match="no change 'x'"):
+        call("change.load", change="x")
+
+
+def undone(call, **params):
+    return follow(call, call("change.undo", **params))
+
+
+def test_an_undo_with_conflicts_lists_them_and_the_owner_may_skip_them(root, call, renamed):
+    older = renamed[1]["id"]
+    events = undone(call, change=older)
+    error = next(event["error"] for event in events if event["type"] == "error")
+    assert (error["code"], events[-1]["state"]) == ("apply", "error")
+    assert error["conflicts"] == [
+        {"package": "system", "section": "@system[0]", "option": "hostname", "now": "attic", "expected": "cellar"}
+    ]
+    error = next(e["error"] for e in undone(call, change=older, skip_conflicts=True) if e["type"] == "error")
+    assert "everything of change" in error["message"]
+
+
+def test_the_newest_change_is_undone(root, call, renamed):
+    events = undone(call)
+    assert events[-1]["state"] == "done"
+    with open(root + "/etc/config/system", encoding="utf-8") as handle:
+        assert "'cellar'" in handle.read()
+    listed = call("change.list")["changes"]
+    assert listed[0]["undoes"] == renamed[0]["id"]
+    assert listed[1]["undone_by"] == listed[0]["id"]
+
+
+def test_a_change_for_a_time_is_told_and_listed(daemon, call):
+    assert "until" in configure.SPEC["input_schema"]["properties"]
+    emitted = []
+    operator = Operator(
+        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: emitted.append((kind, more)), lambda: None,
+        lambda: False,
+    )  # fmt: skip
+    now = int(time.time())
+    arguments = {"commands": ["uci set system.@system[0].notes=guests"], "summary": "a note", "until": "2h"}
+    assert configure.run(arguments, operator)["status"] == "applied"
+    plan = next(more["plan"] for kind, more in emitted if kind == "plan")
+    change = call("change.list")["changes"][0]
+    assert 0 <= change["until_unix_s"] - now - 7200 <= 5
+    assert plan["until_unix_s"] == change["until_unix_s"]
+    assert "undone by itself" in plan["words"][-1]

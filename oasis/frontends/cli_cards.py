@@ -37,11 +37,7 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     card += [(clean.line(f"  - {word}"), "") for word in plan["words"]]
     if plan["risk"] == "risky":
         card.append((clean.line("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
-    for package in plan["diff"]:
-        card.append((clean.line(f"  {package['package']}:"), "dim"))
-        for line in package["lines"]:
-            text = line["text"].replace("\t", "    ")
-            card.append((clean.line(f"  {line['op']} {text}"), line["op"].strip()))
+    card += _diff(plan["diff"])
     if plan["services"]:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
         card.append((clean.line(f"  then: {services}"), ""))
@@ -50,6 +46,33 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     if with_hash:
         card.append((clean.line(f"  plan {plan['id']}"), ""))
         card.append((clean.line(f"  hash {plan['hash']}"), ""))
+    return card
+
+
+def _diff(packages: list[dict[str, Any]]) -> Card:
+    card: Card = []
+    for package in packages:
+        card.append((clean.line(f"  {package['package']}:"), "dim"))
+        for line in package["lines"]:
+            text = line["text"].replace("\t", "    ")
+            card.append((clean.line(f"  {line['op']} {text}"), line["op"].strip()))
+    return card
+
+
+def whole_change(change: dict[str, Any]) -> Card:
+    """Return all that is known about a change: when, what in words and lines, and what became of it."""
+    card = [*change_card(change), (f"  made {local_time(change['when_unix_s'])}", "")]
+    if change.get("source"):
+        card.append((clean.line(f"  taken over from {change['source']}"), ""))
+    card += [(clean.line(f"  - {word}"), "") for word in change["words"]]
+    card += _diff(change["diff"])
+    for service in change["services"]:
+        card.append((clean.line(f"  then: {service['action']} {service['name']}"), ""))
+    if change.get("until_unix_s"):
+        card.append((f"  until {local_time(change['until_unix_s'])}", ""))
+    if change.get("expiry"):
+        card.append((clean.line(f"  {change['expiry']}"), "-"))
+    card += [(clean.line(f"  what somebody else wrote meanwhile is in {path}"), "") for path in change.get("kept", [])]
     return card
 
 
@@ -71,7 +94,12 @@ def change_card(change: dict[str, Any]) -> Card:
 
 def change_line(change: dict[str, Any]) -> str:
     state = "undone" if change.get("undone_by") else _state(change)
-    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}")
+    end = ""
+    if change.get("expiry"):
+        end = f" ({change['expiry']})"
+    elif change.get("until_unix_s") and state != "undone":
+        end = f" (until {local_time(change['until_unix_s'])})"
+    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}{end}")
 
 
 def transcript(messages: list[dict[str, Any]]) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from oasis.core.when import since
 from oasis.errors import OasisError, UsageError
 from oasis.frontends import cli_cards as cards
 from oasis.frontends.cli_commands import FAILED, OK, ROLLED_BACK
@@ -25,15 +26,31 @@ _ASKED_ROLLBACK = {"rolled_back": OK, "rollback_failed": 9}
 
 
 def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the changes, newest first."""
-    reply = call("change.list", {})
+    """Print the changes, newest first, or one whole."""
+    if arguments["CHANGE"]:
+        return _show_one(call, arguments["CHANGE"], screen)
+    params: dict[str, object] = {}
+    if arguments["--since"]:
+        params["since_unix_s"] = since(arguments["--since"], int(time.time()))
+    if arguments["--package"]:
+        params["package"] = arguments["--package"]
+    reply = call("change.list", params)
     if screen.is_json:
         screen.json(reply)
         return OK
     for change in reply["changes"]:
         screen.line(cards.change_line(change))
     if not reply["changes"]:
-        screen.line("no changes yet")
+        screen.line("no such changes" if params else "no changes yet")
+    return OK
+
+
+def _show_one(call: Call, change: str, screen: Screen) -> int:
+    reply = call("change.load", {"change": change})
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        cards.show(cards.whole_change(reply["change"]), screen)
     return OK
 
 
@@ -67,6 +84,8 @@ def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     from oasis.frontends.cli_run import run
 
     params: dict[str, object] = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
+    if arguments["--skip-conflicts"]:
+        params["skip_conflicts"] = True
     return run(call, call("change.undo", params), screen, waits=not arguments["--no-wait"])
 
 

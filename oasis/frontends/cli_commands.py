@@ -41,15 +41,22 @@ COMMANDS = {
         "hash as `oasis plans` prints it, so that exactly the plan that was read is approved.",
     ),
     "decline": ("PLAN [REASON…]", "decline a waiting plan", "cli_plans:decline", "The model is told the reason."),
-    "changes": ("", "list the changes made, newest first", "cli_changes:show_list", ""),
+    "changes": (
+        "[--since WHEN] [--package PACKAGE] [CHANGE]",
+        "list the changes made, newest first, or show one whole",
+        "cli_changes:show_list",
+        "WHEN is like 2h, 22:00, yesterday or 2026-11-20. CHANGE is an id.",
+    ),
     "pending": ("", "show the change that waits to be kept", "cli_changes:pending", ""),
     "confirm": ("[CHANGE]", "keep the change that waits for it", "cli_changes:confirm", ""),
     "rollback": ("[CHANGE]", "put the waiting change back now", "cli_changes:rollback", ""),
     "undo": (
-        "[--no-wait] [CHANGE]",
+        "[--no-wait] [--skip-conflicts] [CHANGE]",
         "undo a change, without CHANGE the newest",
         "cli_changes:undo",
-        "Undoing is a change too: its plan may need approval.",
+        "Undoing is a change too: its plan may need approval. What was done since stays. When something that the\n"
+        "change did was changed again, nothing is undone and the conflicts are listed; with --skip-conflicts these\n"
+        "stay as they are and the rest is undone.",
     ),
     "services": ("", "list the AI services", "cli_services:show_list", ""),
     "select": (

@@ -30,6 +30,11 @@ SPEC: dict[str, Any] = {
                 "description": "for example: uci set system.@system[0].hostname='attic'",
             },
             "summary": {"type": "string", "description": "what this does, in the owner's language, one line"},
+            "until": {
+                "type": "string",
+                "description": "only when the owner wants this for a time: when it is undone by itself, like 22:00, 2h "
+                "or 2026-11-20 18:00",
+            },
         },
         "required": ["commands"],
     },
@@ -41,7 +46,8 @@ def run(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
     operations, notes = commands.parse("\n".join(arguments["commands"]))
     if not operations:
         raise ToolError("there is no change in these commands", "; ".join(notes))
-    result = operator.change(operations, str(arguments.get("summary", ""))[:200])
+    summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
+    result = operator.change(operations, summary[:200], until)
     if notes:
         result["notes"] = notes
     return result

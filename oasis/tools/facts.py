@@ -44,6 +44,8 @@ class Facts:
         self._ubus = ubus
         self._read_file = read_file
         self._packages = packages
+        # The records of the changes made here, newest first; where there is a journal it is put here.
+        self.history: Callable[[], list[dict[str, object]]] = list
         self.now_s = now_s
 
     def config(self, package: str) -> dict[str, dict[str, object]]:

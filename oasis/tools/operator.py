@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class Workshop:
-    """What every run shares: the planner, the desk, the transaction and their records."""
+    """What every run shares: the planner, the desk, the transaction and their records.
+
+    `moment(words)` gives the Unix time of an end that somebody asked for, 0 for no words.
+    """
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class Workshop:
         journal: Journal,
         audit: Audit,
         now_s: Seconds,
+        moment: Callable[[str], int],
     ) -> None:
         self.facts = facts
         self.planner = planner
@@ -42,6 +46,7 @@ class Workshop:
         self.journal = journal
         self.audit = audit
         self.now_s = now_s
+        self.moment = moment
 
 
 class Operator:
@@ -76,9 +81,10 @@ class Operator:
         self._taint = taint
         return self
 
-    def change(self, operations: list[Operation], summary: str) -> dict[str, Any]:
-        """Carry out UCI operations."""
-        plan = self._shop.planner.propose(operations, self._run, self._chat, summary)
+    def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
+        """Carry out UCI operations; with the words of a time they are undone by themselves then."""
+        until_unix_s = self._shop.moment(until)
+        plan = self._shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s)
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)
@@ -87,9 +93,10 @@ class Operator:
         """Carry out an action on a service."""
         return self.carry_out(self._shop.planner.service(name, action, self._run, self._chat))
 
-    def undo(self, change: str) -> dict[str, Any]:
-        """Carry out the undoing of a change."""
-        return self.carry_out(plan_undo(self._shop.journal, self._shop.planner, change, self._run, self._chat))
+    def undo(self, change: str, skip_conflicts: bool = False) -> dict[str, Any]:
+        """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
+        shop = self._shop
+        return self.carry_out(plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts))
 
     def carry_out(self, plan: Plan) -> dict[str, Any]:
         """Show a plan, wait for the owner where policy says so, apply it."""

@@ -6,9 +6,14 @@ Live values come from the bus; where it says nothing the configuration answers a
 
 from __future__ import annotations
 
-from oasis.core import clean
+from oasis.change.history import chosen
+from oasis.core import clean, when
 from oasis.errors import ToolError
 from oasis.tools.facts import Facts, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SPEC: dict[str, object] = {
     "name": "status",
@@ -16,20 +21,27 @@ SPEC: dict[str, object] = {
     "description": (
         "Read what the router is doing now. overview: model, release, uptime, memory, internet, Wi-Fi, "
         "number of devices. addresses: every interface with its addresses. devices: machines on the network. "
-        "wifi: radios and networks. services: what runs. storage: flash and memory."
+        "wifi: radios and networks. services: what runs. storage: flash and memory. "
+        "changes: what was changed here, newest first, to tell or to undo it."
     ),
     "input_schema": {
         "type": "object",
         "properties": {
             "what": {
                 "type": "string",
-                "enum": ["overview", "addresses", "devices", "wifi", "services", "storage"],
+                "enum": ["overview", "addresses", "devices", "wifi", "services", "storage", "changes"],
                 "description": "the part to read, overview when left out",
-            }
+            },
+            "since": {"type": "string", "description": "for changes: only later ones; like 2h, yesterday, 2026-11-20"},
         },
         "additionalProperties": False,
     },
 }
+
+# What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
+CHANGES = 15
+WORDS = 6
+WORDS_CHARS = 120
 
 _CONFIG_ONLY = "the live state is not available, this is from the configuration"
 
@@ -41,8 +53,10 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
     """
     what = input.get("what") or "overview"
     part = _PARTS.get(what) if isinstance(what, str) else None
+    if what == "changes":
+        return {"what": what, **changes(facts, str(input.get("since") or ""))}
     if part is None:
-        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join(_PARTS))
+        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes"]))
     return {"what": what, **part(facts)}
 
 
@@ -128,6 +142,29 @@ def storage(facts: Facts) -> dict[str, object]:
     else:
         answer["notes"] = ["the sizes are not available"]
     return answer
+
+
+def changes(facts: Facts, since: str = "") -> dict[str, object]:
+    """Return what was changed here, newest first, since a time in words.
+
+    Raises: UsageError when the words name no time.
+    """
+    found = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
+    answer: dict[str, object] = {"changes": [_change(record) for record in found[:CHANGES]]}
+    if len(found) > CHANGES:
+        answer["notes"] = [f"{len(found) - CHANGES} older ones are left out"]
+    return answer
+
+
+def _change(record: dict[str, Any]) -> dict[str, object]:
+    entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
+    entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
+    entry["words"] = [clean.line(word)[:WORDS_CHARS] for word in record["words"][:WORDS]]
+    entry["state"] = "undone" if record.get("undone_by") else record["state"]
+    if record.get("until_unix_s"):
+        entry["until"] = when.shown(record["until_unix_s"])
+    entry.update({key: record[key] for key in ("undoes", "expiry") if record.get(key)})
+    return entry
 
 
 def _interfaces(facts: Facts) -> list[dict[str, object]]:

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from oasis.errors import ToolError
+from oasis.core import when
+from oasis.errors import ToolError, UsageError
 from oasis.tools import status
-from tests.offline.stock import GUEST, HOME, Router
+from oasis.tools.registry import RESULT_BYTES
+from tests.offline.stock import GUEST, HOME, NOW_S, Router
 
 PARTS = ("overview", "addresses", "devices", "wifi", "services", "storage")
 
@@ -120,3 +122,40 @@ def test_nonsense_from_the_bus_is_survived():
     }  # fmt: skip
     for what in PARTS:
         assert status.run({"what": what}, router.facts)["what"] == what
+
+
+def record(number, **more):
+    return {
+        "id": f"c{number}", "when_unix_s": NOW_S - 3600 * number, "summary": f"change {number}", "words": ["a", "b"],
+        "state": "confirmed", "packages": ["system"], "chat": "", **more,
+    }  # fmt: skip
+
+
+def test_changes_are_told_newest_first_and_since_a_time():
+    facts = Router().facts
+    assert status.run({"what": "changes"}, facts) == {"what": "changes", "changes": []}
+    facts.history = lambda: [
+        record(1, undone_by="c0", until_unix_s=NOW_S), record(2, undoes="c9", expiry="could not expire: x"), record(30),
+    ]  # fmt: skip
+    found = status.run({"what": "changes"}, facts)["changes"]
+    assert [one["change"] for one in found] == ["c1", "c2", "c30"]
+    assert found[0] == {
+        "change": "c1", "when": when.shown(NOW_S - 3600), "summary": "change 1", "words": ["a", "b"], "state": "undone",
+        "until": when.shown(NOW_S),
+    }  # fmt: skip
+    assert (found[1]["undoes"], found[1]["expiry"], found[1]["state"]) == ("c9", "could not expire: x", "confirmed")
+    since = status.run({"what": "changes", "since": "3h"}, facts)["changes"]
+    assert [one["change"] for one in since] == ["c1", "c2"]
+    with pytest.raises(UsageError, match="'soon' is no time"):
+        status.run({"what": "changes", "since": "soon"}, facts)
+
+
+def test_many_changes_stay_small():
+    facts = Router().facts
+    facts.history = lambda: [record(n, summary="s" * 300, words=["w\x1b[2J" + "w" * 300] * 40) for n in range(40)]
+    found = status.run({"what": "changes"}, facts)
+    assert len(found["changes"]) == status.CHANGES
+    assert found["notes"] == [f"{40 - status.CHANGES} older ones are left out"]
+    text = json.dumps(found)
+    assert len(text) < RESULT_BYTES
+    assert "\\u001b" not in text
