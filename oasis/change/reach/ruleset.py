@@ -3,8 +3,8 @@
 Shape of a ruleset:
     {"policy": of chain input, "zones": [zone], "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
      "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}], "doubt": why nothing is sure, or "",
-     "is_slow": the SYN limit is so low that owners may meet it}
-    zone {"name", "label", "input", "family", "groups": [(names or None, names not)], "subnets": [nets], "masq", "masq6",
+     "is_mute": a rule keeps back some of what the router itself sends, "is_slow": the SYN limit is so low that owners may meet it}
+    zone {"name", "label", "input", "output", "family", "groups": [(names or None, names not)], "subnets": [nets], "masq", "masq6",
      "held": [(family, address, bits)], "has_dnat"}
     rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
      "direction", "depends": what its match hangs on that is not in the packet}
@@ -38,9 +38,9 @@ _PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "ipv6-icmp", "igmp", "esp", "ah", 
 _SYN_RATE, _SYN_BURST = 5, 10
 
 
-def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]]) -> Ruleset:
-    """Return the ruleset of a firewall package; `added`: the rules of services (facts "firewall")."""
-    return _Compiler(package, networks, added).run()
+def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str = "tcp") -> Ruleset:
+    """Return the ruleset of a firewall package for TCP or UDP; `added`: the rules of services (facts "firewall")."""
+    return _Compiler(package, networks, added, proto).run()
 
 
 def infer_family(family: int | None, others: list[int]) -> int | None:
@@ -61,13 +61,15 @@ def family_of(values: list[Values]) -> int:
 
 
 class _Compiler:
-    def __init__(self, package: Tables, networks: Networks, added: list[dict[str, Any]]) -> None:
+    def __init__(self, package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str) -> None:
         self._package = package
+        self._proto = proto
         self._networks = networks
         self._added = [_section(number, rule) for number, rule in enumerate(added)]
         self._reader = options.Reader(networks)
         self._sets: dict[str, Values] = {}
-        self._made: Ruleset = {"zones": self._reader.zones, "rules": {}, "redirects": {}, "includes": [], "doubt": ""}
+        self._made: Ruleset = {"zones": self._reader.zones, "rules": {}, "redirects": {}, "includes": [], "doubt": "",
+                               "is_mute": False}  # fmt: skip
 
     def run(self) -> Ruleset:
         self._defaults()
@@ -131,11 +133,16 @@ class _Compiler:
         is_bound = bool(devices or any(value["nets"] for value in subnets))
         if not all(value["is_complete"] for value in subnets):
             self._doubt("%s: not all addresses of a network are known" % self._label(section))
+        turned = {4: values.get("masq"), 6: values.get("masq6")}
+        if bool(turned[4]) != bool(turned[6]) and any(not turned[net[0]] for value in subnets for net in value["nets"]):
+            # fw4 then asks one rule for both families, which nft refuses
+            self._doubt("%s: masquerading and subnets are of different families" % self._label(section))
         if any(zone["name"] == values["name"] for zone in self._reader.zones):
             self._doubt("there are two zones named %s" % values["name"])
         self._reader.zones.append({
             "name": values["name"], "label": self._label(section), "family": family, "subnets": subnets,
-            "input": values.get("input", self._values["input"]), "groups": _groups(devices) if is_bound else [],
+            "input": values.get("input", self._values["input"]), "output": values.get("output", self._values["output"]),
+            "groups": _groups(devices) if is_bound else [],
             "masq": values.get("masq", False), "masq6": values.get("masq6", False), "has_dnat": False,
             "held": held,
         })  # fmt: skip
@@ -171,14 +178,14 @@ class _Compiler:
         return found["family"] if found else -1
 
     def _protocols(self, values: Values, section: Table) -> list[str]:
-        """Return "tcp" and "any" as far as a section is for them."""
+        """Return the protocol asked for and "any", as far as a section is for them."""
         found = []
         for one in values["proto"]:
             if not one["any"] and one["name"] not in _PROTOCOLS and not one["name"].isdigit():
                 self._doubt("%s: nothing is known of protocol %s" % (self._label(section), one["name"]))
-            found += ["any"] if one["any"] else ["tcp"] if one["name"] == "tcp" else []
+            found += ["any"] if one["any"] else [self._proto] if one["name"] == self._proto else []
         is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
-        return ["tcp" if one == "any" and is_by_port else one for one in found]
+        return [self._proto if one == "any" and is_by_port else one for one in found]
 
     def _rule(self, section: Table) -> None:
         values = self._reader.parse(section, options.RULE)
@@ -190,6 +197,12 @@ class _Compiler:
                 "%s: %s is no target of a rule, the new firewall would not load" % (self._label(section), target)
             )
         is_untracked = target == "notrack"
+        if (
+            not zone
+            and target in ("reject", "drop")
+            and any(one["any"] or "icmp" in one["name"] for one in values["proto"])
+        ):
+            self._made["is_mute"] = True
         if not zone or not (is_untracked or (target in ("accept", "reject", "drop") and "dest" not in values)):
             return
         rule = self._common(section, values, values.get("src_ip", []), values.get("dest_ip", []))
@@ -312,7 +325,7 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
         families = [4] if rule["family"] is None else [rule["family"]]
     else:
         families = [one for one in (4, 6) if one in held and rule["family"] in (0, None, one)]
-    to_port = values["dest_port"]["low"] if rule["proto"] == "tcp" and "dest_port" in values else None
+    to_port = values["dest_port"]["low"] if rule["proto"] != "any" and "dest_port" in values else None
     made = []
     for family in families:
         nets = [net for net in (target["nets"] if target else []) if net[0] == family]

@@ -95,7 +95,7 @@ class _Check:
         source = value_of(self._path["source"])
         known = [one for one in self._way.then.values() if one["device"] == self._device]
         return {
-            "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False,
+            "state": "yes", "reason": "", "network": known[0] if known else None, "moved": False, "is_renewed": False,
             "address": value_of(self._path["address"]), "source": (source, source),
         }  # fmt: skip
 
@@ -103,10 +103,28 @@ class _Check:
         """Go on from the interface, unless the way ends before it."""
         if way["state"] == "no":
             return self._unless_shut_before(way["reason"])
+        if way["is_renewed"]:
+            state = self._is_told(way)
+            if state != "yes":
+                return state, way["reason"] + ", which the firewall keeps from it", ""
         found = self._at(way)
         if found[0] == "no" or way["state"] == "yes":
             return found
         return "cannot_tell", way["reason"], ""
+
+    def _is_told(self, way: dict[str, Any]) -> str:
+        """Return whether the firewall lets the peer ask for another address, or the router tell it."""
+        if "firewall" not in self._after:
+            return "yes"
+        device = way["network"]["device"]
+        rules = ruleset.compile_rules(self._after["firewall"], self._way.then, self._facts.get("firewall", []), "udp")
+        packet = self._packet(0xFFFFFFFF, device, 67, (0, 0))
+        if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
+            found = firewall.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
+            return "cannot_tell" if rules["includes"] else str(found["state"])
+        sent = [zone["output"] for zone in rules["zones"] if firewall.matches_zone(zone, packet) is not False]
+        is_open = sent[:1] == ["accept"] and not rules["is_mute"] and not rules["includes"]
+        return "yes" if is_open else "cannot_tell"
 
     def _unless_shut_before(self, reason: str) -> tuple[str, str, str]:
         same = Way(self._before, self._before, self._path, self._facts, self._device)

@@ -2,7 +2,7 @@
 answers find back. Knows no firewall and no listener.
 
 `find(...)` gives {"state", "reason", "network": the interface or None, "address": the router's address as a number,
-"source": interval of the peer's addresses, "moved": bool} for one candidate (see attachment.py). A moved address is a "yes"
+"source": interval of the peer's addresses, "moved": bool, "is_renewed": the peer needs another address for it} for one candidate (see attachment.py). A moved address is a "yes"
 when the peer gets there without anybody's hands: at once when the new address is in its old network, or by a fresh lease
 when it has one now and the interface still gives them (IPv6: by router advertisements).
 """
@@ -14,7 +14,7 @@ from oasis.change.reach import attachment, network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Candidate, Config, Facts, Network, Networks, Path, Subnet, Table
+    from oasis.change.reach.shapes import Any, Candidate, Config, Facts, Network, Path, Subnet, Table
 
 # Options of interface and device whose change moves no packet of a peer that is on the link.
 _QUIET_INTERFACE = ("device", "proto", "ipaddr", "netmask", "ip6addr", "dns", "dns_search", "dns_metric", "peerdns", "gateway",
@@ -66,7 +66,7 @@ class Way:
     def _ending(self, state: str, why: str, met: Network | None = None) -> dict[str, Any]:
         return {
             "state": state, "reason": why, "network": met, "address": self._address,
-            "source": (self._source, self._source), "moved": False,
+            "source": (self._source, self._source), "moved": False, "is_renewed": False,
         }  # fmt: skip
 
     def _best(self, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -228,6 +228,7 @@ class Way:
             **self._ending("yes", "", met),
             "address": new[1],
             "moved": True,
+            "is_renewed": True,
             "source": (low + 1, low + (1 << size) - 1),
         }
         place = addresses.text_of(self._family, new[1])

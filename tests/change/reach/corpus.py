@@ -13,7 +13,15 @@ GUEST, OFFICE = "192.168.3.20", "172.16.5.9"
 
 def _path(source, address, port, **more):
     family = 6 if ":" in address else 4
-    return {"family": family, "source": source, "source_port": 51234, "address": address, "port": port, "protocol": "tcp", **more}
+    return {
+        "family": family,
+        "source": source,
+        "source_port": 51234,
+        "address": address,
+        "port": port,
+        "protocol": "tcp",
+        **more,
+    }
 
 
 PATHS = {
@@ -89,7 +97,8 @@ set firewall.guest.name=guest
 add_list firewall.guest.network=guest
 set firewall.guest.input=REJECT
 """,
-    "guest": _GUEST_NET + """
+    "guest": _GUEST_NET
+    + """
 set firewall.guest=zone
 set firewall.guest.name=guest
 add_list firewall.guest.network=guest

@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 PORTS = (22, 80, 443, 2222, 8080)
-WAIT_S = 0.35
+WAIT_S = 0.25  # packets take microseconds here; a busy machine is asked again with SLOW_S
+SLOW_S = 2
 
 _PEER = """
 import json, select, socket, sys, time
@@ -88,7 +89,7 @@ def mac(device):
 class Lab:
     def __init__(self, links):
         self._names, self._children = [], []
-        self._peers = {}
+        self._peers, self._peer_names = {}, {}
         try:
             self._router = self._namespace("r")
             for number, (device, (here, there)) in enumerate(links.items()):
@@ -115,7 +116,9 @@ class Lab:
 
     def _link(self, number, device, here, there):
         peer = self._namespace("p%d" % number)
-        self._run("ip", "-n", self._router, "link", "add", device, "type", "veth", "peer", "name", "eth0", "netns", peer)
+        self._run(
+            "ip", "-n", self._router, "link", "add", device, "type", "veth", "peer", "name", "eth0", "netns", peer
+        )
         self._run("ip", "-n", peer, "link", "set", "eth0", "address", mac(device))
         for name, link, addresses in ((self._router, device, here), (peer, "eth0", there)):
             for address in addresses:
@@ -125,7 +128,12 @@ class Lab:
         for address in here:
             family, host = ("-6" if ":" in address else "-4"), address.partition("/")[0]
             self._run("ip", "-n", peer, family, "route", "replace", "default", "via", host, "dev", "eth0")
+        self._peer_names[device] = peer
         self._peers[device] = self._start(peer, _PEER)
+
+    def set_mac(self, device, address):
+        """Give the peer at a device another MAC address."""
+        self._run("ip", "-n", self._peer_names[device], "link", "set", "eth0", "address", address)
 
     def _start(self, name, code, *argv):
         child = subprocess.Popen(
@@ -145,10 +153,10 @@ class Lab:
     def clear(self):
         self._run("ip", "netns", "exec", self._router, "nft", "flush", "ruleset")
 
-    def try_all(self, probes):
+    def try_all(self, probes, wait_s=WAIT_S):
         for device, child in self._peers.items():
             own = [probe[1:] for probe in probes if probe[0] == device]
-            child.stdin.write(json.dumps([WAIT_S, own]) + "\n")
+            child.stdin.write(json.dumps([wait_s, own]) + "\n")
             child.stdin.flush()
         told = {device: iter(json.loads(child.stdout.readline())) for device, child in self._peers.items()}
         return [next(told[device]) for device, *_ in probes]

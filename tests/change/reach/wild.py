@@ -8,7 +8,17 @@ _ADDRESSES = (
     "fdd9:4418:ff9d::/60", "fdd9:4418:ff9d::8e", "!fdd9:4418:ff9d::8e", "::8e/-64", "::8e/::ffff:ffff:ffff:ffff", "fd00::/8",
     "192.168.1.142/0.0.0.255", "!192.168.0.10/255.255.0.255", "nowhere", "192.168.1.300",
 )  # fmt: skip
-_HOSTS = ("192.168.1.1", "10.99.0.75", "fdd9:4418:ff9d::1", "10.8.0.1", "192.168.1.0/24", "!192.168.1.1", "lan", "wan", "203.0.113.1")
+_HOSTS = (
+    "192.168.1.1",
+    "10.99.0.75",
+    "fdd9:4418:ff9d::1",
+    "10.8.0.1",
+    "192.168.1.0/24",
+    "!192.168.1.1",
+    "lan",
+    "wan",
+    "203.0.113.1",
+)
 _PORTS = ("22", "80", "443", "1-1023", "80:443", "!22", "8080", "0-65535", "99999", "ssh", "443-80")
 _PROTOCOLS = ("tcp", "udp", "tcpudp", "all", "any", "icmp", "6", "17", "TCP", "!tcp", "*", "58", "igmp")
 _NETWORKS = ("lan", "wan", "wan6", "loopback", "nothing", "!lan")
@@ -60,7 +70,9 @@ class Wild:
 
     def _zone(self, name):
         usual = {"lan": "lan", "wan": "wan"}.get(name)
-        places = [("network", [usual])] if usual and self.random.random() < 0.8 else self._many(0.5, "network", _NETWORKS)
+        places = (
+            [("network", [usual])] if usual and self.random.random() < 0.8 else self._many(0.5, "network", _NETWORKS)
+        )
         return "zone", [
             ("name", name), *places, *self._many(0.3 if usual else 0.6, "device", _DEVICES),
             *self._some(0.9, "input", _POLICIES), *self._many(0.15, "subnet", _ADDRESSES),

@@ -1,0 +1,60 @@
+"""What holds for every verdict: several ways, unchanged doubts, rules of services, what is not known."""
+
+from oasis.change.reach.verdict import verdict
+from tests.change.reach import corpus
+from tests.change.reach.test_corpus import apply, facts_of, files_of
+
+
+def told(change, ways=("web",), base="stock", more=None):
+    before = files_of(base)
+    return verdict(
+        before, apply(before, change), [corpus.PATHS[way] for way in ways], {**facts_of("usual", base), **(more or {})}
+    )
+
+
+def test_without_a_way_nothing_can_be_told():
+    assert told("set firewall.@zone[0].name=home", ())["verdict"] == "cannot_tell"
+
+
+def test_one_way_that_ends_is_a_no_and_its_reason_names_the_option():
+    answer = told("set firewall.@zone[0].input=DROP", ("outside", "web"), "outside")
+    assert answer["verdict"] == "no"
+    assert answer["reasons"] == ["firewall.@zone[0] (lan).input of zone lan is drop"]
+
+
+def test_one_way_that_is_not_known_makes_all_unknown():
+    answer = told("set dropbear.main.PasswordAuth=off", ("web", "ssh"))
+    assert answer["verdict"] == "cannot_tell"
+    assert len(answer["reasons"]) == 1
+
+
+def test_a_firewall_that_looks_shut_before_is_not_understood():
+    answer = told("set firewall.@zone[1].masq=0", ("outside",))
+    assert answer["verdict"] == "cannot_tell"
+    assert "already" in answer["reasons"][0]
+
+
+def test_without_facts_a_firewall_change_is_still_judged_by_the_configured_networks():
+    before = files_of("stock")
+    after = apply(before, "set firewall.@zone[0].input=DROP")
+    assert verdict(before, after, [corpus.PATHS["web"]], {})["verdict"] == "no"
+    assert verdict(before, apply(before, "set firewall.@zone[1].masq=0"), [corpus.PATHS["web"]], {})["verdict"] == "yes"
+
+
+def test_rules_that_services_add_come_first():
+    rule = {"type": "rule", "src": "lan", "proto": "tcp", "dest_port": 80, "target": "DROP"}
+    shut = "set firewall.@zone[0].input=REJECT"
+    assert told(shut, more={"firewall": [{**rule, "target": "ACCEPT"}]})["verdict"] == "yes"
+    assert told("set firewall.@zone[0].masq=1", more={"firewall": [rule]})["verdict"] == "cannot_tell"
+
+
+def test_a_package_that_is_gone_is_judged_as_gone():
+    before = files_of("stock")
+    after = {name: data for name, data in before.items() if name != "dropbear"}
+    assert verdict(before, after, [corpus.PATHS["ssh"]], {})["verdict"] == "no"
+
+
+def test_a_router_without_firewall_is_judged_without():
+    before = {name: data for name, data in files_of("stock").items() if name != "firewall"}
+    after = apply(before, "set network.lan.ipaddr=192.168.1.254")
+    assert verdict(before, after, [corpus.PATHS["web"]], facts_of("usual", "stock"))["verdict"] == "yes"
