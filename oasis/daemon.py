@@ -49,6 +49,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oasis.change.evidence import Evidence
     from oasis.uci.cursor import Cursor
     from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
 
@@ -110,6 +111,7 @@ class Daemon:
         self._files = files = Files()
         files.folder(root.run_folder)
         self._lock = _lock(root)
+        self._parts: Evidence | None = None
         self._clock = clock = Clock()
         self.settings = Settings(root, files)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
@@ -140,17 +142,24 @@ class Daemon:
         )
         planner = Planner(root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s)
         journal = Journal(files, root.state_folder, _free_bytes)
+        self._ubus = ubus = Ubus(self._executor, root.program("ubus"))
         transaction = Transaction(
-            root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell
-        )
-        ubus = Ubus(self._executor, root.program("ubus"))
+            root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,
+            self._evidence,
+        )  # fmt: skip
         facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
         facts.history = journal.records
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, _log)
-        return Workshop(
-            facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment
-        )
+        return Workshop(facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment)
+
+    def _evidence(self) -> Evidence:
+        if self._parts is None:
+            from oasis.change.evidence import gather
+
+            is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
+            self._parts = gather(self.root, self._executor, self._files, self._ubus.call, self._clock, is_here_fine)
+        return self._parts
 
     def _is_clock_trusted(self, newest_unix_s: int) -> bool:
         return is_trusted(self.root, self._files, self._clock.unix_s(), newest_unix_s)
@@ -183,7 +192,11 @@ class Daemon:
 
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, and the log, that the change has a new state."""
-        self.runs.tell(str(record.get("run", "")), "change", change=shown(self.transaction.pending() or record))
+        change = shown(self.transaction.pending() or record)
+        nonce = self.transaction.nonce(str(record["id"]))
+        if nonce:  # for the front-end that follows this run, and nobody else
+            change["nonce"] = nonce
+        self.runs.tell(str(record.get("run", "")), "change", change=change)
         if record.get("until_unix_s"):
             self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):
@@ -234,7 +247,7 @@ _STOP_S = 2.0
 def role_of(peer: dict[str, object]) -> dict[str, object]:
     """Return the role of a connection: the user that runs us, or root, is the owner; others only look."""
     is_owner = peer["uid"] in (0, os.geteuid())
-    return {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"]}
+    return {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"], "pid": peer["pid"]}
 
 
 def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:

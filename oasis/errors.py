@@ -7,6 +7,7 @@
         StoreError          a file could not be read or written; nothing already stored was lost
         UciError            a UCI file, name or operation was refused; words as libuci's
         PolicyError         the request is understood and not allowed
+            UnprovedError   keeping a change needs a proof that the owner still reaches the router
         ToolError           a tool failed; becomes a tool result for the model
         ProviderError       the model's side failed
             AuthenticationError
@@ -67,6 +68,10 @@ class UciError(OasisError):
 class PolicyError(OasisError):
     code = "policy"
     exit_status = 5
+
+
+class UnprovedError(PolicyError):
+    code = "unproved"
 
 
 class ToolError(OasisError):

@@ -1,8 +1,9 @@
 """Every method that front-ends may call, once: name, arguments, access, function.
 
 Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects of the bus (`run.start` is method
-`start` of object `oasis.run`; `info` is a method of `oasis`). `access` is `read` or `write`; the ACL files are made
-from it. `ROLES` says who may call what. Arguments are checked here; functions may trust them.
+`start` of object `oasis.run`; `info` is a method of `oasis`). `access` is `read`, `write`, or `local`: on the socket
+only, never on the bus, because its arguments are taken at their word; the ACL files are made from it. `ROLES` says who
+may call what. Arguments are checked here; functions may trust them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,20 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
     "change.load": ("read", {"change": (str, True)}),
     "change.pending": ("read", {}),
-    "change.confirm": ("write", {"change": (str, False)}),
+    "change.confirm": ("write", {"change": (str, False), "unproved": (bool, False)}),
+    "change.extend": ("write", {"change": (str, False), "seconds": (int, False)}),
+    "change.alive": (
+        "local",
+        {
+            "change": (str, True),
+            "nonce": (str, True),
+            "session": (str, True),
+            "remote_addr": (str, True),
+            "remote_port": (str, True),
+            "server_addr": (str, True),
+            "server_port": (str, True),
+        },
+    ),
     "change.rollback": ("write", {"change": (str, False)}),
     "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
     "chat.list": ("read", {}),
@@ -65,7 +79,8 @@ ROLES: dict[str, tuple[str, ...]] = {
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
 _SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason", "kept",
-          "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source")  # fmt: skip
+          "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source", "new_address",
+          "verified", "proof")  # fmt: skip
 
 
 def shown(record: dict[str, object]) -> dict[str, object]:
@@ -174,8 +189,23 @@ class Methods:
         pending = self._shop.transaction.pending()
         return {"change": shown(pending) if pending else None}
 
-    def change_confirm(self, role: dict[str, object], change: str = "") -> dict[str, object]:
-        return {"change": shown(self._shop.transaction.confirm(change))}
+    def change_confirm(self, role: dict[str, object], change: str = "", unproved: bool = False) -> dict[str, object]:
+        proof = self._shop.transaction.witness(role, unproved)
+        return {"change": shown(self._shop.transaction.confirm(change, proof))}
+
+    def change_extend(self, role: dict[str, object], change: str = "", seconds: int = 0) -> dict[str, object]:
+        if seconds < 0:
+            raise UsageError("change.extend: seconds must not be negative", "without it the whole window begins again")
+        return {"change": shown(self._shop.transaction.extend(change, seconds))}
+
+    def change_alive(
+        self, role: dict[str, object], change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
+        server_addr: str, server_port: str,
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.system.connections import connection  # an idle daemon does without
+
+        one = connection(server_addr, server_port, remote_addr, remote_port)
+        return {"alive": self._shop.transaction.judge(change, nonce, session, one)}
 
     def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}

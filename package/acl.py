@@ -17,6 +17,8 @@ def acl() -> dict[str, object]:
     """Return the ACL file: every method of the table under `read` or `write`, named one by one."""
     rights: dict[str, dict[str, list[str]]] = {"read": {}, "write": {}}
     for name, (access, _, *_) in TABLE.items():
+        if access == "local":
+            continue
         where, _, method = ("oasis." + name).rpartition(".")
         rights[access].setdefault(where, []).append(method)
     group: dict[str, object] = {"description": "Grant access to Oasis: chat, plans, changes and undo"}

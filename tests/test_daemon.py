@@ -110,7 +110,9 @@ def test_wifi_waits_for_the_owner_twice(daemon):
     assert b"correct-horse" in config(daemon.root, "wireless")
     change = daemon.call("change.pending")["change"]
     assert 80 <= change["confirm_in_s"] <= 90
-    assert daemon.call("change.confirm", change=change["id"])["change"]["state"] == "confirmed"
+    assert daemon.call("change.confirm", change=change["id"])["error"]["code"] == "unproved"
+    kept = daemon.call("change.confirm", change=change["id"], unproved=True)["change"]
+    assert (kept["state"], kept["proof"]) == ("confirmed", "word")
     assert services(daemon.root) == ["network reload"]
 
 

@@ -200,5 +200,8 @@ def _list(record: Record, touched: list[Touched]) -> bytes:
             "file %o %s %s %s %s"
             % (item["mode"], sha256(item["before"]), sha256(item["after"]), item["name"], item["path"])
         )
+    for item in record.get("init", []):
+        words = "enabled" if item["enabled"] else "disabled", "running" if item["running"] else "stopped"
+        lines.append("init %s %s %s" % (item["name"], *words))
     lines += ["service %s %s" % (item["name"], item["action"]) for item in record["services"]]
     return ("\n".join(lines) + "\nend\n").encode("ascii")

@@ -4,7 +4,8 @@ Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
-     is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash"}
+     is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
+     "new_address"?: where the router will be on its own network, when that moves}
 `hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
 other. Planning reads the router and writes nothing.
 """
@@ -31,6 +32,9 @@ FORMAT = 1
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 
+TAINTED = "text from devices or networks was in the conversation"
+# Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
+_SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 
 class Planner:
     """Make plans for one router.
@@ -149,6 +153,10 @@ class Planner:
         plan["words"] = difference.sentences(differences)
         plan["diff"] = diff
         plan["before"] = {name: sha256(pair[0]) for name, pair in images.items()}
+        if "network" in images:
+            from oasis.change import moved
+
+            plan.update(moved.new_address(images))
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
@@ -202,7 +210,18 @@ class Planner:
 
     def _has_service(self, name: str) -> bool:
         return name in self._files.names(self._root.path("/etc/init.d"))
+        if plan["images"]:
+            self._check_apply()
 
+
+    def _check_apply(self) -> None:
+        """Refuse while rpcd holds snapshots: its rollback would silently take ours back with its own files."""
+        if self._files.names(self._root.path(_SNAPSHOTS)):
+            raise ApplyError(
+                "an apply in LuCI waits for its confirmation; nothing was written",
+                "confirm or revert it there, then ask again; when rpcd was restarted meanwhile, nobody waits any more: "
+                "rm -r " + _SNAPSHOTS,
+            )
 
 def _mask(images: Images) -> Callable[[Operation, str], str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
@@ -218,8 +237,7 @@ def card(plan: Plan, now_s: float) -> Card:
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "services", "confirm_s")
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
-    if plan["until_unix_s"]:
-        shown["until_unix_s"] = plan["until_unix_s"]
+    shown.update({key: plan[key] for key in ("until_unix_s", "new_address") if plan.get(key)})
     shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
     return shown

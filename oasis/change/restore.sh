@@ -5,8 +5,9 @@
 #   restore.sh PENDING ROOT [services]
 #
 # PENDING/list names the files (written last when the change was prepared, so a list is a whole list); PENDING/files
-# holds copies that only need renaming. With `services` the services of the list are reloaded afterwards; the boot hook
-# leaves that word out, because nothing runs yet.
+# holds copies that only need renaming. Services start at boot again as they did before. With `services` those of the
+# list are reloaded afterwards, and stopped where the change had started them; the boot hook leaves that word out,
+# because nothing runs yet.
 # Exit status: 0 all is as before, or nothing was pending; 1 something could not be put back (the list stays).
 set -u
 
@@ -52,6 +53,17 @@ put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 	return 1
 }
 
+call() { # SERVICE ACTION: one that fails must not keep the next one from it
+	"$root/etc/init.d/$1" "$2" </dev/null >/dev/null 2>&1 || say "$1 $2 failed"
+}
+
+starts_at_boot() { # SERVICE
+	for link in "$root"/etc/rc.d/S??"$1"; do
+		[ -L "$link" ] && return 0
+	done
+	return 1
+}
+
 [ -f "$list" ] || exit 0
 if ! grep -q '^end$' "$list"; then
 	say "the list of pending files is torn; nothing was committed before it was whole"
@@ -66,15 +78,23 @@ done <"$list"
 sync
 [ "$failed" = 0 ] || exit 1
 
+while read -r word name at_boot rest; do
+	case "$word $at_boot" in
+	"init enabled") starts_at_boot "$name" || call "$name" enable ;;
+	"init disabled") starts_at_boot "$name" && call "$name" disable ;;
+	esac
+done <"$list"
+
 mv -f "$list" "$pending/restored" 2>/dev/null
 sync
 say "an unconfirmed change was put back"
 
 if [ "$what" = services ]; then
+	stopped=" $(sed -n 's/^init \([^ ]*\) [a-z]* stopped$/\1/p' "$pending/restored" | tr '\n' ' ')"
 	while read -r word name action rest; do
 		[ "$word" = service ] || continue
-		# A service that fails to reload must not keep the next one from it.
-		"$root/etc/init.d/$name" "$action" </dev/null >/dev/null 2>&1 || say "$name $action failed"
+		case $stopped in *" $name "*) action=stop ;; esac
+		call "$name" "$action"
 	done <"$pending/restored"
 fi
 exit 0

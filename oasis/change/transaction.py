@@ -7,9 +7,10 @@
                            rolled_back ◀──────────┘      rollback_failed: tried again at each start
 
 Before the first commit: record, images and ready-to-rename copies are synced (journal.py) and a guard process waits for
-the deadline by itself. A change of low risk needs no keeping and is confirmed as soon as its services were reloaded.
-While one change waits, every other write is refused. An unconfirmed change never survives the daemon: a start puts it
-back first. All waiting is done in monotonic time. Knows nothing of models, chats or front-ends.
+the deadline by itself. After the reload the running state is read back (readback.py); what is not as promised puts all
+back at once. A change of low risk needs no keeping and is confirmed then. While one change waits, every other write is
+refused. An unconfirmed change never survives the daemon: a start puts it back first. All waiting is done in monotonic
+time. Knows nothing of models, chats or front-ends.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.change.evidence import Evidence
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Callable, Clock, Plan, Record
+    from oasis.change.shapes import Callable, Clock, Plan, Record, Role
     from oasis.system.child import Child
+    from oasis.system.connections import Connection
     from oasis.system.executor import Executor
     from oasis.system.root import Root
 
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
 GUARD_GRACE_S = 10
 # How long commit and reload of all services may take before the guard acts: a slow router restarts its network in 20 s.
 RELOAD_S = 120
-_SERVICE_S = 60
+# An owner may ask for more time again and again, but the old files must not wait for ever (others chose 10 minutes).
+LONGEST_S = 900
 
 STATES = {
     "": ("prepared",),
@@ -50,7 +54,8 @@ class Transaction:
     """The only writer of the router's configuration.
 
     `write(plan)` stages and commits a plan's operations (see commit.py); `clock` has now_s() (monotonic), unix_s() and
-    up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state.
+    up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state; `evidence()`
+    gives services, read-back and proof of life (see evidence.py).
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Transaction:
         clock: Clock,
         scripts: str,
         tell: Callable[[Record], object],
+        evidence: Callable[[], Evidence],
     ) -> None:
         self._root = root
         self._journal = journal
@@ -72,10 +78,13 @@ class Transaction:
         self._clock = clock
         self._scripts = scripts
         self._tell = tell
+        self._evidence = evidence
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
         self._record: Record | None = None  # the change that waits to be kept
         self._deadline_s = 0.0
+        self._applied_s = 0.0
+        self._window_s = 0
         self._guard: Child | None = None
 
     def recover(self) -> Record | None:
@@ -113,14 +122,18 @@ class Transaction:
                     "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
                 )
             self._planner.check_current(plan)
+            evidence = self._evidence()
             record = self._new_record(plan, message)
+            before = evidence.readback.look(plan)
             if plan["images"]:
+                record["init"] = evidence.services.states(plan["services"])
                 self._prepare_or_clear(record, plan)
             try:
                 if plan["images"]:
                     self._write(plan)
                     self._check_written(plan)
-                record["services"] = self._reload(plan["services"])
+                record["services"] = evidence.services.act(plan["services"])
+                record["verified"] = evidence.readback.verify(plan, before)
                 self._finish(record, plan)
             except Exception as error:
                 self._undo_half(record, plan, error)
@@ -142,7 +155,7 @@ class Transaction:
             id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
             when_unix_s=self._clock.unix_s(), after=plan["after"],
         )  # fmt: skip
-        record.update({key: plan[key] for key in ("undoes", "until_unix_s") if plan[key]})
+        record.update({key: plan[key] for key in ("undoes", "until_unix_s", "new_address") if plan.get(key)})
         return record
 
     def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
@@ -176,17 +189,6 @@ class Transaction:
             if sha256(self._planner.read(package)) != plan["after"][package]:
                 raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
 
-    def _reload(self, services: list[Action]) -> list[Action]:
-        done = []
-        for item in services:
-            name, action = str(item["name"]), str(item["action"])
-            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_SERVICE_S)
-            if status:
-                words = err.decode("utf-8", "replace").strip()[:200]
-                raise ToolError("service %s %s failed with status %d %s" % (name, action, status, words))
-            done.append({"name": name, "action": action, "ok": True})
-        return done
-
     def _finish(self, record: Record, plan: Plan) -> None:
         if not plan["images"]:
             self._move(record, "confirmed", False)
@@ -196,8 +198,11 @@ class Transaction:
             return
         seconds = int(plan["confirm_s"])
         self._journal.set_deadline(int(self._clock.up_s()) + seconds + GUARD_GRACE_S)
+        self._evidence().life.begin(str(record["id"]))
         self._record = record
-        self._deadline_s = self._clock.now_s() + seconds
+        self._window_s = seconds
+        self._applied_s = self._clock.now_s()
+        self._deadline_s = self._applied_s + seconds
         self._move(record, "applied", True)
         threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()
 
@@ -213,10 +218,52 @@ class Transaction:
                 except RollbackError:
                     return  # its state is stored and told; every write is refused until a retry succeeds
 
-    def confirm(self, change: str) -> Record:
-        """Keep the change that waits: the owner said that all is well."""
+    def extend(self, change: str, seconds: int = 0) -> Record:
+        """Give the owner more time: so many seconds from now, or the whole window again; never less than there is.
+
+        Raises: UsageError when the change has had LONGEST_S.
+        """
         with self._lock:
             record = self._waiting(change)
+            now_s = self._clock.now_s()
+            deadline_s = min(now_s + (seconds or self._window_s), self._applied_s + LONGEST_S)
+            if record["state"] != "applied" or deadline_s <= self._deadline_s:
+                raise UsageError(
+                    "change %s gets no more time: it may wait %d minutes in all" % (record["id"], LONGEST_S // 60),
+                    "keep it, or let it be put back and make it again",
+                )
+            self._journal.set_deadline(int(self._clock.up_s() + deadline_s - now_s) + 1 + GUARD_GRACE_S)
+            self._deadline_s = deadline_s
+            self._tell(dict(record))
+            return {**record, "confirm_in_s": int(deadline_s - now_s)}
+
+    def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
+        """Return what a connection proves (see alive.py); a proof is noted and told, and keeps nothing."""
+        answer = self._evidence().life.judge(change, nonce, session, one)
+        with self._lock:
+            if answer == "proved" and self._record is not None and not self._record.get("proof"):
+                self._record["proof"] = "connection"
+                self._tell(dict(self._record))
+        return answer
+
+    def nonce(self, change: str) -> str:
+        """Return what the front-end of the change that waits must show; "" for every other change."""
+        return self._evidence().life.nonce(change) if self._record is not None else ""
+
+    def witness(self, role: Role, is_unproved: bool) -> str:
+        """Return what speaks for keeping the change that waits.
+
+        Raises: UnprovedError; see alive.py.
+        """
+        record = self._waiting("")
+        return str(record.get("proof") or self._evidence().life.witness(role, is_unproved))
+
+    def confirm(self, change: str, proof: str = "") -> Record:
+        """Keep the change that waits: the owner said that all is well, and `proof` is what speaks for it."""
+        with self._lock:
+            record = self._waiting(change)
+            if proof:
+                record.setdefault("proof", proof)
             self._close(record, "confirmed")
             return dict(record)
 
@@ -255,6 +302,8 @@ class Transaction:
         # is only told about it, so a power cut between the two is read correctly at the next start.
         if state == "confirmed":
             self._forget_pending()
+        if self._record is not None:
+            self._evidence().life.end()
         self._record = None
         self._wake.notify_all()
         self._end_guard()

@@ -5,6 +5,7 @@ import time
 
 from oasis.change.commands import parse
 from oasis.change.commit import Committer
+from oasis.change.evidence import gather
 from oasis.change.journal import Journal
 from oasis.change.plan import Planner
 from oasis.change.policy import Policy
@@ -13,6 +14,7 @@ from oasis.core.ids import Xid
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
+from oasis.system.ubus import Ubus
 from oasis.uci.cursor import open_cursor
 from tests.daemon import REPOSITORY, copy_root
 
@@ -77,14 +79,17 @@ class FailingFiles(Files):
 class Kit:
     """Planner, journal and transaction on a fresh copy of the stock root."""
 
-    def __init__(self, target, files=None, confirm_s=0, approval="risky", root="", free=1 << 30):
+    def __init__(self, target, files=None, confirm_s=0, approval="risky", root="", free=1 << 30, clock=None, bus=None):
         self.root = Root(root or copy_root(str(target)), [os.path.join(root or str(target), "bin"), "/usr/bin", "/bin"])
         self.files = files or Files()
         Files().folder(self.root.run_folder)
-        self.clock = Clock()
+        self.clock = clock or Clock()
         self.told = []
+        self.parts = None
+        self.is_here_fine = True
+        self.bus = bus
         self.ids = Xid(self.clock.unix_s, os.urandom)
-        self.executor = Executor(self.root.environment(), self.root.allowed(SCRIPTS))
+        self.executor = self.programs(Executor(self.root.environment(), self.root.allowed(SCRIPTS)))
         policy = Policy(approval, confirm_s)
         self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
@@ -97,7 +102,19 @@ class Kit:
             self.clock,
             SCRIPTS,
             self.told.append,
+            self.evidence,
         )
+
+    def evidence(self):
+        """Return services, read-back and proof of life of this root; loopback proves, unless a test says otherwise."""
+        if self.parts is None:
+            bus = self.bus or Ubus(self.executor, self.root.program("ubus")).call
+            self.parts = gather(self.root, self.executor, self.files, bus, self.clock, self.is_here_fine)
+        return self.parts
+
+    def programs(self, executor):
+        """Return what starts programs; a test may put something before it."""
+        return executor
 
     def cursor(self):
         return open_cursor(self.root.confdir, self.root.path("/var/run/oasis/uci"))

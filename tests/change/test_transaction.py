@@ -229,7 +229,7 @@ def test_any_failing_write_leaves_the_old_or_the_new_state(tmp_path, text):
     while True:
         number += 1
         files = FailingFiles()
-        kit = Kit(tmp_path / str(number), files=files)
+        kit = Kit(tmp_path / str(number), files=files, bus=lambda *call: None)
         before = kit.config(package)
         plan = kit.plan(text)
         after = plan["images"][package][1]

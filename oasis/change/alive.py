@@ -1,0 +1,116 @@
+"""Proof of life: what shows that the owner still reaches the router after a change, and what does not.
+
+A reload leaves old connections alone: the page may go on talking over one that nobody could open any more. So the
+proof is a connection that did not exist when the reload was over. `begin` lists all connections of that moment and
+makes a nonce, which goes to the front-end whose run made the change, and to nobody else. That front-end posts nonce
+and session to a CGI script, which adds the addresses and ports of the very connection that it was asked over. Answers:
+
+    proved      a new connection from another machine, with the nonce, of a session that may keep changes
+    reused      the connection is older than the end of the reload: try again over a new one
+    loopback    its other end is this machine, as with a tunnel through SSH: it proves the tunnel only
+    stranger    wrong change or nonce, or the kernel knows no such connection
+    denied      the session may not keep changes
+
+The proof is automatic, and keeps nothing: keeping is the owner's press. Without a connection that proved it, keeping
+needs one of these, which the record names ("proof"):
+
+    login       asked from a login over SSH that was accepted after the reload, with or without a terminal
+    console     asked at a serial line or screen of the router: it proves nothing of the network, but is always there
+    word        the owner says so, without a proof
+
+A pseudo terminal that no SSH server made (tmux, a terminal on a web page) may be older than it looks and counts as
+nothing. On a router root in a folder the settings may allow loopback (`alive_loopback`): there page, terminal and
+daemon are on one machine on purpose. Knows no HTTP and no bus; all that it asks enters as a callable.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.errors import UnprovedError
+from oasis.system.connections import OPEN, is_loopback, mirrored
+from oasis.system.digest import is_equal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Callable, Role, Seconds
+    from oasis.system.connections import Connection
+
+_NONCE_BYTES = 16
+
+
+class Life:
+    """Proofs of the one change that waits.
+
+    `connections()` gives {connection: state}, `may_keep(session)` asks for the right, `login_of(pid)` as in
+    system/logins.py, `up_s()` is the uptime, `is_here_fine` allows loopback.
+    """
+
+    def __init__(
+        self,
+        connections: Callable[[], dict[Connection, int]],
+        may_keep: Callable[[str], bool],
+        login_of: Callable[[int], tuple[str, float]],
+        up_s: Seconds,
+        is_here_fine: bool = False,
+    ) -> None:
+        self._connections = connections
+        self._may_keep = may_keep
+        self._login_of = login_of
+        self._up_s = up_s
+        self._is_here_fine = is_here_fine
+        self._change = ""
+        self._nonce = ""
+        self._old: frozenset[Connection] = frozenset()
+        self._since_s = 0.0
+
+    def begin(self, change: str) -> None:
+        """Remember this moment as the end of a change's reload."""
+        self._old = frozenset(self._connections())
+        self._since_s = self._up_s()
+        self._nonce = os.urandom(_NONCE_BYTES).hex()
+        self._change = change
+
+    def end(self) -> None:
+        """Forget the change: it is kept or put back."""
+        self._change, self._nonce, self._old = "", "", frozenset()
+
+    def nonce(self, change: str) -> str:
+        """Return the nonce of a change that waits, "" for any other."""
+        return self._nonce if change == self._change else ""
+
+    def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
+        """Return what a connection proves: one of the words of the module's docstring."""
+        known = self._connections()
+        if not change or change != self._change or not is_equal(nonce, self._nonce) or known.get(one) not in OPEN:
+            return "stranger"
+        if not self._may_keep(session):
+            return "denied"
+        # A tunnel's end may use any of our own addresses: then the kernel lists both ends.
+        is_here = is_loopback(one[2]) or one[0] == one[2] or mirrored(one) in known
+        if is_here and not self._is_here_fine:
+            return "loopback"
+        return "reused" if one in self._old else "proved"
+
+    def witness(self, role: Role, is_unproved: bool) -> str:
+        """Return what speaks for keeping when no connection proved it: login, console or word.
+
+        Raises: UnprovedError when nothing does and the owner did not say that this is meant.
+        """
+        kind, accepted_s = self._login_of(int(role.get("pid", 0)))
+        if kind == "ssh" and accepted_s > self._since_s:
+            return "login"
+        if role["terminal"] and (kind == "console" or self._is_here_fine):
+            return "console"
+        if is_unproved:
+            return "word"
+        if kind == "ssh":
+            raise UnprovedError(
+                "this login is older than the change, so it does not show that you can still get in",
+                "log in again and run `oasis confirm`, or, without a proof, `oasis confirm --unproved`",
+            )
+        raise UnprovedError(
+            "nothing shows yet that you still reach the router",
+            "open the chat page, or log in over SSH again and run `oasis confirm`; without a proof: "
+            "`oasis confirm --unproved`",
+        )

@@ -1,0 +1,59 @@
+"""The services of a change: how they stood before it, and what it does with them. Knows nothing of configuration."""
+
+from __future__ import annotations
+
+from oasis.errors import ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Action, Callable
+    from oasis.system.executor import Executor
+    from oasis.system.root import Root
+
+_ACTION_S = 60
+_STATUS_S = 10
+# What `/etc/init.d/NAME status` of procd's rc.common says of a service that was never started or was stopped.
+_INACTIVE = 3
+
+
+class Services:
+    """Init scripts of one router. `names(folder)` lists a folder."""
+
+    def __init__(self, root: Root, executor: Executor, names: Callable[[str], list[str]]) -> None:
+        self._root = root
+        self._executor = executor
+        self._names = names
+
+    def states(self, services: list[Action]) -> list[dict[str, object]]:
+        """Return how services stand now; a script that cannot tell counts as running.
+
+        Shape: {"name", "enabled": bool (it starts at boot), "running": bool}.
+        """
+        links = self._names(self._root.path("/etc/rc.d"))
+        started = [link[3:] for link in links if link.startswith("S")]
+        found = []
+        for name in dict.fromkeys(str(item["name"]) for item in services):
+            found.append({"name": name, "enabled": name in started, "running": self._is_running(name)})
+        return found
+
+    def _is_running(self, name: str) -> bool:
+        try:
+            status, _, _ = self._executor.run([self._root.init_script(name), "status"], timeout_s=_STATUS_S)
+        except ToolError:
+            return True
+        return status != _INACTIVE
+
+    def act(self, services: list[Action]) -> list[Action]:
+        """Reload or restart services, in order; return them with "ok".
+
+        Raises: ToolError naming the one that failed.
+        """
+        done = []
+        for item in services:
+            name, action = str(item["name"]), str(item["action"])
+            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
+            if status:
+                words = err.decode("utf-8", "replace").strip()[:200]
+                raise ToolError(("service %s %s failed with status %d %s" % (name, action, status, words)).rstrip())
+            done.append({"name": name, "action": action, "ok": True})
+        return done
