@@ -91,7 +91,7 @@ def text_of(family: int, value: int) -> str:
         return ".".join(str(value >> shift & 0xFF) for shift in (24, 16, 8, 0))
     groups = [value >> shift & 0xFFFF for shift in range(112, -1, -16)]
     text = ":".join("%x" % group for group in groups)
-    runs = [run for run in re.findall(r"(?:(?<=:)|^)0(?::0)+(?=:|$)", text)]
+    runs: list[str] = re.findall(r"(?:(?<=:)|^)0(?::0)+(?=:|$)", text)
     if not runs:
         return text
     longest = max(runs, key=len)

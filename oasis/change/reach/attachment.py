@@ -1,8 +1,8 @@
 """Where a peer is plugged in, and which interfaces it meets there: bridges, VLANs of bridges, VLAN devices, Wi-Fi.
 
 Shape of a candidate, one place where the peer may be: {"kind": "port", "port", "tag" (0: none)} or {"kind": "network",
-"name" of the interface, "wifi"?: its wifi-iface section}. Often the place is not known: then there is a candidate for each
-port, and an answer that all of them share is sure. Source: netifd, bridge.c, vlandev.c, config.c.
+"name" of the interface, "wifi"?: its wifi-iface section}. Often the place is not known: then there is a candidate for
+each port, and an answer that all of them share is sure. Source: netifd, bridge.c, vlandev.c, config.c.
 """
 
 from __future__ import annotations

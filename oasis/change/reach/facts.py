@@ -8,7 +8,8 @@ Shape of facts:
      "wifi": {wireless device: name of its wifi-iface section},
      "links": [all names of network devices], "has_tls": bool (uhttpd can serve HTTPS),
      "firewall": [rules that services added, as ubus gives them]}
-A key that is missing makes answers more careful, never wrong. Each function turns one text or reply into one key's value.
+A key that is missing makes answers more careful, never wrong. Each function turns one text or reply into the value of
+one key.
 """
 
 from __future__ import annotations

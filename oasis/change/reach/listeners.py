@@ -1,7 +1,7 @@
 """Who listens where after a change: dropbear and uhttpd as their init scripts start them. Knows no packets.
 
-Shape of a listener: {"service": "dropbear" | "uhttpd", "section", "port", "families", "bound": None for everywhere, else
-{"addresses": [(family, value)]} or {"device": name, "is_known"}, "is_tls", "doubt"}.
+Shape of a listener: {"service": "dropbear" | "uhttpd", "section", "port", "families", "bound": None for everywhere,
+else {"addresses": [(family, value)]} or {"device": name}, "is_tls", "doubt": what makes it unsure, or ""}.
 Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen.c.
 """
 
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 # Options that change nothing for somebody who opens a page or logs in.
 _QUIET = {
-    "dropbear": ("enable", "Port", "Interface", "DirectInterface", "GatewayPorts", "LocalPortForward", "RemotePortForward",
-                 "SSHKeepAlive", "IdleTimeout", "mdns", "verbose", "BannerFile", "RecvWindowSize", "MaxAuthTries"),
-    "uhttpd": ("enabled", "listen_http", "listen_https", "redirect_https", "rfc1918_filter", "max_requests", "max_connections",
-               "network_timeout", "http_keepalive", "tcp_keepalive", "ubus_cors", "realm", "no_dirlists", "cert", "key"),
-}  # fmt: skip
+    "dropbear": (
+        "enable Port Interface DirectInterface GatewayPorts LocalPortForward RemotePortForward SSHKeepAlive "
+        "IdleTimeout mdns verbose BannerFile RecvWindowSize MaxAuthTries"
+    ),
+    "uhttpd": (
+        "enabled listen_http listen_https redirect_https rfc1918_filter max_requests max_connections network_timeout "
+        "http_keepalive tcp_keepalive ubus_cors realm no_dirlists cert key"
+    ),
+}
 _PASSWORDS = ("PasswordAuth", "RootPasswordAuth", "RootLogin")
 
 
@@ -56,8 +60,8 @@ def judge(
 ) -> tuple[str, str, int, dict[str, Any] | None]:
     """Return (state, reason, port, listener) of the service behind a path.
 
-    Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the connection.
-    The port is another one when the service moves.
+    Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the
+    connection. The port is another one when the service moves.
     """
     earlier = [one for one in listeners(before, networks[0]) if _is_at(one, old)]
     later = listeners(after, networks[1])
@@ -94,7 +98,7 @@ def _kept(
     for option in _PASSWORDS if found["service"] == "dropbear" else ():
         if sections.flag(old, option, True) and not sections.flag(section, option, True):
             return "cannot_tell", "%s.%s goes off: whether you hold a key is not known" % (name, option), port, found
-    loud = _loud(old, section, _QUIET[found["service"]])
+    loud = _loud(old, section, tuple(_QUIET[found["service"]].split()))
     if loud:
         return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud), port, found
     return _page(old, section, name, new, facts, found)
@@ -109,13 +113,9 @@ def _page(
         return "yes", "", port, found
     if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
         return "cannot_tell", "%s: whether the new certificate is there is not known" % name, port, found
-    if (
-        sections.flag(section, "rfc1918_filter", False)
-        and _is_private(new["source"])
-        and not _is_private(new["address"])
-    ):
-        if new["family"] == 4:
-            return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
+    is_foreign = new["family"] == 4 and _is_private(new["source"]) and not _is_private(new["address"])
+    if is_foreign and sections.flag(section, "rfc1918_filter", False):
+        return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
     redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
     if redirects and not found["is_tls"] and not sections.flag(old, "redirect_https", False):
         if not facts.get("has_tls"):
@@ -210,8 +210,8 @@ def _listener(
     doubt: str,
 ) -> dict[str, Any]:
     return {
-        "service": service, "section": section[".name"], "port": port, "families": families, "bound": bound, "is_tls": is_tls,
-        "doubt": doubt,
+        "service": service, "section": section[".name"], "port": port, "families": families, "bound": bound,
+        "is_tls": is_tls, "doubt": doubt,
     }  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """The router's interfaces as netifd will make them of a network package: devices, addresses, what is not known of them.
 
 Shape of a network:
-    {"name", "device": l3 device, "" for none, None when its name is not known, "proto", "addresses": [(family, value, bits)],
+    {"name", "device": l3 device, "" for none, None when its name is not known, "proto",
+     "addresses": [(family, value, bits)],
      "unknown4", "unknown6": addresses that come from elsewhere, "zone": firewall zone that its protocol names,
      "is_up": False when it surely stays down, "why": the reason for that, "options": its section}
 Addresses that are not in the configuration come from the facts, as long as nothing that they hang on is changed.

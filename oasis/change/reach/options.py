@@ -1,4 +1,4 @@
-"""Read a firewall section's options as fw4 does: one table a section type, one bad value and the section does not exist.
+"""Read a firewall section's options as fw4 does: one table a section type; one bad value, and there is no such section.
 
 `parse(section, SPEC, names)` gives {option: value} without the options that are not set, or None when fw4 skips the
 section. Values of an option that fw4 warns about and ignores are checked, then left out. Source: firewall4, fw4.uc,

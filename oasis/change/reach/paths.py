@@ -1,8 +1,8 @@
 """The ways by which owners reach the router now, read from connections.
 
-Shape of a path: {"family": 4 | 6, "source": the peer's address, "source_port": int, "address": the router's address that
-it uses, "port": int, "protocol": "tcp", "device"?: the router's device, known for link-local addresses}.
-Knows nothing of the configuration but `management_ports`. Source of the tables: Linux, Documentation/networking/proc_net_tcp.
+Shape of a path: {"family": 4 | 6, "source": the peer's address, "source_port": int, "address": the router's address
+that it uses, "port": int, "protocol": "tcp", "device"?: the router's device, known for link-local addresses}.
+Knows nothing of the configuration but `management_ports`. Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 Shape of a ruleset:
     {"policy": of chain input, "zones": [zone], "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
-     "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}], "doubt": why nothing is sure, or "",
-     "is_mute": a rule keeps back some of what the router itself sends, "is_slow": the SYN limit is so low that owners may meet it}
-    zone {"name", "label", "input", "output", "family", "groups": [(names or None, names not)], "subnets": [nets], "masq", "masq6",
-     "held": [(family, address, bits)], "has_dnat"}
+     "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}],
+     "doubt": why nothing is sure, or "",
+     "is_mute": a rule keeps back some of what the router itself sends,
+     "is_slow": the limit of new connections is so low that owners may meet it}
+    zone {"name", "label", "input", "output", "family", "groups": [(names or None, names not)], "subnets": [nets],
+     "masq", "masq6", "held": [(family, address, bits)], "has_dnat"}
     rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
      "direction", "depends": what its match hangs on that is not in the packet}
     redirect: the same and "to": (family, address) or None, "to_port": int or None, "is_plain"
@@ -20,20 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.reach.shapes import Any, Networks, Rule, Ruleset, Table, Tables, Values, Zone
 
-_DEPENDS = (
-    "ipset",
-    "helper",
-    "limit",
-    "start_date",
-    "stop_date",
-    "start_time",
-    "stop_time",
-    "weekdays",
-    "mark",
-    "dscp",
+_DEPENDS = "ipset helper limit start_date stop_date start_time stop_time weekdays mark dscp"
+_PROTOCOLS = (
+    "tcp udp icmp icmpv6 ipv6-icmp igmp esp ah gre sctp dccp udplite ipv6 ipip ipencap ospf vrrp l2tp pim "
+    "comp rsvp eigrp"
 )
-_PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "ipv6-icmp", "igmp", "esp", "ah", "gre", "sctp", "dccp", "udplite", "ipv6",
-              "ipip", "ipencap", "ospf", "vrrp", "l2tp", "pim", "comp", "rsvp", "eigrp", "hopopt")  # fmt: skip
 # A browser opens some ten connections at once; below this the limit of all peers together may drop one of them.
 _SYN_RATE, _SYN_BURST = 5, 10
 
@@ -81,6 +74,8 @@ class _Compiler:
             self._rule(section)
         for section in self._all("redirect"):
             self._redirect(section)
+        for section in self._all("nat"):
+            self._check_port(section, "snat_port")
         for section in sections.typed(self._package, "include"):
             self._include(section)
         if self._reader.broken:
@@ -165,9 +160,10 @@ class _Compiler:
         return {
             "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
             "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
-            "macs": values.get("src_mac", []), "device": values.get("device"), "direction": values.get("direction", "in"),
-            "depends": [word for word in _DEPENDS if values.get(word)], "target": values.get("target"),
+            "macs": values.get("src_mac", []), "device": values.get("device"),
+            "direction": values.get("direction", "in"), "target": values.get("target"),
             "is_complete": all(value["is_complete"] for value in sources + targets),
+            "depends": [word for word in _DEPENDS.split() if values.get(word)],
         }  # fmt: skip
 
     def _set_family(self, values: Values) -> int:
@@ -181,7 +177,7 @@ class _Compiler:
         """Return the protocol asked for and "any", as far as a section is for them."""
         found = []
         for one in values["proto"]:
-            if not one["any"] and one["name"] not in _PROTOCOLS and not one["name"].isdigit():
+            if not one["any"] and one["name"] not in _PROTOCOLS.split() and not one["name"].isdigit():
                 self._doubt("%s: nothing is known of protocol %s" % (self._label(section), one["name"]))
             found += ["any"] if one["any"] else [self._proto] if one["name"] == self._proto else []
         is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
@@ -213,12 +209,15 @@ class _Compiler:
             return
         chain = "notrack" if is_untracked else "input" if zone == "*" else "input_" + zone["name"]
         for proto in self._protocols(values, section):
-            ports = {"ports": [], "source_ports": []} if proto == "any" else {}
+            ports: Rule = {"ports": [], "source_ports": []} if proto == "any" else {}
             self._made["rules"].setdefault(chain, []).append({**rule, **ports, "proto": proto})
 
     def _redirect(self, section: Table) -> None:
         values = self._reader.parse(section, options.REDIRECT)
-        if not values or not values["enabled"] or self._set_family(values) < 0 or values["target"] == "snat":
+        if not values or not values["enabled"] or self._set_family(values) < 0:
+            return
+        self._check_port(section, "src_dport" if values["target"] == "snat" else "dest_port")
+        if values["target"] == "snat":
             return
         zone, target = values.get("src"), values.get("dest_ip")
         if not zone or zone == "*" or (target and (target["invert"] or any(net[3] >= 0 for net in target["nets"]))):
@@ -230,9 +229,6 @@ class _Compiler:
         rule["ports"], rule["source_ports"] = _listed(values, "src_dport"), _listed(values, "src_port")
         if "dest_port" not in values and "src_dport" in values:
             values["dest_port"] = values["src_dport"]
-        if "dest_port" in values and "src_dport" not in values and "src_port" not in values:
-            # fw4 then writes no protocol, without which nft takes no port
-            self._doubt("%s: the new firewall would not load without src_dport" % self._label(section))
         others = [self._set_family(values), family_of(sources), family_of(heads), family_of([target] if target else [])]
         others += [one["family"] or 0 for one in (zone, dest) if isinstance(one, dict)]
         family = infer_family(rule["family"], others)
@@ -245,17 +241,24 @@ class _Compiler:
                 if values["reflection"] and isinstance(dest, dict) and made["to"]:
                     self._reflect(made, values, zone, dest)
 
+    def _check_port(self, section: Table, option: str) -> None:
+        """Doubt a section that gives a new port and asks for none: fw4 then writes no protocol, and nft refuses it."""
+        asked = {"src_port", "src_dport", "dest_port"} - {option}
+        if option in section and not asked & set(section):
+            self._doubt("%s: with %s alone the new firewall would not load" % (self._label(section), option))
+
     def _reflect(self, rule: Rule, values: Values, zone: Zone, dest: Zone) -> None:
         """Add what sends a peer inside back when it uses the outer address."""
         family = rule["to"][0]
         if not zone["masq" if family == 4 else "masq6"]:
             return
-        outer = rule["targets"] or [{"invert": False, "is_complete": True, "nets": _hosts(zone["held"])}]
-        for inner in values.get("reflection_zone") or [dest]:
+        outer: list[Values] = rule["targets"] or [{"invert": False, "is_complete": True, "nets": _hosts(zone["held"])}]
+        inners: list[Any] = values.get("reflection_zone") or [dest]
+        for inner in inners:
             if inner == "*" or inner["family"] not in (0, None, family):
                 continue
-            near = [{"invert": False, "is_complete": True, "nets": _prefixes(inner["held"])}]
-            if all(any(net[0] == family for value in side for net in value["nets"]) for side in (outer, near)):
+            near: list[Values] = [{"invert": False, "is_complete": True, "nets": _prefixes(inner["held"])}]
+            if all(any(net[0] == family for value in side for net in value["nets"]) for side in [outer, near]):
                 inner["has_dnat"] = True
                 made = {**rule, "family": family, "sources": near, "targets": outer, "macs": []}
                 self._made["redirects"].setdefault(inner["name"], []).append(made)

@@ -1,4 +1,4 @@
-"""Read the sections of UCI packages the way netifd and the shell scripts of OpenWrt do. Knows no meaning of any option."""
+"""Read the sections of UCI packages as netifd and the shell scripts of OpenWrt do. Knows no meaning of any option."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Will the owner still reach the router after this change? "yes", "no" or "cannot_tell", and why.
 
-For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall let
-a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py). Pure: bytes of UCI packages and facts
-(facts.py) in, a dict out. What holds:
+For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall
+let a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py). Pure: bytes of UCI packages
+and facts (facts.py) in, a dict out. What holds:
 
 - "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".
 - A part of the way whose causes the change does not touch is as open afterwards as it is now, however hard to
   understand: the path is in use. A part that looks shut before and after is not understood: "cannot_tell".
 - An address or a port that moves is a "yes" only when the peer gets there by itself (see way.py) and the firewall and a
-  listener take it there; `new_address` then says where: ADDRESS, or ADDRESS:PORT ([ADDRESS]:PORT) when the port moved. It
-  stays "" when nothing moves, and on every other verdict.
+  listener take it there; `new_address` then says where: ADDRESS, or ADDRESS:PORT ([ADDRESS]:PORT) when the port moved.
+  It stays "" when nothing moves, and on every other verdict.
 - Wi-Fi that a device must join again by hand, a login that needs a key nobody can see, files that the firewall
   includes, limits, hours, marks: "cannot_tell" when they decide.
 """
@@ -33,7 +33,7 @@ _EPHEMERAL = (1024, 65535)
 def verdict(before: dict[str, bytes], after: dict[str, bytes], paths: list[Path], facts: Facts) -> Answer:
     """Return {"verdict": "yes" | "no" | "cannot_tell", "reasons": [text], "new_address": text or ""}.
 
-    `before` and `after` hold the files of PACKAGES, as far as the router has them; a package that `after` leaves out is gone.
+    `before` and `after` hold the files of PACKAGES, as far as the router has them; what `after` leaves out is gone.
     Raises: UciError for a file that is none.
     """
     old, new = (sections.read({name: side[name] for name in PACKAGES if name in side}) for side in (before, after))
@@ -159,8 +159,8 @@ class _Check:
 
     def _heard(self, way: dict[str, Any], device: str | None, port: int) -> tuple[str, str, int, dict[str, Any] | None]:
         now = {
-            "family": self._family, "address": value_of(self._path["address"]), "port": port, "device": self._device or None,
-            "source": value_of(self._path["source"]),
+            "family": self._family, "address": value_of(self._path["address"]), "port": port,
+            "device": self._device or None, "source": value_of(self._path["source"]),
         }  # fmt: skip
         is_alike = all(self._is_same(name) for name in ("dropbear", "uhttpd", "network")) and self._is_calm
         if is_alike:

@@ -1,10 +1,11 @@
-"""From the peer's plug to the router's address: which interface it meets after a change, under which address, and whether
+"""From the peer's plug to the router's address: which interface it meets after a change, at which address, and if
 answers find back. Knows no firewall and no listener.
 
-`find(...)` gives {"state", "reason", "network": the interface or None, "address": the router's address as a number,
-"source": interval of the peer's addresses, "moved": bool, "is_renewed": the peer needs another address for it} for one candidate (see attachment.py). A moved address is a "yes"
-when the peer gets there without anybody's hands: at once when the new address is in its old network, or by a fresh lease
-when it has one now and the interface still gives them (IPv6: by router advertisements).
+`find(...)` gives for one candidate (see attachment.py) {"state", "reason", "network": the interface or None,
+"address": the router's address as a number, "source": interval of the peer's addresses, "moved": bool,
+"is_renewed": the peer needs another address for it}. A moved address is a "yes" when the peer gets there without
+anybody's hands: at once when the new address is in its old network, or by a fresh lease when it has one now and the
+interface still gives them (IPv6: by router advertisements).
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ if TYPE_CHECKING:
     from oasis.change.reach.shapes import Any, Candidate, Config, Facts, Network, Path, Subnet, Table
 
 # Options of interface and device whose change moves no packet of a peer that is on the link.
-_QUIET_INTERFACE = ("device", "proto", "ipaddr", "netmask", "ip6addr", "dns", "dns_search", "dns_metric", "peerdns", "gateway",
-                    "defaultroute", "metric", "mtu", "broadcast", "delegate", "ip6assign", "ip6hint", "ip6class", "ip6ifaceid",
-                    "ip6gw", "ip6weight", "ip6prefix", "force_link", "hostname", "auto", "disabled", "type", "ifname", "zone",
-                    "igmp_snooping", "stp", "bridge_empty", "ip6deprecated", "carrier_loss_delay", "username", "password",
-                    "norelease", "reqaddress", "reqprefix", "clientid", "vendorid", "sourcefilter")  # fmt: skip
-_QUIET_DEVICE = ("name", "type", "ports", "ifname", "vid", "enabled", "vlan_filtering", "macaddr", "mtu", "mtu6", "stp", "promisc",
-                 "igmp_snooping", "bridge_empty", "multicast_querier", "multicast", "txqueuelen", "ageing_time", "priority",
-                 "hello_time", "forward_delay", "max_age", "hash_max", "multicast_to_unicast", "multicast_fast_leave", "ipv6",
-                 "sendredirects", "igmpversion", "mldversion", "robustness", "query_interval", "gro")  # fmt: skip
+_QUIET_INTERFACE = (
+    "device proto ipaddr netmask ip6addr dns dns_search dns_metric peerdns gateway defaultroute metric mtu broadcast "
+    "delegate ip6assign ip6hint ip6class ip6ifaceid ip6gw ip6weight ip6prefix ip6deprecated force_link hostname auto "
+    "disabled type ifname zone igmp_snooping stp bridge_empty carrier_loss_delay username password norelease "
+    "reqaddress reqprefix clientid vendorid sourcefilter"
+)
+_QUIET_DEVICE = (
+    "name type ports ifname vid enabled vlan_filtering macaddr mtu mtu6 stp promisc igmp_snooping bridge_empty "
+    "multicast_querier multicast txqueuelen ageing_time priority hello_time forward_delay max_age hash_max ipv6 gro "
+    "multicast_to_unicast multicast_fast_leave sendredirects igmpversion mldversion robustness query_interval"
+)
 _SWITCH = ("switch", "switch_vlan", "switch_port")
 _LINK_LOCAL = 0xFE80 << 112
 
@@ -104,11 +107,10 @@ class Way:
         if "wifi" in candidate and self._wifi_changed(candidate["wifi"]):
             return "your device has to join the Wi-Fi again" if self._is_known_wifi(candidate) else (
                 "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
-        if candidate["kind"] == "network" and "wifi" not in candidate:
-            if self._section("interface", candidate["name"]) or self._changed(("wireguard_" + candidate["name"],)):
-                return "how the peer gets to interface %s changes" % candidate["name"]
+        if candidate["kind"] == "network" and "wifi" not in candidate and self._tunnel_changed(candidate["name"]):
+            return "how the peer gets to interface %s changes" % candidate["name"]
         for one in met:
-            quiet = _QUIET_INTERFACE if candidate["kind"] == "port" or "wifi" in candidate else ()
+            quiet = _QUIET_INTERFACE.split() if candidate["kind"] == "port" or "wifi" in candidate else []
             loud = _differs(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
@@ -122,12 +124,11 @@ class Way:
         old, new = self._before.get("wireless", {}), self._after.get("wireless", {})
         later = new.get(section[".name"], {})
         radios = [package.get(sections.text(one, "device"), {}) for package, one in ((old, section), (new, later))]
-        return bool(_differs(section, later, ("network",)) or _differs(radios[0], radios[1], ()))
+        return bool(_differs(section, later, ["network"]) or _differs(radios[0], radios[1], []))
 
-    def _section(self, kind: str, name: str) -> bool:
-        return self._old.get(name, {}).get(".type") == kind and bool(
-            _differs(self._old[name], self._new.get(name, {}), ())
-        )
+    def _tunnel_changed(self, name: str) -> bool:
+        is_other = bool(_differs(self._old.get(name, {}), self._new.get(name, {}), []))
+        return is_other or self._changed(("wireguard_" + name,))
 
     def _changed(self, kinds: tuple[str, ...]) -> bool:
         sides = [
@@ -139,7 +140,7 @@ class Way:
     def _device_doubt(self) -> str:
         for section in sections.typed(self._new, "device"):
             name = sections.text(section, "name")
-            loud = _differs(attachment.device_section(self._old, name), section, _QUIET_DEVICE)
+            loud = _differs(attachment.device_section(self._old, name), section, _QUIET_DEVICE.split())
             if loud:
                 return "device %s, %s: what it does to your way is not known" % (name, loud)
             if sections.text(section, "type") not in ("", "bridge", "8021q", "8021ad", "macvlan") and section != (
@@ -324,9 +325,9 @@ def _is_host(subnet: Subnet) -> bool:
     return size < 2 or subnet[0] == 6 or 0 < rest < (1 << size) - 1
 
 
-def _differs(old: Table, new: Table, without: tuple[str, ...]) -> str:
+def _differs(old: Table, new: Table, without: list[str]) -> str:
     """Return the name of an option that differs, "" when none does."""
-    sides = [sections.options(one, without) for one in (old, new)]
+    sides = [sections.options(one, tuple(without)) for one in (old, new)]
     return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
 
 

@@ -1,10 +1,12 @@
 """Changes and what becomes of the owner's way, worked out by hand; test_corpus.py checks the evaluator against them.
 
-`case(name, verdict, why, change, ways, base, knows, new_address)`: `change` holds uci commands without the word uci, applied
-to a router of BASES (the stock router of tests/router, set up by commands); `ways` names PATHS, `knows` names FACTS.
+`case(name, verdict, why, change, ways, base, knows, new_address)`: `change` holds uci commands without the word
+uci, applied to a router of BASES (the stock router of tests/router, set up by commands); `ways` names
+PATHS, `knows` the facts that test_corpus.py gives.
 A verdict follows from what OpenWrt 24.10 does, never from what the evaluator says.
 
-A move counts as "yes" only when the owner gets to the new place without setting up anything by hand: `new_address` says where.
+A move counts as "yes" only when the owner gets to the new place without setting up anything by hand: `new_address`
+says where.
 """
 
 ANNA, TV, DESK, OUTSIDE, ROAD = "192.168.1.142", "192.168.1.153", "192.168.1.20", "203.0.113.50", "10.8.0.2"
@@ -174,7 +176,8 @@ def case(name, verdict, why, change, ways="web ssh", base="stock", knows="usual"
     """Add a case; `ways` are separated by blanks, a way with a blank in its name stands in a tuple."""
     CASES.append({
         "name": name, "verdict": verdict, "why": why, "change": change,
-        "ways": ways.split() if isinstance(ways, str) else list(ways), "base": base, "knows": knows, "new_address": new_address,
+        "ways": ways.split() if isinstance(ways, str) else list(ways), "base": base, "knows": knows,
+        "new_address": new_address,
     })  # fmt: skip
 
 

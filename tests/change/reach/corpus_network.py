@@ -74,7 +74,8 @@ def addresses():
         "lan gets a second address",
         "yes",
         "the old one stays",
-        "delete network.lan.ipaddr\nadd_list network.lan.ipaddr=192.168.1.1/24\nadd_list network.lan.ipaddr=192.168.7.1/24",
+        "delete network.lan.ipaddr\nadd_list network.lan.ipaddr=192.168.1.1/24\n"
+        "add_list network.lan.ipaddr=192.168.7.1/24",
     )
     case(
         "lan's address with its mask in one",
@@ -146,7 +147,8 @@ def addresses():
         "no",
         "who asks has no address yet: the request is rejected",
         "set network.lan.ipaddr=192.168.5.1\nset firewall.@zone[0].input=REJECT\nadd firewall rule\n"
-        "set firewall.@rule[-1].src=lan\nset firewall.@rule[-1].proto=all\nset firewall.@rule[-1].src_ip=192.168.0.0/16\n"
+        "set firewall.@rule[-1].src=lan\nset firewall.@rule[-1].proto=all\n"
+        "set firewall.@rule[-1].src_ip=192.168.0.0/16\n"
         "set firewall.@rule[-1].target=ACCEPT",
     )
     case(
@@ -154,7 +156,8 @@ def addresses():
         "no",
         "his new address is not in 192.168.1.0/24",
         "set network.lan.ipaddr=192.168.5.1\nset firewall.@zone[0].input=REJECT\nadd firewall rule\n"
-        "set firewall.@rule[-1].src=lan\nset firewall.@rule[-1].proto=tcp\nset firewall.@rule[-1].src_ip=192.168.1.0/24\n"
+        "set firewall.@rule[-1].src=lan\nset firewall.@rule[-1].proto=tcp\n"
+        "set firewall.@rule[-1].src_ip=192.168.1.0/24\n"
         "set firewall.@rule[-1].target=ACCEPT",
     )
     case(
@@ -438,7 +441,8 @@ def vlans():
         "the trunk's VLAN gets a name",
         "yes",
         "home is VLAN 5 of eth0",
-        "add network device\nset network.@device[-1].type=8021q\nset network.@device[-1].ifname=eth0\nset network.@device[-1].vid=5\n"
+        "add network device\nset network.@device[-1].type=8021q\nset network.@device[-1].ifname=eth0\n"
+        "set network.@device[-1].vid=5\n"
         "set network.@device[-1].name=home\nset network.lan.device=home",
         ["web"],
         base="trunk",

@@ -85,7 +85,8 @@ def test_the_corpus_is_large_and_seldom_undecided(capsys):
     counted = collections.Counter(told(one)["verdict"] for one in corpus.CASES)
     with capsys.disabled():
         print("\nreach corpus: %d cases, yes %d, no %d, cannot tell %d (%.1f %%)" % (
-            len(corpus.CASES), counted["yes"], counted["no"], counted["cannot_tell"], 100 * counted["cannot_tell"] / len(corpus.CASES),
+            len(corpus.CASES), counted["yes"], counted["no"], counted["cannot_tell"],
+            100 * counted["cannot_tell"] / len(corpus.CASES),
         ))  # fmt: skip
     assert len(corpus.CASES) >= LEAST
     assert counted["cannot_tell"] <= CANNOT_TELL_SHARE * len(corpus.CASES)

@@ -9,7 +9,7 @@ def test_interfaces_keep_device_and_addresses():
             {
                 "interface": "lan", "up": True, "l3_device": "br-lan", "device": "eth0", "data": {"zone": "home"},
                 "ipv4-address": [{"address": "192.168.1.1", "mask": 24}],
-                "ipv6-prefix-assignment": [{"address": "fd00::", "local-address": {"address": "fd00::1", "mask": 60}}, {}],
+                "ipv6-prefix-assignment": [{}, {"local-address": {"address": "fd00::1", "mask": 60}}],
             },
             {"interface": "wan", "up": False, "device": "wan"},
         ]

@@ -1,11 +1,13 @@
-"""Firewall packages by chance: all that fw4 reads, right and wrong, for comparing the evaluator with fw4 and nftables."""
+"""Firewall packages by chance: all that fw4 reads, right and wrong, to compare the evaluator with fw4 and nftables."""
 
 import random
 
 _ADDRESSES = (
     "192.168.1.142", "192.168.1.10", "192.168.1.0/24", "192.168.1.128/25", "192.168.1.0/255.255.255.0", "10.99.0.0/16",
-    "!192.168.1.142", "192.168.1.100-192.168.1.150", "192.168.9.9", "10.8.0.0/24", "0.0.0.0/0", "lan", "wan", "wan6", "!lan",
-    "fdd9:4418:ff9d::/60", "fdd9:4418:ff9d::8e", "!fdd9:4418:ff9d::8e", "::8e/-64", "::8e/::ffff:ffff:ffff:ffff", "fd00::/8",
+    "!192.168.1.142", "192.168.1.100-192.168.1.150", "192.168.9.9", "10.8.0.0/24", "0.0.0.0/0", "lan", "wan",
+    "wan6", "!lan",
+    "fdd9:4418:ff9d::/60", "fdd9:4418:ff9d::8e", "!fdd9:4418:ff9d::8e", "::8e/-64", "::8e/::ffff:ffff:ffff:ffff",
+    "fd00::/8",
     "192.168.1.142/0.0.0.255", "!192.168.0.10/255.255.0.255", "nowhere", "192.168.1.300",
 )  # fmt: skip
 _HOSTS = (
@@ -82,26 +84,32 @@ class Wild:
 
     def _rule(self, zones):
         return "rule", [
-            *self._some(0.9, "name", ("first", "second")), *self._some(0.9, "src", [*zones, *zones, *zones, "*", "gone"]),
+            *self._some(0.9, "name", ("first", "second")),
+            *self._some(0.9, "src", [*zones, *zones, *zones, "*", "gone"]),
             *self._some(0.1, "dest", [*zones, "*"]), *self._many(0.8, "proto", _PROTOCOLS),
             *self._many(0.5, "dest_port", _PORTS[:8] * 4 + _PORTS), *self._many(0.3, "src_ip", _ADDRESSES),
             *self._many(0.2, "dest_ip", _HOSTS), *self._some(0.2, "family", ("ipv4", "ipv6", "any")),
             *self._many(0.1, "src_mac", ("02:0a:00:00:00:%02x" % (sum(b"br-lan") % 256), "!02:0A:00:00:00:01", "no")),
-            *self._some(0.07, "device", ("br-lan", "tun0", "tun*", "!wan", "*")), *self._some(0.05, "direction", ("in", "out")),
-            *self._many(0.05, "src_port", ("1024-65535", "1-1023", "5000")), *self._some(0.05, "limit", ("5/minute", "10/sec")),
+            *self._some(0.07, "device", ("br-lan", "tun0", "tun*", "!wan", "*")),
+            *self._some(0.05, "direction", ("in", "out")),
+            *self._many(0.05, "src_port", ("1024-65535", "1-1023", "5000")),
+            *self._some(0.05, "limit", ("5/minute", "10/sec")),
             *self._some(0.05, "mark", ("0x1", "0x0/0xff")), *self._some(0.04, "ipset", ("known", "unknown")),
             *self._some(0.05, "enabled", ("0", "1", "x")), *self._some(0.04, "weekdays", ("Mon Tue", "!Sun")),
-            *self._some(0.03, "extra", ("-m x",)), *self._some(0.05, "dscp", ("EF", "0")), *self._some(0.05, "log", ("1",)),
+            *self._some(0.03, "extra", ("-m x",)), *self._some(0.05, "dscp", ("EF", "0")),
+            *self._some(0.05, "log", ("1",)),
             *self._some(0.95, "target", ("ACCEPT", "REJECT", "DROP", "ACCEPT", "DROP", "acc", "MARK", "NOTRACK")),
             *self._some(0.05, "set_mark", ("0x5",)),
         ]  # fmt: skip
 
     def _redirect(self, zones):
         return "redirect", [
-            *self._some(0.9, "src", [*zones, "*"]), *self._some(0.6, "dest", zones), *self._many(0.8, "proto", _PROTOCOLS[:6]),
+            *self._some(0.9, "src", [*zones, "*"]), *self._some(0.6, "dest", zones),
+            *self._many(0.8, "proto", _PROTOCOLS[:6]),
             *self._some(0.8, "src_dport", ("22", "80", "443", "8080", "1-1023")),
             *self._some(0.8, "dest_ip", ("192.168.1.50", "192.168.1.1", "fdd9:4418:ff9d::99", "10.99.0.75")),
-            *self._some(0.5, "dest_port", ("80", "22", "2222")), *self._some(0.2, "src_dip", ("10.99.0.75", "192.168.1.1")),
+            *self._some(0.5, "dest_port", ("80", "22", "2222")),
+            *self._some(0.2, "src_dip", ("10.99.0.75", "192.168.1.1")),
             *self._some(0.2, "src_ip", _ADDRESSES), *self._some(0.2, "family", ("ipv4", "ipv6", "any")),
             *self._some(0.3, "reflection", ("0", "1")), *self._some(0.5, "target", ("DNAT", "SNAT", "ACCEPT")),
         ]  # fmt: skip
