@@ -24,6 +24,15 @@ def copy_root(target: str) -> str:
     return module.copy_root(target)
 
 
+def set_option(root: str, name: str, value: str) -> None:
+    """Set an option of the section `main` of Oasis's own settings."""
+    path = root + "/etc/config/oasis"
+    with open(path, encoding="utf-8") as handle:
+        text = handle.read()
+    with open(path, "w", encoding="utf-8") as handle:
+        handle.write(text.replace("config oasis 'main'\n", f"config oasis 'main'\n\toption {name} '{value}'\n", 1))
+
+
 class Daemon:
     """A running oasisd: `.root`, `.process`, `call(method, **params)`, `stop()`, `kill()`."""
 

@@ -12,7 +12,7 @@ import sys
 from oasis import VERSION
 from oasis.errors import OasisError, UsageError
 from oasis.frontends.cli_arguments import read
-from oasis.frontends.cli_commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK
+from oasis.frontends.cli_commands import CANCELLED, COMMANDS, FAILED, FLAGS, HIDDEN, OK
 from oasis.frontends.cli_screen import Screen
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ def _run(argv: list[str], screen: Screen) -> int:
     if not words or "-h" in leading or "--help" in leading:
         words = ["help", *words[:1]]
     name = words[0]
-    if name not in COMMANDS:
+    if name not in COMMANDS and name not in HIDDEN:
         raise UsageError(f"unknown command {name!r}", "`oasis help` lists the commands")
     arguments = _read(name, words[1:])
     if arguments["-h"] or arguments["--help"]:
@@ -62,7 +62,7 @@ def _run(argv: list[str], screen: Screen) -> int:
 
 
 def _read(name: str, words: list[str]) -> dict[str, str]:
-    usage = COMMANDS[name][0]
+    usage = (COMMANDS.get(name) or HIDDEN[name])[0]
     try:
         return read(usage, words)
     except UsageError as error:
@@ -71,7 +71,7 @@ def _read(name: str, words: list[str]) -> dict[str, str]:
 
 def _function(name: str) -> Any:
     """Return the function of a command; its module is named in the table and imported now."""
-    module, _, function = COMMANDS[name][2].partition(":")
+    module, _, function = (COMMANDS.get(name) or HIDDEN[name])[2].partition(":")
     return getattr(__import__("oasis.frontends." + module, fromlist=(function,)), function)
 
 

@@ -25,6 +25,14 @@ STATES = {
     "rollback_failed": "PUTTING BACK FAILED",
 }
 
+_RESULTS = {"seen": "read back", "not read back": "not read back"}
+_PROOFS = {
+    "connection": "proved by a new connection",
+    "login": "proved by a new login",
+    "console": "at the console, which proves nothing of the network",
+    "word": "not proved, the owner said so",
+}
+
 
 def show(card: Card, screen: Screen) -> None:
     for text, look in card:
@@ -43,6 +51,8 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
         card.append((clean.line(f"  then: {services}"), ""))
     if plan["confirm_s"]:
         card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
+    if plan.get("new_address"):
+        card.append((clean.line(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
     if with_hash:
         card.append((clean.line(f"  plan {plan['id']}"), ""))
         card.append((clean.line(f"  hash {plan['hash']}"), ""))
@@ -68,6 +78,12 @@ def whole_change(change: dict[str, Any]) -> Card:
     card += _diff(change["diff"])
     for service in change["services"]:
         card.append((clean.line(f"  then: {service['action']} {service['name']}"), ""))
+    for result in ("seen", "not read back"):
+        looked = [item["what"] for item in change.get("verified", []) if item["result"] == result]
+        if looked:
+            card.append((clean.line(f"  {_RESULTS[result]}: {', '.join(looked)}"), ""))
+    if change.get("proof"):
+        card.append((clean.line(f"  still reached: {_PROOFS.get(change['proof'], change['proof'])}"), ""))
     if change.get("until_unix_s"):
         card.append((f"  until {local_time(change['until_unix_s'])}", ""))
     if change.get("expiry"):
@@ -86,6 +102,8 @@ def change_card(change: dict[str, Any]) -> Card:
             card.append((clean.line(f"  {service['action']} {service['name']} failed"), "-"))
     if change["state"] in ("rolled_back", "rollback_failed") and change.get("reason"):
         card.append((clean.line(f"  because {change['reason']}"), ""))
+    if change["state"] == "applied" and change.get("new_address"):
+        card.append((clean.line(f"  the router is now at http://{change['new_address']}/"), "bold"))
     left_s = change.get("confirm_in_s")
     if change["state"] == "applied" and left_s:
         card.append((f"  it is put back in {left_s} s unless it is kept", ""))

@@ -1,4 +1,4 @@
-"""`oasis changes`, `pending`, `confirm`, `rollback` and `undo`, and the question whether to keep a change.
+"""`oasis changes`, `pending`, `confirm`, `extend`, `rollback` and `undo`, and the question whether to keep a change.
 
 Contract: not answering keeps nothing; the daemon's own timer puts an unkept change back, also without us.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from oasis.core.when import since
-from oasis.errors import OasisError, UsageError
+from oasis.errors import OasisError, UnprovedError, UsageError
 from oasis.frontends import cli_cards as cards
 from oasis.frontends.cli_commands import FAILED, OK, ROLLED_BACK
 
@@ -69,8 +69,22 @@ def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Keep the waiting change."""
-    change = _show(call("change.confirm", {"change": arguments["CHANGE"] or _pending_id(call)}), screen)
+    params: dict[str, object] = {"change": arguments["CHANGE"] or _pending_id(call)}
+    if arguments["--unproved"]:
+        params["unproved"] = True
+    change = _show(call("change.confirm", params), screen)
     return {"confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}.get(change["state"], FAILED)
+
+
+def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Give the waiting change more time."""
+    params: dict[str, object] = {"change": arguments["CHANGE"] or _pending_id(call)}
+    if arguments["--seconds"]:
+        if not (arguments["--seconds"].isascii() and arguments["--seconds"].isdigit()):
+            raise UsageError(f"{arguments['--seconds']!r} is not a number of seconds", "oasis extend --seconds 120")
+        params["seconds"] = int(arguments["--seconds"])
+    _show(call("change.extend", params), screen)
+    return OK
 
 
 def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -99,12 +113,32 @@ def ask_to_keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str,
     answer = ask(screen, "Keep it? [y/N]", lambda: _is_pending(call, change), waiting.get("confirm_in_s") or 0)
     if answer == GONE:
         return _outcome(call, change)
-    method = "change.confirm" if answer == YES else "change.rollback"
     try:
-        done: dict[str, Any] = call(method, {"change": change["id"]})["change"]
+        done: dict[str, Any] = _keep(call, change, screen) if answer == YES else _roll_back(call, change)
     except OasisError as error:
         screen.failure(error)
         return _current(call, change)
+    return done
+
+
+def _roll_back(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    done: dict[str, Any] = call("change.rollback", {"change": change["id"]})["change"]
+    return done
+
+
+def _keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str, Any]:
+    """Keep a change; when nothing proves that the owner still gets in, ask whether that is meant."""
+    from oasis.frontends.cli_ask import YES, ask
+
+    try:
+        done: dict[str, Any] = call("change.confirm", {"change": change["id"]})["change"]
+        return done
+    except UnprovedError as error:
+        screen.failure(error)
+    left_s = (call("change.pending", {})["change"] or {}).get("confirm_in_s") or 0
+    if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
+        return _current(call, change)
+    done = call("change.confirm", {"change": change["id"], "unproved": True})["change"]
     return done
 
 

@@ -48,7 +48,20 @@ COMMANDS = {
         "WHEN is like 2h, 22:00, yesterday or 2026-11-20. CHANGE is an id.",
     ),
     "pending": ("", "show the change that waits to be kept", "cli_changes:pending", ""),
-    "confirm": ("[CHANGE]", "keep the change that waits for it", "cli_changes:confirm", ""),
+    "confirm": (
+        "[--unproved] [CHANGE]",
+        "keep the change that waits for it",
+        "cli_changes:confirm",
+        "What shows that you still reach the router is a login that is younger than the change: log in again and\n"
+        "confirm there. An older login went on over a connection that nobody may be able to open any more; with\n"
+        "--unproved the change is kept all the same.",
+    ),
+    "extend": (
+        "[--seconds NUMBER] [CHANGE]",
+        "get more time before the waiting change is put back",
+        "cli_changes:extend",
+        "Without NUMBER the whole time begins again. It ends 15 minutes after the change was applied at the latest.",
+    ),
     "rollback": ("[CHANGE]", "put the waiting change back now", "cli_changes:rollback", ""),
     "undo": (
         "[--no-wait] [--skip-conflicts] [CHANGE]",
@@ -75,6 +88,9 @@ COMMANDS = {
     ),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
+
+# Not for people, and not in the help: see the module.
+HIDDEN = {"alive": ("", "hand on a proof of life", "cli_alive:show", "")}
 
 FLAGS = ("-j", "--json", "-h", "--help")  # before or after every command
 

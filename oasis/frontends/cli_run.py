@@ -169,11 +169,13 @@ class Turn:
             self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
 
     def _on_change(self, event: dict[str, Any]) -> None:
-        self._see(event["change"])
-        if self._asks and event["change"]["state"] == "applied" and event["change"].get("confirm_in_s"):
+        change = event["change"]
+        is_known = change["id"] == self._change.get("id")  # more time, or a proof: nothing to ask again
+        self._see(change)
+        if not is_known and self._asks and change["state"] == "applied" and change.get("confirm_in_s"):
             from oasis.frontends.cli_changes import ask_to_keep
 
-            self._see(ask_to_keep(self._call, event["change"], self._screen))
+            self._see(ask_to_keep(self._call, change, self._screen))
 
     def _on_error(self, event: dict[str, Any]) -> None:
         error = error_of(event["error"])

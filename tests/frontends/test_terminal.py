@@ -131,6 +131,28 @@ def test_change_not_kept_is_put_back_at_once(at_terminal):
     assert daemon.params_of("change.rollback") == [{"change": "k1"}]
 
 
+@pytest.mark.parametrize("typed, status, confirms", [("y\n", 0, 2), ("n\n", 0, 1)])
+def test_without_a_proof_keeping_is_asked_about_a_second_time(at_terminal, typed, status, confirms):
+    run = Run()
+    answers = [answer for answer in run.answers() if answer[0] != "change.confirm"]
+    unproved = {"error": {"code": "unproved", "message": "this login is older", "hint": "log in again"}}
+    answers.append(("change.confirm", {"change": "k1"}, unproved))
+    answers.append(("change.confirm", {"change": "k1", "unproved": True}, run.settle("confirmed")))
+    terminal, daemon = at_terminal(answers, "prompt", "rename my wifi")
+    terminal.wait_for("Apply this? [y/N] ")
+    terminal.type("y\n")
+    terminal.wait_for("Keep it? [y/N]")
+    terminal.type("y\n")
+    terminal.wait_for("oasis: hint: log in again")
+    terminal.wait_for("Keep it without a proof? [y/N]")
+    terminal.type(typed)
+    terminal.wait_for("Renamed.")
+    assert terminal.leave() == status
+    assert len(daemon.params_of("change.confirm")) == confirms
+    assert daemon.params_of("change.rollback") == []
+    assert ("oasis confirm k1" in terminal.text) is (confirms == 1), "it still waits, and how to keep it is said"
+
+
 def test_countdown_runs_out_and_the_outcome_is_told(at_terminal):
     run = Run(pending_s=2)
     terminal, daemon = at_terminal(run.answers(), "prompt", "rename my wifi")

@@ -4,14 +4,16 @@ import os
 
 import pytest
 
-from tests.daemon import copy_root, start_daemon
+from tests.daemon import copy_root, set_option, start_daemon
 from tests.frontends import launcher
 from tests.frontends.terminal import Terminal
 
 
 @pytest.fixture
 def daemon(tmp_path):
-    daemon = start_daemon(copy_root(str(tmp_path / "root")))
+    root = copy_root(str(tmp_path / "root"))
+    set_option(root, "alive_loopback", "1")  # as `make run` does for its folder
+    daemon = start_daemon(root)
     yield daemon
     daemon.stop()
 
