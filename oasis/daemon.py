@@ -115,7 +115,6 @@ class Daemon:
         self._clock = clock = Clock()
         self.settings = Settings(root, files)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
-        self._records = Xid(clock.unix_s, os.urandom)
         self._backend = self.settings.choice("uci_backend", BACKENDS)
         self.runs = Runs(self._new_record_id, clock.now_s)
         shop = self._workshop()
@@ -143,6 +142,7 @@ class Daemon:
         planner = Planner(root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s)
         journal = Journal(files, root.state_folder, _free_bytes)
         self._ubus = ubus = Ubus(self._executor, root.program("ubus"))
+        self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         transaction = Transaction(
             root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,
             self._evidence,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 
 from oasis.core import jsonl
+from oasis.core.ids import xid_s
 from oasis.errors import ApplyError, SchemaError, UsageError
 from oasis.system.digest import sha256
 
@@ -128,9 +129,11 @@ class Journal:
     def update(self, change: str, **fields: object) -> Record:
         """Change fields of a record that is in the history, "" takes one out; return the record."""
         with self._lock:
-            record = {**self.read(change), **fields}
+            old = self.read(change)
+            record = {**old, **fields}
             record = {key: value for key, value in record.items() if key not in fields or value != ""}
-            self.write(record)
+            if record != old:
+                self.write(record)
             return record
 
     def read(self, change: str) -> Record:
@@ -163,6 +166,10 @@ class Journal:
             except UsageError:
                 continue  # a record torn by a power cut before its change began
         return found
+
+    def next_s(self) -> int:
+        """Return the second after the newest change's: ids from then on sort behind it, whatever the clock says."""
+        return max([xid_s(name) for name in self._files.names(self._history)], default=-1) + 1
 
     def trim(self) -> None:
         """Remove the oldest records beyond HISTORY, but none that still has to end by itself."""

@@ -98,17 +98,22 @@ class Transaction:
                 record = self._journal.read(change)
             except UsageError:
                 record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
+            if not STATES[str(record["state"])]:
+                # The power failed between the last word on the record and the removal of what was pending, or that was
+                # not synced: whole copies that are still listed are put back, whatever the record says.
+                record["state"] = "prepared"
             self._put_back(record, "the daemon or the router stopped before the change was kept")
             return record
 
     def _close_interrupted(self) -> None:
-        """Tell the end of a change whose record was not written any more: removing the list is what confirms it."""
-        for record in self._journal.records()[:1]:
-            if record["state"] not in ("prepared", "applied"):
-                return
-            is_written = all(sha256(self._planner.read(name)) == sum_ for name, sum_ in record["after"].items())
-            record["state"] = "confirmed" if is_written else "rolled_back"
-            self._journal.write(record)
+        """Tell the end of changes whose records were not written any more: removing the list is what confirms one."""
+        for record in self._journal.records():
+            if record["state"] in ("prepared", "applied"):
+                is_written = all(sha256(self._planner.read(name)) == sum_ for name, sum_ in record["after"].items())
+                record["state"] = "confirmed" if is_written else "rolled_back"
+                self._journal.write(record)
+            if record["state"] == "confirmed" and record.get("undoes") and not record.get("undone_by"):
+                self._mark_undone(record)
 
     def apply(self, plan: Plan, message: str = "") -> Record:
         """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
@@ -353,8 +358,8 @@ class Transaction:
             self._guard = None
 
     def _mark_undone(self, record: Record) -> None:
-        other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
         try:
+            other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
             if other.get("undoes"):  # undoing an undo: what that had undone stands again
                 self._journal.update(str(other["undoes"]), undone_by="")
         except UsageError:

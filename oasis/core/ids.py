@@ -88,19 +88,33 @@ def scru128_ms(text: str) -> int:
 
 
 class Xid:
-    """Make xids; `machine_and_process` are 5 bytes that tell this process from others."""
+    """Make xids; `machine_and_process` are 5 bytes that tell this process from others.
 
-    def __init__(self, now_s: "Clock", random: "Random", machine_and_process: "bytes | None" = None) -> None:
+    Each sorts behind the ones before it, also when the clock was set back; none is of an earlier second than `from_s`.
+    """
+
+    def __init__(
+        self, now_s: "Clock", random: "Random", machine_and_process: "bytes | None" = None, from_s: int = 0
+    ) -> None:
         self._now_s = now_s
+        self._second = from_s
         self._place = (random(5) if machine_and_process is None else machine_and_process)[:5]
         self._counter = int.from_bytes(random(3), "big")
 
     def next(self) -> str:
         """Return the next id: 20 digits of 0-9 a-v."""
+        self._second = max(int(self._now_s()), self._second)
         self._counter = (self._counter + 1) & _COUNTER_MAX
-        raw = int(self._now_s()).to_bytes(4, "big") + self._place + self._counter.to_bytes(3, "big")
+        if not self._counter:
+            self._second += 1  # a counter that starts again would sort before its last value
+        raw = self._second.to_bytes(4, "big") + self._place + self._counter.to_bytes(3, "big")
         number = int.from_bytes(raw, "big") << 4  # 96 bits to 20 digits of 5 bits
         return "".join([_DIGITS[(number >> shift) & 31] for shift in range(95, -1, -5)])
+
+
+def xid_s(text: str) -> int:
+    """Return the Unix second in which an xid was made; 0 for what is no xid."""
+    return int(text, 32) >> 68 if is_xid(text) else 0
 
 
 def is_xid(text: object) -> bool:

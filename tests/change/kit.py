@@ -88,11 +88,11 @@ class Kit:
         self.parts = None
         self.is_here_fine = True
         self.bus = bus
-        self.ids = Xid(self.clock.unix_s, os.urandom)
         self.executor = self.programs(Executor(self.root.environment(), self.root.allowed(SCRIPTS)))
         policy = Policy(approval, confirm_s)
-        self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
+        self.ids = Xid(self.clock.unix_s, os.urandom, None, self.journal.next_s())
+        self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
         self.transaction = Transaction(
             self.root,
             self.journal,
