@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.offline.tokens import WIDE, Token, is_near, normal
+from oasis.offline.tokens import Token, is_near, normal, spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 STEPS = 30_000  # tries a sentence may cost; real ones stay under 3,000
 SLIPS = 3  # mistyped keywords in one sentence
 
-# Wide characters are a keyword each, as they are tokens.
-_PIECE = re.compile(r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[" + WIDE + r"]|[^()\[\]|<>{}\s" + WIDE + "]+")
+_PIECE = re.compile(r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
 _BRACKET = re.compile(r"[()\[\]]")
 _SLOT = re.compile(r"\{(\w+)\}")
 # A keyword, or a choice of keywords without anything in it; and what these begin with.
 _FLAT = re.compile(r"\(?[^()\[\]<>{}]+\)?\Z")
-_BEGIN = re.compile(r"(?:^|[(|])\s*([" + WIDE + r"]|[^()|\s" + WIDE + "]+)")
+_BEGIN = re.compile(r"(?:^|[(|])\s*([^()|\s]+)")
 
 
 class Match:
@@ -110,12 +109,15 @@ class Grammar:
     def parse(self, text: str) -> list[Node]:
         """Return the parsed pattern. Raises: ValueError for a pattern with an open bracket."""
         if text not in self._parsed:
-            words = _PIECE.findall(normal(text, self.fold))
+            words = _PIECE.findall(self._normal(text))
             nodes, at = _sequence(words, 0)
             if at != len(words):
                 raise ValueError(f"pattern {text}: bracket")
             self._parsed[text] = nodes
         return self._parsed[text]
+
+    def _normal(self, text: str) -> str:
+        return normal(spaced(text), self.fold)  # wide characters are a keyword each, as they are tokens
 
     def is_slip(self, word: str, keyword: str) -> bool:
         """Tell whether `word` is the keyword mistyped and no word of its own."""
@@ -130,7 +132,7 @@ class Grammar:
     def starts(self, piece: str) -> tuple[set[str], bool]:
         """Return the keywords a piece can begin with, and whether it must begin with one of them."""
         if _FLAT.match(piece):
-            return set(_BEGIN.findall(normal(piece, self.fold))), True
+            return set(_BEGIN.findall(self._normal(piece))), True
         if piece not in self._starts:
             self._starts[piece] = self._starts_of(self.parse(piece))
         return self._starts[piece]
@@ -239,7 +241,8 @@ def _first(text: str) -> tuple[str, str]:
         piece = _PIECE.match(text)
         if not piece or text[0] in ")]|":
             raise ValueError(f"pattern {text}: bracket")
-        return piece.group(), text[piece.end() :].lstrip()
+        first = spaced(piece.group()).split()[0]
+        return first, text[len(first) :].lstrip()
     level = 0
     for bracket in _BRACKET.finditer(text):
         level += 1 if bracket.group() in "([" else -1

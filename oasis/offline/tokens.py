@@ -11,7 +11,9 @@ import re
 SENTENCE_CHARS = 600  # a request is one or two sentences; more is prose for a language model
 SENTENCE_TOKENS = 80
 
-WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f"
+# Japanese, Chinese, Korean, half-width Japanese. Not a regular expression's class: compiling one of that size takes
+# longer than understanding a sentence.
+_WIDE = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
 _QUOTES = (
     ("“", "”"),
     ("„", "“"),
@@ -54,12 +56,24 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
             at += len(quoted.tail)
             found.append(quoted)
             continue
-        match = re.compile(f"[{WIDE}]|[^\\s{WIDE}]+|\\s+").match(text, at)
-        chunk = match.group() if match else text[at]
-        if not chunk.isspace():
-            _word(found, chunk, at, fold)
-        at += len(chunk)
+        end = at + 1
+        if not text[at].isspace():
+            while not _is_wide(text[at]) and end < len(text) and not text[end].isspace() and not _is_wide(text[end]):
+                end += 1
+            _word(found, text[at:end], at, fold)
+        at = end
     return found
+
+
+def _is_wide(char: str) -> bool:
+    return char >= _WIDE[0][0] and any(first <= char <= last for first, last in _WIDE)
+
+
+def spaced(text: str) -> str:
+    """Return a text with blanks around each wide character."""
+    if max(text, default="") < _WIDE[0][0]:
+        return text
+    return "".join(f" {char} " if _is_wide(char) else char for char in text)
 
 
 def normal(word: str, fold: dict[str, str]) -> str:
@@ -104,7 +118,7 @@ def _word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None
 def is_near(word: str, keyword: str) -> bool:
     """Tell whether `word` is `keyword` mistyped: same first letter, one slip, two in long words, none in short ones."""
     gap = len(word) - len(keyword)
-    if not -2 <= gap <= 2 or (word[:1] != keyword[:1] and word[:1] != keyword[1:2]):
+    if not word or not -2 <= gap <= 2 or word[0] not in keyword[:2]:
         return False  # nearly all pairs of words end here
     limit = 0 if len(keyword) < 4 else 1 if len(keyword) < 8 else 2
     if abs(gap) > limit or word[:1] != keyword[:1] or any(char.isdigit() for char in word + keyword):

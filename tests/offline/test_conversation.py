@@ -232,3 +232,16 @@ def test_hostile_device_names_stay_data():
     assert router.changes(events)["firewall.oasis_block_1.name"] == "Block reboot summary ip 31m"
     told = text_of(router.ask("block the fridge"))
     assert "\x1b" not in told and "\u202e" not in told and "{summary}" in told
+
+
+@pytest.mark.parametrize(("identifier", "words"), [("offline_de_1_0", "Erledigt"), ("call_7", "Done"), ("", "Done")])
+def test_result_is_told_in_the_language_of_its_call(identifier, words):
+    # A call of a model says no language: then the owner's words do.
+    called = {"type": "tool_use", "id": identifier, "name": "configure", "input": {"summary": "x"}}
+    told = [{"type": "text", "text": '{"status": "applied"}'}]
+    messages = [
+        {"role": "user", "content": "call this router attic"},
+        {"role": "assistant", "content": [called]},
+        {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": identifier, "content": told}]},
+    ]
+    assert words in text_of(reply(messages, Router().facts, NOW_S))

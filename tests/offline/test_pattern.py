@@ -1,0 +1,71 @@
+"""Patterns looked at together read a sentence as each of them alone would."""
+
+import pytest
+
+from oasis.offline import provider
+from oasis.offline.pattern import Branch, Grammar, Matcher
+from oasis.offline.provider import Provider
+from oasis.offline.slots import fits
+from oasis.offline.tokens import tokenize
+
+ONE = Provider()
+MORE = {
+    "en": ("whcih devices are conected", "teh wifi", "set wifi on", "", "turn of the wfi on 5 ghz", "please"),
+    "de": ("WLAN auss", "nenne den Ruoter Speicher", "zeig mir die Geräte", "sperre die xbox", "", "bitte"),
+}
+
+
+def sentences(name):
+    intents = ONE.grammar(name).language["intents"]
+    return [*MORE[name], *(texts["example"] for texts in intents.values() if "example" in texts)]
+
+
+def readings(grammar, sentence, patterns, slips=3):
+    matcher = Matcher(grammar, tokenize(sentence, grammar.fold), lambda kind, tokens: fits(kind, tokens, set()), slips)
+    return {number: (match.keywords, match.slips, match.slots) for number, match in matcher.best(patterns).items()}
+
+
+@pytest.mark.parametrize("slips", [0, 3])
+@pytest.mark.parametrize("name", ONE.languages)
+def test_patterns_together_read_as_each_alone(name, slips):
+    grammar, kinds = ONE.grammar(name), {intent: provider.kinds_of(one) for intent, one in ONE.intents.items()}
+    texts = grammar.language["intents"]
+    patterns = [(pattern, kinds[intent]) for intent in texts for pattern in texts[intent]["patterns"]]
+    found = 0
+    for sentence in sentences(name):
+        alone = {}
+        for number, (pattern, types) in enumerate(patterns):
+            alone.update(readings(grammar, sentence, Branch([(number, pattern, types)]), slips))
+        assert readings(grammar, sentence, grammar.of_intents("patterns")[0], slips) == alone, sentence
+        found += len(alone)
+    assert found > 30
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence", "slots"),
+    [
+        ("重启 [the] {name}", "重启nas", {"name": (2, 3)}),
+        ("(重启|restart){name}", "重 启 nas", {"name": (2, 3)}),
+        ("<verb> {name}", "turn on nas", {"name": (2, 3)}),
+        ("[<verb>] the {what} now", "the wi fi now", {"what": "wifi"}),
+        ("{what} (on|off [again])", "wi fi off again", {"what": "wifi"}),
+    ],
+)
+def test_pattern_reads(pattern, sentence, slots):
+    grammar = Grammar({"classes": {"verb": "(turn on|start)"}, "lists": {"what": {"wifi": ["wifi", "wi fi"]}}})
+    assert readings(grammar, sentence, Branch([(7, pattern, {})]))[7][2] == slots
+
+
+@pytest.mark.parametrize("pattern", ["(a|b", "a)", "[a|]", "()", "a (b|) c", "<unknown>", "a | b"])
+def test_broken_pattern_is_refused(pattern):
+    grammar = Grammar({})
+    with pytest.raises(ValueError):
+        grammar.parse(pattern)
+        readings(grammar, "a b c", Branch([(0, pattern, {})]))
+
+
+def test_slots_of_one_name_keep_the_type_of_their_intent():
+    grammar = Grammar({})
+    patterns = Branch([(0, "open {port}", {"port": "port"}), (1, "open {port}", {"port": "ports"})])
+    assert set(readings(grammar, "open 80", patterns)) == {0, 1}
+    assert set(readings(grammar, "open 80 and 443", patterns)) == {1}
