@@ -119,6 +119,7 @@ class Daemon:
         self.runs = Runs(self._new_record_id, clock.now_s)
         shop = self._workshop()
         self.transaction = shop.transaction
+        self._journal = shop.journal
         self.models = Models(self.settings.number("worker_max", 2), self.settings.number("worker_idle_s", 60))
         store = Store(files, self.settings.chat_folder(), self._new_record_id)
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
@@ -207,9 +208,24 @@ class Daemon:
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
+        self._take_over()
         self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
+
+    def _take_over(self) -> None:
+        """Put the rollback list of the Oasis that was here before into the history, once."""
+        if not self._files.names(self.root.state_folder + "/backup"):
+            return
+        from oasis.change.upstream import import_rollbacks
+
+        try:
+            count = import_rollbacks(self._journal, self._files, self.root.state_folder)
+        except OasisError as error:
+            self.notes.append("the old rollback list is not taken over yet: %s" % error.message)
+            return
+        if count:
+            self.notes.append("%d changes of the old rollback list are in the history" % count)
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""

@@ -299,3 +299,46 @@ def test_a_signal_in_the_middle_of_nothing_ends_it_quickly(root):
         assert daemon.process.wait(5) == 0
     finally:
         daemon.kill()
+
+
+def test_the_old_rollback_list_is_taken_over_once(tmp_path):
+    root = copy_root(str(tmp_path / "router"))
+    folder = root + "/etc/oasis/backup/list1"
+    os.makedirs(folder)
+    with open(root + "/etc/config/system", encoding="utf-8") as system, open(folder + "/system", "w") as stored:
+        stored.write("package system\n" + system.read())
+    with open(folder + "/backup_uci_list.json", "w") as names:
+        names.write('["system"]')
+    where = {"config": "system", "section": "@system[0]", "option": "hostname", "value": "'attic'"}
+    with open(folder + "/uci_list.json", "w") as commands:
+        json.dump({"set": [{"param": "", "class": where}], "add": {}}, commands)
+    for log in ("1 changes of the old rollback list are in the history", ""):
+        daemon = start_daemon(root)
+        try:
+            (change,) = daemon.call("change.list")["changes"]
+            assert change["source"] == "upstream"
+            assert log in daemon.log()
+        finally:
+            daemon.stop()
+    assert daemon.log().count("rollback list") == 1
+
+
+def test_a_change_whose_end_came_while_nothing_ran_ends_at_the_start(root):
+    daemon = start_daemon(root)
+    say(daemon, "call this router attic")
+    change = daemon.call("change.list")["changes"][0]["id"]
+    daemon.stop()
+    path = f"{root}/etc/oasis/changes/{change}/record.json"
+    with open(path, encoding="utf-8") as handle:
+        record = json.load(handle)
+    with open(path, "w", encoding="utf-8") as handle:
+        json.dump({**record, "until_unix_s": int(time.time()) - 5}, handle)
+    daemon = start_daemon(root)
+    try:
+        deadline = time.monotonic() + 15
+        while not daemon.call("change.load", change=change)["change"].get("undone_by"):
+            assert time.monotonic() < deadline, daemon.log()
+            time.sleep(0.05)
+    finally:
+        daemon.stop()
+    assert b"hostname 'OpenWrt'" in config(root, "system")

@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import threading
 import time
 
 import pytest
@@ -446,3 +447,17 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     assert 0 <= change["until_unix_s"] - now - 7200 <= 5
     assert plan["until_unix_s"] == change["until_unix_s"]
     assert "undone by itself" in plan["words"][-1]
+    assert [thread.name for thread in threading.enumerate()].count("expiry") == 1
+
+
+def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
+    operator = Operator(
+        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: None, lambda: None, lambda: False
+    )
+    arguments = {"commands": ["uci set system.@system[0].description=attic"], "until": "1s"}
+    change = configure.run(arguments, operator)["change"]
+    deadline = time.monotonic() + 15
+    while not call("change.load", change=change)["change"].get("undone_by"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert call("audit.list")["lines"][0]["what"] == "expired"

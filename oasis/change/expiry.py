@@ -102,6 +102,7 @@ class Expiry:
             with self._news:
                 self._has_news = False
             try:
+                self._transaction.wait_idle()  # a change is told before its record is written
                 wait_s = self.step()
             except OasisError as error:  # the flash cannot be read
                 self._log("ends of changes: %s" % error.message)

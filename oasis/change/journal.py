@@ -18,7 +18,7 @@ from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Record, Touched
+    from oasis.change.shapes import Callable, Images, Record, Touched
     from oasis.system.files import Files
 
 # Records kept for undo; a record of a stock package is about 10 kB.
@@ -47,11 +47,7 @@ class Journal:
         Raises: ApplyError without space, StoreError when the flash refuses; nothing is pending then.
         """
         self._check_space(touched)
-        folder = self._history + "/" + str(record["id"])
-        for image in ("before", "after"):
-            self._files.folder(folder + "/" + image)
-            for item in touched:
-                self._files.replace(folder + "/" + image + "/" + str(item["name"]), item[image])
+        self._write_images(str(record["id"]), touched)
         self.write(record)
         self._files.folder(self.pending + "/files")
         for item in touched:
@@ -125,6 +121,23 @@ class Journal:
         folder = self._history + "/" + str(record["id"])
         self._files.folder(folder)
         self._files.replace(folder + "/record.json", jsonl.line(record))
+
+    def add(self, record: Record, images: Images) -> None:
+        """Put a change that is over into the history, with its images; the record is written last.
+
+        Raises: ApplyError without space, StoreError when the flash refuses.
+        """
+        touched = [{"name": name, "before": pair[0], "after": pair[1]} for name, pair in images.items()]
+        self._check_space(touched)
+        self._write_images(str(record["id"]), touched)
+        self.write(record)
+
+    def _write_images(self, change: str, touched: list[Touched]) -> None:
+        for image in ("before", "after"):
+            folder = "%s/%s/%s" % (self._history, change, image)
+            self._files.folder(folder)
+            for item in touched:
+                self._files.replace(folder + "/" + str(item["name"]), item[image])
 
     def update(self, change: str, **fields: object) -> Record:
         """Change fields of a record that is in the history, "" takes one out; return the record."""

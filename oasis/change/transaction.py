@@ -295,6 +295,11 @@ class Transaction:
             return None
         return {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
 
+    def wait_idle(self) -> None:
+        """Return when nothing is being applied: what was told until now is on flash then."""
+        with self._lock:
+            return
+
     def _waiting(self, change: str) -> Record:
         if self._record is None:
             raise UsageError("no change waits to be kept", "see what happened with: oasis changes")
