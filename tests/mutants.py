@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -208,6 +209,7 @@ def check_whole(place: Workplace, chosen: list[tuple[str, str, str, str, tuple[s
 def main(words: list[str]) -> int:
     chosen = [mutant for mutant in MUTANTS if not words or any(word in mutant[0] for word in words)]
     survived = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the copy goes, and so do the tests in it
     with tempfile.TemporaryDirectory(prefix="oasis-mutants-") as folder:
         place = Workplace(folder)
         try:

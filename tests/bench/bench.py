@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import platform
+import signal
 import statistics
 import sys
 import tempfile
@@ -245,6 +246,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> int:
     sizes = arguments(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the daemons that were started end with us
     bench = Bench(sizes)
     with tempfile.TemporaryDirectory(prefix="oasis-bench-") as folder:
         try:
