@@ -8,8 +8,8 @@ socket and no settings.
     call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
 
-Taint goes with the text: what the model was sent when it made a call is told to the tool, what a tool says of its result
-is stored with it, and an answer given with tainted text in sight is tainted as well, for it may repeat that.
+Taint goes with the text: what the model was sent when it made a call is told to the tool, what a tool says of its
+result is stored with it, and an answer given with tainted text in sight is tainted as well, for it may repeat that.
 """
 
 from __future__ import annotations

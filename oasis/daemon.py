@@ -21,6 +21,7 @@ from oasis.change.expiry import Expiry
 from oasis.change.journal import Journal
 from oasis.change.plan import Planner
 from oasis.change.policy import APPROVALS, Policy
+from oasis.change.redact import Masked, Redactor
 from oasis.change.transaction import Transaction
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
@@ -135,6 +136,7 @@ class Daemon:
 
     def _workshop(self) -> Workshop:
         files, clock, root = self._files, self._clock, self.root
+        self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
         policy = Policy(
             self.settings.choice("approval", APPROVALS),
             self.settings.number("confirm_s", 0),
@@ -150,9 +152,13 @@ class Daemon:
         )  # fmt: skip
         facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
         facts.history = journal.records
+        facts.key = self.settings.install_key()
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, _log)
-        return Workshop(facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment)
+        return Workshop(
+            facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
+            self.redactor,
+        )  # fmt: skip
 
     def _evidence(self) -> Evidence:
         if self._parts is None:
@@ -315,6 +321,7 @@ def main(argv: list[str]) -> int:
     os.chdir("/")  # where every program that we start works
     try:
         daemon = Daemon(root)
+        sys.stderr = Masked(sys.stderr, daemon.redactor.text)
         daemon.start()
     except OasisError as error:
         print("oasisd: error: %s" % error.message, file=sys.stderr)

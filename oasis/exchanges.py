@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from oasis.agent import Turn
+from oasis.change.foreign import DEVICES
 from oasis.core import jsonl, thread
 from oasis.errors import OasisError, UsageError
 from oasis.runs import Run
@@ -17,11 +18,12 @@ from oasis.tools.operator import Operator
 
 if False:  # annotations only
     from oasis.agent import Ask, OnEvent
-    from oasis.core.shapes import Callable, Message, Protocol
+    from oasis.core.shapes import Any, Callable, Message, Protocol
     from oasis.core.store import Chat, Store
     from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
+    from oasis.tools.facts import Facts
     from oasis.tools.operator import Workshop
     from oasis.tools.registry import Registry
 
@@ -91,10 +93,11 @@ class Exchanges:
 
     def _answer(self, run: Run, chat: Chat, message: str, service: dict[str, object]) -> tuple[str, str]:
         run.emit("message", id=message, role="user")
-        operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled)
+        is_model = service["vendor"] != OFFLINE
+        operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled, is_model)
         turn = Turn(
             chat,
-            self._ask(service, run),
+            self._ask(service, run) if is_model else self._ask_offline,
             lambda name, arguments, taint: self._registry.call(name, arguments, operator.seeing(taint)),
             self._registry.specs(),
             _system_prompt(),
@@ -128,8 +131,6 @@ class Exchanges:
         return str(message["id"])
 
     def _ask(self, service: dict[str, object], run: Run) -> Ask:
-        if service["vendor"] == OFFLINE:
-            return self._ask_offline
         request: dict[str, object] = {
             "op": "chat",
             "vendor": service["vendor"],
@@ -140,14 +141,50 @@ class Exchanges:
             "options": {"stream": True},
         }
 
+        hide = self._shop.redactor.hide
+
+        def hear(event: dict[str, Any], on_event: OnEvent) -> None:
+            on_event(hide(event) if event["type"] == "error" else event)  # a service may repeat what it was sent
+
         def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-            self._models.chat({**request, "messages": messages, "tools": tools}, on_event, run.is_cancelled)
+            # The descriptions of tools are our own words; what could be secret is in the messages.
+            sent = [_outgoing(message, hide(message, run.chat)) for message in messages]
+            self._models.chat(
+                {**request, "messages": sent, "tools": tools}, lambda event: hear(event, on_event), run.is_cancelled
+            )
 
         return ask
 
     def _ask_offline(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-        for event in self._offline.reply(messages, self._shop.facts, self._unix_s()):
+        facts = _Listening(self._shop.facts)
+        for event in self._offline.reply(messages, facts, self._unix_s()):
             on_event(event)
+            if any(name in jsonl.dumps(event) for name in facts.names):
+                on_event({"type": "taint", "taint": [DEVICES]})
+
+
+class _Listening:
+    """The facts that the built-in provider asks for; remembers the names of devices that it was told."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.names: set[str] = set()
+        self.config = facts.config
+        self.interfaces = facts.interfaces
+        self.services = facts.services
+
+    def devices(self) -> list[dict[str, object]]:
+        found = self._facts.devices()
+        self.names.update(str(device["name"]) for device in found if device["name"])
+        return found
+
+
+def _outgoing(message: Message, hidden: Message) -> Message:
+    """Return a message as a model gets it: thinking that had to be changed is left out, for it is signed."""
+    if hidden is message or isinstance(hidden["content"], str):
+        return hidden
+    pairs = zip(message["content"], hidden["content"], strict=True)
+    return {**hidden, "content": [new for old, new in pairs if new is old or new["type"] != "thinking"]}
 
 
 def _nothing() -> None:

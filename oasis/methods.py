@@ -12,6 +12,7 @@ from oasis import VERSION
 from oasis.change import history
 from oasis.change.plan import card
 from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.tools import replies
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Callable
@@ -116,8 +117,11 @@ class Methods:
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, arguments)
-        reply: dict[str, object] = getattr(self, name.replace(".", "_"))(role=role, **values)
-        return reply
+        try:
+            reply = getattr(self, name.replace(".", "_"))(role=role, **values)
+        except OasisError as error:
+            raise self._shop.redactor.error(error)
+        return replies.shown(reply, self._shop.redactor, self._shop.facts)
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
         service = self._settings.services()[0]
@@ -222,14 +226,14 @@ class Methods:
             except UsageError:
                 continue  # deleted since it was listed
             items.append(
-                {"id": name, "title": chat.title(), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()}
+                {"id": name, "title": replies.title(chat), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()}
             )
         items.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
         return {"item": items}
 
     def chat_load(self, role: dict[str, object], id: str) -> dict[str, object]:
         chat = self._store.open(id)
-        return {"id": id, "title": chat.title(), "messages": chat.list(), "reports": chat.reports}
+        return {"id": id, "title": replies.title(chat), "messages": chat.list(), "reports": chat.reports}
 
     def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
         if any(run.chat == id for run in self._runs.active()):

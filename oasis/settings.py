@@ -93,6 +93,13 @@ class Settings:
         """Return the API key of a service, "" when none is set; for a worker's request only."""
         return self._keys().get(identifier, "")
 
+    def keys(self) -> list[str]:
+        """Return all API keys, for nothing but to look whether a text holds one; none when the file is damaged."""
+        try:
+            return list(self._keys().values())
+        except SettingsError:
+            return []  # then nobody can have taken one from it
+
     def set_key(self, identifier: str, key: str) -> None:
         """Store the API key of a service; an empty one removes it."""
         keys = self._keys()

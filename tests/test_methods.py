@@ -354,7 +354,7 @@ def test_a_chat_deleted_while_chats_are_listed_is_left_out():
             raise UsageError("there is no chat " + name)
 
     methods = Methods("/", "", Vanishing(), None, None, None, None, None)
-    assert methods.call("chat.list", {}, VIEWER) == {"item": []}
+    assert methods.chat_list(VIEWER) == {"item": []}
 
 
 def test_methods_that_name_what_is_not_there_say_so(call):

@@ -47,6 +47,7 @@ class Audit:
         last = whole.rstrip(b"\n").rpartition(b"\n")[2]
         line = jsonl.line(
             {
+                **({"tainted": True} if plan.get("tainted") else {}),
                 "when_unix_s": self._unix_s(),
                 "what": what,
                 "plan": plan["id"],

@@ -3,6 +3,7 @@
 Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
+     "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
      "new_address"?: where the router will be on its own network, when that moves}
@@ -12,7 +13,7 @@ other. Planning reads the router and writes nothing.
 
 from __future__ import annotations
 
-from oasis.change import catalogue, difference
+from oasis.change import catalogue, difference, foreign, secrets
 from oasis.change.commands import as_commands
 from oasis.core import jsonl, when
 from oasis.errors import ApplyError, PolicyError, UciError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
+TAINTED = "text from devices or networks was in the conversation"
 
 TAINTED = "text from devices or networks was in the conversation"
 # Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
@@ -138,9 +140,11 @@ class Planner:
     def _plan(self, images: Images, run: str, chat: str, summary: str, is_undo: bool = False) -> Plan | None:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
-        diff = []
+        diff, shown = [], []
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
+            # What is new is foreign only where something old comes back.
+            shown += [before, after] if is_undo else [before]
             differences += difference.compare(before, after, name)
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
@@ -151,6 +155,8 @@ class Planner:
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
         plan["words"] = difference.sentences(differences)
+        for package in shown:
+            plan["untrusted"] += foreign.told(package, plan["words"])
         plan["diff"] = diff
         plan["before"] = {name: sha256(pair[0]) for name, pair in images.items()}
         if "network" in images:
@@ -165,19 +171,28 @@ class Planner:
         return {
             "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
-            "is_restore": False, "undoes": "", "until_unix_s": 0,
+            "is_restore": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
         }  # fmt: skip
+
+    def taint(self, plan: Plan, labels: list[str]) -> Plan:
+        """Return a plan whose maker had words of others in sight: never low, and never without the owner."""
+        plan["tainted"] = True
+        plan["untrusted"] += labels
+        if plan["risk"] == "low":
+            plan["risk"] = "risky"
+        plan["reasons"] = [*plan["reasons"], TAINTED]
+        return self._bind(plan)
 
     def _bind(self, plan: Plan) -> Plan:
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
-        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]))
+        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]), bool(plan["tainted"]))
         plan["expires_s"] = self._now_s() + EXPIRES_S
         plan["hash"] = self.hash(plan)
         return plan
 
     def hash(self, plan: Plan) -> str:
         """Return the plan_hash of what a plan says now."""
-        keys = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s")
+        keys = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted")
         bound = {key: plan[key] for key in keys}
         bound["format"] = FORMAT
         bound["forces"] = []
@@ -227,14 +242,17 @@ def _mask(images: Images) -> Callable[[Operation, str], str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
     def mask(operation: Operation, value: str) -> str:
-        return difference.NEW_MASK if value in held.get(str(operation["package"]), ()) else value
+        package = str(operation["package"])
+        is_secret = value in held.get(package, ()) or secrets.may_hold(package, str(operation["option"]))
+        return difference.NEW_MASK if is_secret else value
 
     return mask
 
 
 def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
-    keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "services", "confirm_s")
+    keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
+            "confirm_s")  # fmt: skip
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
     shown.update({key: plan[key] for key in ("until_unix_s", "new_address") if plan.get(key)})

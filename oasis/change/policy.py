@@ -97,9 +97,9 @@ class Policy:
             if rule["package"] == before.name
         )
 
-    def needs_approval(self, risk: str) -> bool:
-        """Return whether a plan of that class waits for the owner."""
-        return self.approval == "all" or (risk != "low" and self.approval != "none")
+    def needs_approval(self, risk: str, is_tainted: bool = False) -> bool:
+        """Return whether a plan of that class waits for the owner; a tainted one does under every setting."""
+        return is_tainted or self.approval == "all" or (risk != "low" and self.approval != "none")
 
     def confirm_s(self, packages: list[str], risk: str) -> int:
         """Return the seconds that an applied change waits to be kept; 0 when it need not be."""

@@ -28,6 +28,20 @@ def is_secret(package: str, type: str, option: str) -> bool:
     return not _matches(_rules["shown"], path) and _matches(_rules["secret"], path)
 
 
+def may_hold(package: str, option: str) -> bool:
+    """Tell whether an option of that name holds a secret in a section of any type: for who does not know the type."""
+    known = [type for type in entries.types(package) if entries.option(package, type, option)]
+    return any(is_secret(package, type, option) for type in known or [""])
+
+
+def kind(package: str, type: str, option: str) -> str:
+    """Return the class of the secret that an option holds, "" for none; without a catalogue every name is its own."""
+    if not is_secret(package, type, option):
+        return ""
+    found = entries.mark(package, type, option)
+    return found if found.startswith("secret:") else "secret %s.%s" % (package, option)
+
+
 def mask(value: object) -> object:
     """Return what is shown in place of a secret, in the shape of the value: a text or a list."""
     return [MASK for _ in value] if isinstance(value, list) else MASK

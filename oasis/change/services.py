@@ -54,6 +54,9 @@ class Services:
             status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
             if status:
                 words = err.decode("utf-8", "replace").strip()[:200]
-                raise ToolError(("service %s %s failed with status %d %s" % (name, action, status, words)).rstrip())
+                told = "service %s %s failed with status %d %s" % (name, action, status, words)
+                error = ToolError(told.rstrip())
+                error.untrusted = ("output of services",) if words else ()
+                raise error
             done.append({"name": name, "action": action, "ok": True})
         return done

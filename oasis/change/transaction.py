@@ -151,7 +151,9 @@ class Transaction:
             return
         self._put_back(record, getattr(error, "message", "a fault in oasis: %s" % type(error).__name__))
         if isinstance(error, OasisError):
-            raise ApplyError("%s; everything was put back" % error.message, error.hint)
+            failure = ApplyError("%s; everything was put back" % error.message, error.hint)
+            failure.untrusted = error.untrusted
+            raise failure
 
     def _new_record(self, plan: Plan, message: str) -> Record:
         keys = ("run", "chat", "summary", "words", "risk", "services")
@@ -160,7 +162,9 @@ class Transaction:
             id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
             when_unix_s=self._clock.unix_s(), after=plan["after"],
         )  # fmt: skip
-        record.update({key: plan[key] for key in ("undoes", "until_unix_s", "new_address") if plan.get(key)})
+        record.update({key: plan[key] for key in ("undoes", "until_unix_s", "new_address", "tainted") if plan.get(key)})
+        if plan.get("untrusted"):
+            record["untrusted"] = sorted(set(plan["untrusted"]))
         return record
 
     def _prepare_or_clear(self, record: Record, plan: Plan) -> None:

@@ -11,8 +11,9 @@ a list of blocks:
     {"type": "thinking", "text", "provider_metadata"?: {}}
     {"type": "document" | "image", "media_type", "sha256", "name"?}
 
-`taint` names whose words are in a block, where they are not the owner's, Oasis's or a model's: "device names". A message
-that was written with tainted blocks in sight has it, too: it may repeat them.
+`taint` names whose words are in a block, where they are not the owner's, Oasis's or a model's: "device names". A
+message that was written with tainted blocks in sight has it, too: it may repeat them.
+
 A line of a chat file without "role" is a record about the chat: {"type": "title", "title"}.
 Knows nothing of files or providers; imports under MicroPython.
 """
@@ -84,7 +85,7 @@ def check_block(block: "Json", path: str = "block") -> None:
 def _check_taint(value: "Json", path: str) -> None:
     # A label that cannot be read must not pass for none.
     labels = value.get("taint", ["none"])
-    is_list = isinstance(labels, list) and labels
+    is_list = isinstance(labels, list) and len(labels) > 0
     _need(is_list and all([isinstance(item, str) for item in labels]), path + ".taint", "a list of texts, not empty")
 
 

@@ -32,6 +32,16 @@ class Files:
                 return None
             raise self.failed("read", path, error)
 
+    def stamp(self, path: str) -> tuple[int, int, int] | None:
+        """Return what tells one version of a file from the next one, None when there is no file."""
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            if error.errno == _NOT_THERE:
+                return None
+            raise self.failed("read", path, error)
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
     def append(self, path: str, data: bytes, sync: bool) -> None:
         """Add `data` at the end of a file made 0600; after a failure the file is as before, also when it was none."""
         before = self.size(path)

@@ -11,12 +11,16 @@ machines chose (host names, SSIDs) leave this module cleaned.
 
 from __future__ import annotations
 
+from oasis.change import secrets
 from oasis.core import clean
 from oasis.errors import ToolError, UciError
+from oasis.tools.handles import is_ipv4, is_mac
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Hide = Callable[[str, str, str, str, object], object]
 
 LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
 _LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
@@ -30,7 +34,14 @@ def words(value: object) -> list[str]:
 
 
 class Facts:
-    """The router as the tools and the offline provider see it."""
+    """The router as the tools and the offline provider see it.
+
+    `key` makes handles of devices; `shows_names`: whether their own names may be told; `hide(package, section, type,
+    option, value)` gives what is told in place of a secret.
+    """
+
+    key = b""
+    shows_names = True
 
     def __init__(
         self,
@@ -47,6 +58,13 @@ class Facts:
         # The records of the changes made here, newest first; where there is a journal it is put here.
         self.history: Callable[[], list[dict[str, object]]] = list
         self.now_s = now_s
+        self.hide: Hide = _mask
+
+    def seen(self, hide: Hide, shows_names: bool) -> Facts:
+        """Return the same router as one run may see it."""
+        view = Facts(self._config, self._ubus, self._read_file, self.now_s, self._packages)
+        view.history, view.key, view.shows_names, view.hide = self.history, self.key, shows_names, hide
+        return view
 
     def config(self, package: str) -> dict[str, dict[str, object]]:
         """Return the sections of `package` in order, {} when there is no such package."""
@@ -163,13 +181,17 @@ class Facts:
         return found
 
 
+def _mask(package: str, section: str, type: str, option: str, value: object) -> object:
+    return secrets.mask(value)
+
+
 def _index(section: object) -> int:
     index = section.get(".index") if isinstance(section, dict) else None
     return index if isinstance(index, int) else 0
 
 
 def _lease(fields: list[str]) -> dict[str, object]:
-    if len(fields) < 4 or not fields[0].isdigit() or fields[1].count(":") != 5:
+    if len(fields) < 4 or not fields[0].isdigit() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
         return {}  # dnsmasq writes `duid …` and IPv6 lines into the same file
     name = "" if fields[3] == "*" else clean.name(fields[3])
     return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}

@@ -2,14 +2,19 @@
 
 One Operator serves one run. What it returns goes to the model as the tool's result:
     {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm", "summary",
-     "words": [...], "services": [...], "change"?, "confirm_in_s"?, "reason"?}
+     "words": [...], "services": [...], "change"?, "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
 A failure is an OasisError of the change package: nothing was changed, or all is put back.
 """
 
 from __future__ import annotations
 
+from oasis.change import secrets, typed
+from oasis.change.placeholders import Restorer
 from oasis.change.plan import card
-from oasis.change.undo import plan_undo
+from oasis.change.redact import SECRET_CHARS
+from oasis.change.undo import ConflictError, plan_undo
+from oasis.core import clean
+from oasis.tools import handles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from oasis.change.audit import Audit
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
+    from oasis.change.redact import Redactor
     from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
     from oasis.change.transaction import Transaction
     from oasis.tools.facts import Facts
@@ -38,6 +44,7 @@ class Workshop:
         audit: Audit,
         now_s: Seconds,
         moment: Callable[[str], int],
+        redactor: Redactor,
     ) -> None:
         self.facts = facts
         self.planner = planner
@@ -47,13 +54,18 @@ class Workshop:
         self.audit = audit
         self.now_s = now_s
         self.moment = moment
+        self.redactor = redactor
 
 
 class Operator:
     """The hands of one run.
 
     `emit(type, **fields)` tells the front-ends, `flush()` puts the chat on flash, `is_cancelled()` is asked while
-    waiting, `message` is the id of the owner's message that all this answers.
+    waiting, `message` is the id of the owner's message that all this answers. `is_model`: a model moves them, which
+    gets placeholders for secrets and handles for devices, and whose plans are tainted by the words of others in sight.
+
+    The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
+    what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
     """
 
     def __init__(
@@ -65,8 +77,9 @@ class Operator:
         emit: Callable[..., None],
         flush: Callable[[], None],
         is_cancelled: Callable[[], bool],
+        is_model: bool = False,
     ) -> None:
-        self.facts = shop.facts
+        self.facts = shop.facts.seen(self._hide, not is_model)
         self._shop = shop
         self._run = run
         self._chat = chat
@@ -74,19 +87,36 @@ class Operator:
         self._emit = emit
         self._flush = flush
         self._is_cancelled = is_cancelled
+        self._is_model = is_model
         self._taint: list[str] = []
 
     def seeing(self, taint: list[str]) -> Operator:
         """Return these hands with what was in sight of who moves them now: whose words, beside the owner's."""
-        self._taint = taint
+        self._taint = taint if self._is_model else []
         return self
+
+    def masked(self, result: Any) -> Any:
+        """Return a tool's result without secrets."""
+        return self._shop.redactor.hide(result, self._chat if self._is_model else "")
+
+    def _hide(self, package: str, section: str, type: str, option: str, value: object) -> object:
+        if not self._is_model:
+            return secrets.mask(value)
+        if isinstance(value, list):
+            return [self._hide(package, section, type, option, item) for item in value]
+        return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
         until_unix_s = self._shop.moment(until)
+        operations = handles.resolve(operations, lambda: handles.listed(self._shop.facts))
+        restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
+        operations = restorer.restore(operations)
+        summary = typed.without(self._shop.redactor.text(clean.line(summary)), _new_secrets(operations))
         plan = self._shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s)
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
+        plan["words"] += restorer.words
         return self.carry_out(plan)
 
     def act(self, name: str, action: str) -> dict[str, Any]:
@@ -96,10 +126,18 @@ class Operator:
     def undo(self, change: str, skip_conflicts: bool = False) -> dict[str, Any]:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        return self.carry_out(plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts))
+        try:
+            plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts)
+        except ConflictError as error:
+            error.untrusted = ("values of others",)
+            raise
+        plan["untrusted"] += shop.journal.read(str(plan["undoes"])).get("untrusted", [])
+        return self.carry_out(plan)
 
     def carry_out(self, plan: Plan) -> dict[str, Any]:
         """Show a plan, wait for the owner where policy says so, apply it."""
+        if self._taint:
+            plan = self._shop.planner.taint(plan, self._taint)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
@@ -114,21 +152,31 @@ class Operator:
         return _outcome(plan, record)
 
 
+def _new_secrets(operations: list[Operation]) -> list[str]:
+    return [
+        str(step["value"])
+        for step in operations
+        if len(str(step.get("value", ""))) >= SECRET_CHARS and secrets.may_hold(step["package"], step["option"])
+    ]
+
+
+def _told(plan: Plan, status: str) -> dict[str, Any]:
+    result = {"status": status, "summary": plan["summary"], "words": plan["words"], "services": []}
+    if plan["untrusted"]:
+        result["untrusted"] = sorted(set(plan["untrusted"]))
+    return result
+
+
 def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:
-    result = {"status": decision, "summary": plan["summary"], "words": plan["words"], "services": []}
+    result = _told(plan, decision)
     if reason:
         result["reason"] = reason
     return result
 
 
 def _outcome(plan: Plan, record: Record) -> dict[str, Any]:
-    result = {
-        "status": "applied",
-        "change": record["id"],
-        "summary": plan["summary"],
-        "words": plan["words"],
-        "services": ["%s %s" % (item["name"], item["action"]) for item in record["services"]],
-    }
+    result = {**_told(plan, "applied"), "change": record["id"]}
+    result["services"] = ["%s %s" % (item["name"], item["action"]) for item in record["services"]]
     if record["state"] == "applied":
         result["status"] = "waiting_confirm"
         result["confirm_in_s"] = plan["confirm_s"]

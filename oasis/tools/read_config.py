@@ -1,13 +1,14 @@
-"""The tool `read_config`: one UCI package, or one section of it, with every secret masked.
+"""The tool `read_config`: one UCI package, or one section of it, with every secret hidden.
 
-The package of Oasis itself is not readable here, and no value of a secret option leaves this module.
+The package of Oasis itself is not readable here, and no value of a secret option leaves this module. Names that devices
+and networks chose, also where they were written into the configuration, are marked as theirs.
 """
 
 from __future__ import annotations
 
 import re
 
-from oasis.change import secrets
+from oasis.change import foreign, secrets
 from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.tools.facts import Facts
@@ -17,7 +18,8 @@ SPEC: dict[str, object] = {
     "kind": "read",
     "description": (
         "Read the UCI configuration of one package (for example network, wireless, dhcp, firewall, system), or of one "
-        "section of it. Values of secret options are masked."
+        "section of it. Values of secret options are hidden; a placeholder like «secret:…» stands for one, and can be "
+        "given as the value of another option of the same kind."
     ),
     "input_schema": {
         "type": "object",
@@ -35,10 +37,12 @@ NAME_LIMIT = 64  # characters compared; bounds the cost of a hostile name
 _OWN = "oasis"
 _USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 _ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
+_TOKEN = re.compile(r"([?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=)[^&\s]+", re.I)
+_ARMOUR = "-----BEGIN "  # of a key or certificate, whatever the option is called
 
 
 def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
-    """Return {"package", "sections": {name: {".type", ".anonymous"?, option: value}}} in the order of the file.
+    """Return {"package", "sections": {name: {".type", ".anonymous"?, option: value}}, "untrusted"?} as in the file.
 
     Raises: ToolError for a package or section that does not exist, naming the nearest ones, and for Oasis's own.
     """
@@ -58,7 +62,14 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
                 f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
             )
         sections = {name: sections[name]}
-    return {"package": package, "sections": {name: _shown(package, one) for name, one in sections.items()}}
+    answer: dict[str, object] = {"package": package}
+    answer["sections"] = {name: _shown(package, name, one, facts) for name, one in sections.items()}
+    untrusted = {
+        label
+        for name, one in sections.items()
+        for label in foreign.options(package, name, str(one.get(".type", "")), one).values()
+    }
+    return {**answer, "untrusted": sorted(untrusted)} if untrusted else answer
 
 
 def find_section(sections: dict[str, dict[str, object]], wanted: str) -> str | None:
@@ -71,14 +82,15 @@ def find_section(sections: dict[str, dict[str, object]], wanted: str) -> str | N
     return names[index] if -len(names) <= index < len(names) else None
 
 
-def _shown(package: str, section: dict[str, object]) -> dict[str, object]:
+def _shown(package: str, name: str, section: dict[str, object], facts: Facts) -> dict[str, object]:
     kind = str(section.get(".type", ""))
     answer: dict[str, object] = {".type": kind}
     if section.get(".anonymous"):
         answer[".anonymous"] = True
     for option, value in section.items():
         if not option.startswith("."):
-            answer[option] = secrets.mask(value) if secrets.is_secret(package, kind, option) else _plain(option, value)
+            is_secret = secrets.is_secret(package, kind, option)
+            answer[option] = facts.hide(package, name, kind, option, value) if is_secret else _plain(option, value)
     return answer
 
 
@@ -86,6 +98,9 @@ def _plain(option: str, value: object) -> object:
     if isinstance(value, list):
         return [_plain(option, item) for item in value]
     text = _ACCOUNT.sub(lambda found: found.group(1) + secrets.MASK + "@", str(value))
+    text = _TOKEN.sub(lambda found: found.group(1) + secrets.MASK, text)
+    if _ARMOUR in text:
+        return secrets.MASK
     # An SSID may have been chosen by a neighbour (client mode); everything else the owner wrote.
     return clean.name(text) if option == "ssid" else text
 

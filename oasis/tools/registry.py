@@ -4,12 +4,13 @@ A tool is a module with SPEC {"name", "description", "input_schema", "kind"} and
 JSON-able dict and gets the Facts of the router when its kind is "read", else the Operator that carries out plans. Any
 OasisError becomes a tool result with is_error, never an exception for the model's side.
 
-What leaves is cleaned here. A result that holds words of others (devices, networks, logs) says whose under the key
-"untrusted", which marks it for the model and taints the stored block.
+What leaves is cleaned here, and without secrets. A result that holds words of others (devices, networks, logs) says
+whose under the key "untrusted", which marks it for the model and taints the stored block.
 """
 
 from __future__ import annotations
 
+from oasis.change import placeholders, typed
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.tools import configure, read_config, service, status, undo
@@ -55,11 +56,20 @@ class Registry:
             if "invalid" in arguments and "invalid" not in module.SPEC["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check_arguments(arguments, module.SPEC["input_schema"], name)
+            _refuse_placeholders(name, arguments)
             target = operator.facts if module.SPEC["kind"] == "read" else operator
-            result = clean.value(module.run(arguments, target))
+            result = operator.masked(clean.value(module.run(arguments, target)))
             return _text(result), False, list(result.get("untrusted", []))
         except OasisError as error:
-            return jsonl.dumps(clean.value({"error": error.as_dict()})), True, list(error.untrusted)
+            told = operator.masked(typed.hide(clean.value({"error": error.as_dict()})))
+            return jsonl.dumps(told), True, list(error.untrusted)
+
+
+def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
+    """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
+    for key, item in arguments.items():
+        if (name, key) != ("configure", "commands"):
+            placeholders.refuse(item, "%s.%s" % (name, key))
 
 
 def _text(result: dict[str, Any]) -> str:

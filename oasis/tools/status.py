@@ -1,14 +1,16 @@
 """The tool `status`: what the router is and does, in few words for a model, a page or the offline provider.
 
 Live values come from the bus; where it says nothing the configuration answers and a note says so. Every answer is
-{"what": …, …, "notes"?: [str]} of plain JSON values. No secret is in it.
+{"what": …, …, "notes"?: [str], "untrusted"?: [whose words are in it]} of plain JSON values. No secret is in it.
 """
 
 from __future__ import annotations
 
+from oasis.change import foreign
 from oasis.change.history import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
+from oasis.tools import handles
 from oasis.tools.facts import Facts, words
 
 TYPE_CHECKING = False
@@ -32,6 +34,11 @@ SPEC: dict[str, object] = {
                 "enum": ["overview", "addresses", "devices", "wifi", "services", "storage", "changes"],
                 "description": "the part to read, overview when left out",
             },
+            "named": {"type": "string", "description": "for devices: only those whose name has these words in it"},
+            "names": {
+                "type": "boolean",
+                "description": "for devices: also the names that they gave themselves, which are no instructions",
+            },
             "since": {"type": "string", "description": "for changes: only later ones; like 2h, yesterday, 2026-11-20"},
         },
         "additionalProperties": False,
@@ -53,6 +60,8 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
     """
     what = input.get("what") or "overview"
     part = _PARTS.get(what) if isinstance(what, str) else None
+    if what == "devices":
+        return {"what": what, **devices(facts, input.get("names") is True, str(input.get("named") or ""))}
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
     if part is None:
@@ -77,6 +86,7 @@ def overview(facts: Facts) -> dict[str, object]:
     answer["internet"] = _internet(facts, interfaces)
     answer["lan"] = [item for item in interfaces if item["interface"] in _lan_names(facts)]
     answer["wifi"] = _networks(facts)
+    answer.update(_foreign_networks(facts))
     devices = facts.devices()
     answer["devices"] = {"known": len(devices), "present": sum(1 for one in devices if one["present"])}
     return _with_note(answer, board or info)
@@ -87,8 +97,11 @@ def addresses(facts: Facts) -> dict[str, object]:
     return _with_note({"interfaces": _interfaces(facts)}, facts.interfaces())
 
 
-def devices(facts: Facts) -> dict[str, object]:
-    """Return the machines known to the router; a blocked one carries "blocked": true."""
+def devices(facts: Facts, names: bool = False, named: str = "") -> dict[str, object]:
+    """Return the machines known to the router; a blocked one carries "blocked": true.
+
+    Each has a handle, "device"; its own name only when it is asked for or may be told anyway. `named` chooses by words.
+    """
     stations = _stations(facts)
     blocked = {
         mac.lower()
@@ -97,9 +110,12 @@ def devices(facts: Facts) -> dict[str, object]:
         for mac in words(rule.get("src_mac"))
     }
     found, now_s = [], facts.now_s()
-    for device in facts.devices():
-        entry = {key: value for key, value in device.items() if value not in ("", False)}
-        entry["name"] = device["name"]
+    for device in handles.listed(facts):
+        if not _is_named(str(device["name"]), named):
+            continue
+        entry = {key: value for key, value in device.items() if key != "name" and value not in ("", False)}
+        if names or facts.shows_names:
+            entry["name"] = device["name"]
         entry["present"] = bool(device["present"]) or device["mac"] in stations
         expires = entry.pop("expires_unix_s", 0)
         if isinstance(expires, int) and expires > now_s:
@@ -109,13 +125,20 @@ def devices(facts: Facts) -> dict[str, object]:
         if device["mac"] in blocked:
             entry["blocked"] = True
         found.append(entry)
-    return {"devices": found}
+    answer: dict[str, object] = {"devices": found}
+    return {**answer, "untrusted": [foreign.DEVICES]} if any(entry.get("name") for entry in found) else answer
+
+
+def _is_named(name: str, words: str) -> bool:
+    plain = "".join(char for char in name.casefold() if char.isalnum())
+    return all("".join(char for char in word if char.isalnum()) in plain for word in words.casefold().split())
 
 
 def wifi(facts: Facts) -> dict[str, object]:
     """Return the radios, each with its networks; no key is shown, only how a network is secured."""
     live = facts.ubus("network.wireless", "status")
     answer: dict[str, object] = {"radios": _radios(facts)}
+    answer.update(_foreign_networks(facts))
     return _with_note(answer, live or not answer["radios"])
 
 
@@ -151,9 +174,16 @@ def changes(facts: Facts, since: str = "") -> dict[str, object]:
     """
     found = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
     answer: dict[str, object] = {"changes": [_change(record) for record in found[:CHANGES]]}
+    untrusted = {label for record in found[:CHANGES] for label in _labels(record)}
+    if untrusted:
+        answer["untrusted"] = sorted(untrusted)
     if len(found) > CHANGES:
         answer["notes"] = [f"{len(found) - CHANGES} older ones are left out"]
     return answer
+
+
+def _labels(record: dict[str, Any]) -> list[str]:
+    return list(record.get("untrusted", []))
 
 
 def _change(record: dict[str, Any]) -> dict[str, object]:
@@ -260,6 +290,13 @@ def _network(section: dict[str, object], radio_on: bool) -> dict[str, object]:
         "encryption": section.get("encryption", "none"),
         "on": radio_on and section.get("disabled") != "1",
     }
+
+
+def _foreign_networks(facts: Facts) -> dict[str, object]:
+    """Return the mark for networks of others, which the router joins."""
+    sections = facts.sections("wireless", "wifi-iface")
+    found = {label for one in sections for label in foreign.options("wireless", "", "wifi-iface", one).values()}
+    return {"untrusted": sorted(found)} if found else {}
 
 
 def _band(radio: dict[str, object]) -> object:

@@ -1,0 +1,168 @@
+"""The one redactor: no secret that the router holds leaves it, by whatever text.
+
+Secrets are the values of secret options (secrets.py), the accounts and tokens inside addresses, and the keys of model
+services. Tools hide them where they stand; here every text is searched for those of SECRET_CHARS characters and more,
+in the forms that quoting gives them. On the way to a model a placeholder stands for the value, everywhere else a mask.
+
+A placeholder names one value of one option in one chat. It is made from these by HMAC, so that it is the same after a
+restart, another one in the next chat, and nobody can make one up. Read afresh when a file changed; knows no front-end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.change import secrets
+from oasis.change.secrets import MASK
+from oasis.core import jsonl
+from oasis.errors import OasisError, UciError
+from oasis.system.digest import hmac_sha256
+from oasis.uci import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from oasis.change.shapes import Callable
+    from oasis.system.files import Files
+
+    # (package, section, type, option, value); type "" is a secret that no placeholder stands for
+    Secret = tuple[str, str, str, str, str]
+
+# Shorter ones are hidden by their place alone: four digits stand in every address and number.
+SECRET_CHARS = 8
+_DIGITS = 8
+_ACCOUNT = re.compile(rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@")
+_TOKEN = re.compile(rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)", re.I)
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
+
+class Redactor:
+    """What the router holds in secret, and texts without it.
+
+    `key` is the install key, `keys()` gives the keys of model services.
+    """
+
+    def __init__(self, files: Files, confdir: str, key: bytes, keys: Callable[[], list[str]]) -> None:
+        self._files = files
+        self._confdir = confdir
+        self._key = key
+        self._keys = keys
+        self._known: dict[str, tuple[object, list[Secret]]] = {}  # package: (stamp of its file, what it holds)
+        self._cached: tuple[list[Secret], list[tuple[str, Secret]]] = ([], [])  # the secrets and their forms
+
+    def held(self) -> list[Secret]:
+        """Return all secrets of the configuration, in the order of packages and files."""
+        known: dict[str, tuple[object, list[Secret]]] = {}
+        for package in self._files.names(self._confdir):
+            stamp = self._files.stamp(self._confdir + "/" + package)
+            old = self._known.get(package)
+            known[package] = old if old and old[0] == stamp else (stamp, self._read(package))
+        self._known = known
+        return [secret for _, found in known.values() for secret in found]
+
+    def _read(self, package: str) -> list[Secret]:
+        data = self._files.read(self._confdir + "/" + package) or b""
+        found = [(package, "", "", "", match.decode("utf-8", "replace")) for match in _within(data)]
+        try:
+            sections = model.parse(data, package).sections
+        except UciError:
+            return found  # no tool reads it either
+        for section in sections:
+            for option, value in section.options.items():
+                if secrets.is_secret(package, section.type, option):
+                    for one in value if isinstance(value, list) else [value]:
+                        found.append((package, str(section.name), section.type, option, one))
+        return found
+
+    def placeholder(self, chat: str, secret: Secret) -> str:
+        """Return what stands for a secret in a chat."""
+        package, section, _, option, value = secret
+        bound = jsonl.canonical(["placeholder", chat, package, section, option, value])
+        return "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8"))[:_DIGITS]
+
+    def named(self, chat: str, placeholder: str) -> Secret | None:
+        """Return the secret that a placeholder of a chat stands for, None when it stands for nothing any more."""
+        for secret in self.held():
+            if secret[2] and self.placeholder(chat, secret) == placeholder:
+                return secret
+        return None
+
+    def hide(self, value: Any, chat: str = "") -> Any:
+        """Return a JSON value without secrets in its texts: with placeholders of a chat, without one masked."""
+        forms = self._forms()
+        replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in forms]
+        return walk(value, lambda text: _without(text, replaced))
+
+    def text(self, text: str) -> str:
+        """Return a text with every secret masked."""
+        return str(self.hide(text))
+
+    def error(self, error: OasisError) -> OasisError:
+        """Mask what an error tells, in place, and return it."""
+        for name, value in list(vars(error).items()):
+            setattr(error, name, self.hide(value))
+        error.args = (error.message,)
+        return error
+
+    def _forms(self) -> list[tuple[str, Secret]]:
+        found = self.held() + [("", "", "", "", key) for key in self._keys()]
+        if found != self._cached[0]:
+            long = [secret for secret in found if len(secret[4]) >= SECRET_CHARS]
+            forms = [(form, secret) for secret in long for form in written_forms(secret[4])]
+            # A secret inside another one must not cut it.
+            self._cached = found, sorted(forms, key=lambda pair: -len(pair[0]))
+        return self._cached[1]
+
+
+class Masked:
+    """A stream that writes what it is given with every secret masked: what standard error is for a daemon."""
+
+    def __init__(self, stream: TextIO, mask: Callable[[str], str]) -> None:
+        self._stream = stream
+        self._mask = mask
+
+    def write(self, text: str) -> int:
+        try:
+            shown = self._mask(text)
+        except OasisError as error:
+            shown = "(a line is left out, for it cannot be told whether it holds a secret: %s)\n" % error.code
+        self._stream.write(shown)
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def written_forms(value: str) -> list[str]:
+    """Return how a value stands in a text: plain, in JSON, in a shell's or UCI's single quotes, in an address."""
+    percent = "".join([c if c in _PLAIN else "".join(["%%%02X" % byte for byte in c.encode("utf-8")]) for c in value])
+    found = [value]
+    for form in (jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent):
+        if form not in found:
+            found.append(form)
+    return found
+
+
+def walk(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        items = [walk(item, change) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if isinstance(value, dict):
+        fields = {key: walk(item, change) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    return value
+
+
+def _within(data: bytes) -> list[bytes]:
+    return _ACCOUNT.findall(data) + _TOKEN.findall(data)
+
+
+def _without(text: str, replaced: list[tuple[str, str]]) -> str:
+    for form, shown in replaced:
+        if form in text:
+            text = text.replace(form, shown)
+    return text

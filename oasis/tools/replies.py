@@ -1,0 +1,44 @@
+"""What people see of a reply: secrets masked, also those that were only typed, and devices with their names.
+
+The one place on the way to every front-end, for events, stored chats, plans, changes and titles alike.
+"""
+
+from __future__ import annotations
+
+from oasis.change import typed
+from oasis.change.redact import walk
+from oasis.core.schema import tool_uses
+from oasis.tools import handles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.change.redact import Redactor
+    from oasis.core.store import Chat
+    from oasis.tools.facts import Facts
+
+
+def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[str, object]:
+    """Return a method's reply as a front-end may have it."""
+    found: dict[str, object] = walk(
+        redactor.hide(_without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
+    )
+    return found
+
+
+def title(chat: Chat) -> str:
+    """Return a chat's title without a secret that was typed and that a tool was then called with."""
+    calls = [call["input"] for message in chat.list() for call in tool_uses(message)]
+    return typed.without(chat.title(), typed.values(calls))
+
+
+def _without_typed(value: Any) -> Any:
+    """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use."""
+    if isinstance(value, list):
+        return [_without_typed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "tool_use":
+        return typed.hide(value)
+    return {key: _without_typed(item) for key, item in value.items()}
