@@ -226,7 +226,12 @@ class Methods:
             except UsageError:
                 continue  # deleted since it was listed
             items.append(
-                {"id": name, "title": replies.title(chat), "exchanges": chat.exchanges(), "updated_unix_s": chat.updated_s()}
+                {
+                    "id": name,
+                    "title": replies.title(chat),
+                    "exchanges": chat.exchanges(),
+                    "updated_unix_s": chat.updated_s(),
+                }
             )
         items.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
         return {"item": items}

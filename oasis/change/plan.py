@@ -33,10 +33,9 @@ FORMAT = 1
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 TAINTED = "text from devices or networks was in the conversation"
-
-TAINTED = "text from devices or networks was in the conversation"
 # Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
+
 
 class Planner:
     """Make plans for one router.
@@ -154,15 +153,15 @@ class Planner:
         plan["risk"], plan["reasons"] = self.policy.judge(differences, is_undo)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
+        if "network" in images:
+            from oasis.change import moved
+
+            plan.update(moved.new_address(images))
         plan["words"] = difference.sentences(differences)
         for package in shown:
             plan["untrusted"] += foreign.told(package, plan["words"])
         plan["diff"] = diff
         plan["before"] = {name: sha256(pair[0]) for name, pair in images.items()}
-        if "network" in images:
-            from oasis.change import moved
-
-            plan.update(moved.new_address(images))
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
@@ -211,7 +210,18 @@ class Planner:
                     "%s was changed by somebody else since the plan was made; nothing was written" % package,
                     "ask for the change again: it will be worked out on the new state",
                 )
+        if plan["images"]:
+            self._check_apply()
         self._check_foreign(plan)
+
+    def _check_apply(self) -> None:
+        """Refuse while rpcd holds snapshots: its rollback would silently take ours back with its own files."""
+        if self._files.names(self._root.path(_SNAPSHOTS)):
+            raise ApplyError(
+                "an apply in LuCI waits for its confirmation; nothing was written",
+                "confirm or revert it there, then ask again; when rpcd was restarted meanwhile, nobody waits any more: "
+                "rm -r " + _SNAPSHOTS,
+            )
 
     def _check_foreign(self, plan: Plan) -> None:
         for package in plan["images"]:
@@ -225,18 +235,7 @@ class Planner:
 
     def _has_service(self, name: str) -> bool:
         return name in self._files.names(self._root.path("/etc/init.d"))
-        if plan["images"]:
-            self._check_apply()
 
-
-    def _check_apply(self) -> None:
-        """Refuse while rpcd holds snapshots: its rollback would silently take ours back with its own files."""
-        if self._files.names(self._root.path(_SNAPSHOTS)):
-            raise ApplyError(
-                "an apply in LuCI waits for its confirmation; nothing was written",
-                "confirm or revert it there, then ask again; when rpcd was restarted meanwhile, nobody waits any more: "
-                "rm -r " + _SNAPSHOTS,
-            )
 
 def _mask(images: Images) -> Callable[[Operation, str], str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
