@@ -70,7 +70,7 @@ class Redactor:
             return found  # no tool reads it either
         for section in sections:
             for option, value in section.options.items():
-                if secrets.is_secret(package, section.type, option):
+                if secrets.looks_secret(package, section.type, option):
                     for one in value if isinstance(value, list) else [value]:
                         found.append((package, str(section.name), section.type, option, one))
         return found

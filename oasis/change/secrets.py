@@ -20,8 +20,11 @@ _rules: dict[str, list[list[str]]] = {}
 def is_secret(package: str, type: str, option: str) -> bool:
     """Tell whether `option` of a section of `type` holds a secret."""
     known = entries.is_secret(package, type, option)
-    if known is not None:
-        return known
+    return looks_secret(package, type, option) if known is None else known
+
+
+def looks_secret(package: str, type: str, option: str) -> bool:
+    """Tell it by the name alone, without the catalogue's help and memory: never False for what is_secret says."""
     if not _rules:
         _rules.update(_load())
     path = (package, type, option)

@@ -8,8 +8,7 @@ A failure is an OasisError of the change package: nothing was changed, or all is
 
 from __future__ import annotations
 
-from oasis.change import secrets, typed
-from oasis.change.placeholders import Restorer
+from oasis.change import secrets
 from oasis.change.plan import card
 from oasis.change.redact import SECRET_CHARS
 from oasis.change.undo import ConflictError, plan_undo
@@ -108,6 +107,9 @@ class Operator:
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
+        from oasis.change import typed  # an idle daemon does without
+        from oasis.change.placeholders import Restorer
+
         until_unix_s = self._shop.moment(until)
         operations = handles.resolve(operations, lambda: handles.listed(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)

@@ -10,7 +10,6 @@ whose under the key "untrusted", which marks it for the model and taints the sto
 
 from __future__ import annotations
 
-from oasis.change import placeholders, typed
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.tools import configure, read_config, service, status, undo
@@ -61,12 +60,16 @@ class Registry:
             result = operator.masked(clean.value(module.run(arguments, target)))
             return _text(result), False, list(result.get("untrusted", []))
         except OasisError as error:
+            from oasis.change import typed  # an idle daemon does without
+
             told = operator.masked(typed.hide(clean.value({"error": error.as_dict()})))
             return jsonl.dumps(told), True, list(error.untrusted)
 
 
 def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
     """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
+    from oasis.change import placeholders
+
     for key, item in arguments.items():
         if (name, key) != ("configure", "commands"):
             placeholders.refuse(item, "%s.%s" % (name, key))

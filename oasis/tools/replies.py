@@ -5,7 +5,6 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 
 from __future__ import annotations
 
-from oasis.change import typed
 from oasis.change.redact import walk
 from oasis.core.schema import tool_uses
 from oasis.tools import handles
@@ -29,6 +28,8 @@ def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[st
 
 def title(chat: Chat) -> str:
     """Return a chat's title without a secret that was typed and that a tool was then called with."""
+    from oasis.change import typed  # an idle daemon does without
+
     calls = [call["input"] for message in chat.list() for call in tool_uses(message)]
     return typed.without(chat.title(), typed.values(calls))
 
@@ -40,5 +41,7 @@ def _without_typed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if value.get("type") == "tool_use":
+        from oasis.change import typed
+
         return typed.hide(value)
     return {key: _without_typed(item) for key, item in value.items()}
