@@ -1,8 +1,8 @@
 """Send one new TCP connection through a ruleset and say where it may end. Knows no UCI and no listener.
 
 Shape of a packet: {"family", "device": name or None, "source": interval of addresses, "address": the router's, as a
-number, "source_port": interval, "port", "mac": text or ""}. A new connection is judged, never an old one: fw4 lets
-established ones through, also after a change that lets no new one in.
+number, "source_port": interval, "port", "mac": text or "", "type"?: of ICMPv6}. A new connection is judged,
+never an old one: fw4 lets established ones through, also after a change that lets no new one in.
 Shape of what comes back: {"state": "yes" | "no" | "cannot_tell", "reason", "decider": what let it in, "port" and
 "address" at which it arrives, "passed": keys of includes that it surely came through}.
 
@@ -25,6 +25,14 @@ _AROUND = ("prerouting", "raw_prerouting", "mangle_prerouting", "mangle_input", 
 _WORDS = {
     "ipset": "the members of a set", "helper": "a connection helper", "limit": "how much traffic there is",
     "mark": "marks that other programs set", "dscp": "the service class of packets",
+}  # fmt: skip
+_WIDE_RATE = 100  # packets a second; the stock rule for IPv6 has 1000
+# Names of types that IPv6 has, as far as anybody needs them here. Source: firewall4, ipv6_icmptypes.
+_TYPES = {
+    "neighbour-solicitation": 135, "neighbor-solicitation": 135, "neighbour-advertisement": 136,
+    "neighbor-advertisement": 136, "router-solicitation": 133, "router-advertisement": 134, "echo-request": 128,
+    "ping": 128,
+    "echo-reply": 129, "pong": 129, "packet-too-big": 2, "time-exceeded": 3, "destination-unreachable": 1,
 }  # fmt: skip
 
 
@@ -201,7 +209,8 @@ def _matches(rule: Rule, packet: Packet) -> Match:
         _any_port(rule["ports"], (packet["port"], packet["port"])),
         _any_port(rule["source_ports"], packet["source_port"]),
         _any_mac(rule["macs"], packet["mac"]),
-        None if rule["depends"] or not rule["is_complete"] else True,
+        _asked_type(rule, packet),
+        None if _depends(rule, packet) or not rule["is_complete"] else True,
     ])  # fmt: skip
 
 
@@ -242,3 +251,22 @@ def _chosen(matches: list[tuple[bool, Match]]) -> Match:
     positive = [match for invert, match in matches if not invert]
     negative = [opposite(match) for invert, match in matches if invert]
     return every([either(positive) if positive else True, *negative])
+
+
+def _depends(rule: Rule, packet: Packet) -> bool:
+    """Return whether a match hangs on what is not known; a wide limit lets the few packets of ICMP through."""
+    if "type" in packet and rule["depends"] == ["limit"] and rule["target"] == "accept":
+        return bool(rule["rate"] < _WIDE_RATE)
+    return bool(rule["depends"])
+
+
+def _asked_type(rule: Rule, packet: Packet) -> Match:
+    """Return whether a rule for types of ICMP is for this one."""
+    types = rule.get("types")
+    if not types or "type" not in packet:
+        return True
+    known = [_TYPES.get(word, int(word.partition("/")[0]) if word[0].isdigit() else -1) for word in types]
+    if packet["type"] in known:
+        return True
+    # fw4 makes a rule for all types when none of the words is one of IPv6; which words are, is not told apart here
+    return False if any(number in _TYPES.values() for number in known) else None

@@ -55,6 +55,7 @@ _REJECT_CODES = ("tcp-reset", "port-unreachable", "admin-prohibited", "host-unre
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _POSITIONS = tuple("%s-%s" % (a, b) for a in ("ruleset", "table", "chain") for b in ("prepend", "postpend", "append"))
 _HELPERS = ("amanda", "ftp", "RAS", "Q.931", "irc", "netbios-ns", "pptp", "sane", "sip", "snmp", "tftp", "rtsp")
+_NUMBERS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "ipv6-icmp", "icmpv6": "ipv6-icmp"}
 _ICMP_NAME = re.compile(r"[a-zA-Z][a-zA-Z-]+\Z|[0-9]+(?:/[0-9]+)?\Z")
 
 
@@ -168,7 +169,7 @@ class Reader:
             return [{"name": "tcp", "any": False}, {"name": "udp", "any": False}]
         if not value:
             return None
-        return {"name": {"6": "tcp", "17": "udp"}.get(value, value), "any": value in ("all", "any", "*")}
+        return {"name": _NUMBERS.get(value, value), "any": value in ("all", "any", "*")}
 
     def _mac(self, text: str) -> Values | None:
         invert, value = _inverted(text)
@@ -201,7 +202,7 @@ class Reader:
         return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"]}
 
     def _icmptype(self, text: str) -> Any:
-        return True if _ICMP_NAME.match(text) else None
+        return text if _ICMP_NAME.match(text) else None
 
     def _settype(self, text: str) -> str | None:
         match = re.match(r"(?:src|dst|dest)_(.+)\Z", text)

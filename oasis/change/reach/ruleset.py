@@ -1,7 +1,8 @@
 """What fw4 makes of a firewall package, as far as it decides about packets to the router itself.
 
 Shape of a ruleset:
-    {"policy": of chain input, "zones": [zone], "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
+    {"policy": of chain input, "output": that of chain output, "zones": [zone], "rules": {chain: [rule]},
+     "redirects": {zone name: [redirect]},
      "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}],
      "doubt": why nothing is sure, or "",
      "is_mute": a rule keeps back some of what the router itself sends,
@@ -9,7 +10,8 @@ Shape of a ruleset:
     zone {"name", "label", "input", "output", "family", "groups": [(names or None, names not)], "subnets": [nets],
      "masq", "masq6", "held": [(family, address, bits)], "has_dnat"}
     rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
-     "direction", "depends": what its match hangs on that is not in the packet}
+     "direction", "types": of ICMP, "rate": packets a second or 0,
+     "depends": what its match hangs on that is not in the packet}
     redirect: the same and "to": (family, address) or None, "to_port": int or None, "is_plain"
 A chain is "input" or "input_ZONE". Order is fw4's. Knows no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
 """
@@ -32,7 +34,10 @@ _SYN_RATE, _SYN_BURST = 5, 10
 
 
 def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str = "tcp") -> Ruleset:
-    """Return the ruleset of a firewall package for TCP or UDP; `added`: the rules of services (facts "firewall")."""
+    """Return the ruleset of a firewall package for "tcp", "udp" or "ipv6-icmp".
+
+    `added`: the rules of services (facts "firewall").
+    """
     return _Compiler(package, networks, added, proto).run()
 
 
@@ -57,6 +62,7 @@ class _Compiler:
     def __init__(self, package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str) -> None:
         self._package = package
         self._proto = proto
+        self._asked = ("icmp", "ipv6-icmp") if proto == "ipv6-icmp" else (proto,)
         self._networks = networks
         self._added = [_section(number, rule) for number, rule in enumerate(added)]
         self._reader = options.Reader(networks)
@@ -101,7 +107,7 @@ class _Compiler:
         if values is None:
             self._doubt("%s has a value that fw4 does not take" % self._label(found[0]))
             values = self._reader.parse({}, options.DEFAULTS) or {}
-        self._made["policy"] = values["input"]
+        self._made["policy"], self._made["output"] = values["input"], values["output"]
         self._values = values
         is_limited = values.get("synflood_protect", values.get("syn_flood", False))
         rate, unit = values["synflood_rate"]
@@ -163,7 +169,7 @@ class _Compiler:
             "macs": values.get("src_mac", []), "device": values.get("device"),
             "direction": values.get("direction", "in"), "target": values.get("target"),
             "is_complete": all(value["is_complete"] for value in sources + targets),
-            "depends": [word for word in _DEPENDS.split() if values.get(word)],
+            "rate": _rate(values), "depends": [word for word in _DEPENDS.split() if values.get(word)],
         }  # fmt: skip
 
     def _set_family(self, values: Values) -> int:
@@ -179,7 +185,7 @@ class _Compiler:
         for one in values["proto"]:
             if not one["any"] and one["name"] not in _PROTOCOLS.split() and not one["name"].isdigit():
                 self._doubt("%s: nothing is known of protocol %s" % (self._label(section), one["name"]))
-            found += ["any"] if one["any"] else [self._proto] if one["name"] == self._proto else []
+            found += ["any"] if one["any"] else [one["name"]] if one["name"] in self._asked else []
         is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
         return [self._proto if one == "any" and is_by_port else one for one in found]
 
@@ -209,8 +215,13 @@ class _Compiler:
             return
         chain = "notrack" if is_untracked else "input" if zone == "*" else "input_" + zone["name"]
         for proto in self._protocols(values, section):
-            ports: Rule = {"ports": [], "source_ports": []} if proto == "any" else {}
-            self._made["rules"].setdefault(chain, []).append({**rule, **ports, "proto": proto})
+            made = {**rule, "proto": proto, "types": []}
+            if proto not in ("tcp", "udp"):
+                made.update(ports=[], source_ports=[])
+            if "icmp" in proto:
+                made["types"] = values.get("icmp_type", [])
+                made["family"] = 6 if proto == "ipv6-icmp" else rule["family"]
+            self._made["rules"].setdefault(chain, []).append(made)
 
     def _redirect(self, section: Table) -> None:
         values = self._reader.parse(section, options.REDIRECT)
@@ -301,6 +312,11 @@ def _section(number: int, rule: dict[str, Any]) -> Table:
             )
             made[key] = words
     return made
+
+
+def _rate(values: Values) -> int:
+    number, unit = values.get("limit", (0, ""))
+    return int(number) if unit == "second" else 0
 
 
 def _is_whole(values: Values) -> bool:

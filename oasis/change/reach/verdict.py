@@ -1,8 +1,8 @@
 """Will the owner still reach the router after this change? "yes", "no" or "cannot_tell", and why.
 
 For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall
-let a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py). Pure: bytes of UCI packages
-and facts (facts.py) in, a dict out. What holds:
+let a new connection in (ruleset.py, firewall.py, for IPv6 also discovery.py), does somebody answer it (listeners.py).
+Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
 
 - "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".
 - A part of the way whose causes the change does not touch is as open afterwards as it is now, however hard to
@@ -17,7 +17,7 @@ and facts (facts.py) in, a dict out. What holds:
 from __future__ import annotations
 
 from oasis.change import addresses
-from oasis.change.reach import firewall, listeners, network, ruleset, sections
+from oasis.change.reach import discovery, firewall, listeners, network, ruleset, sections
 from oasis.change.reach.way import Way, value_of
 
 TYPE_CHECKING = False
@@ -122,8 +122,7 @@ class _Check:
         if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
             found = firewall.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
             return "cannot_tell" if rules["includes"] else str(found["state"])
-        sent = [zone["output"] for zone in rules["zones"] if firewall.matches_zone(zone, packet) is not False]
-        is_open = sent[:1] == ["accept"] and not rules["is_mute"] and not rules["includes"]
+        is_open = discovery.is_sending(rules, packet)[0] and not rules["includes"]
         return "yes" if is_open else "cannot_tell"
 
     def _unless_shut_before(self, reason: str) -> tuple[str, str, str]:
@@ -183,7 +182,16 @@ class _Check:
             return "cannot_tell", "by its rules the firewall is shut for you already, yet you are connected"
         if (later["port"], later["address"]) != (port, then["address"]) and later["state"] == "yes":
             return self._redirected(way, device, later)
+        if later["state"] == "yes" and self._family == 6:
+            return self._discovered(now, then, proven)
         return later["state"], later["reason"]
+
+    def _discovered(self, now: dict[str, Any], then: dict[str, Any], proven: set[str]) -> tuple[str, str]:
+        """Judge what IPv6 needs beside the connection itself; a doubt that is the same as today is none."""
+        added = self._facts.get("firewall", [])
+        found, why = discovery.judge(self._after["firewall"], self._way.then, added, then, proven)
+        before = discovery.judge(self._before.get("firewall", {}), self._way.now, added, now, proven)
+        return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
 
     def _redirected(self, way: dict[str, Any], device: str | None, end: dict[str, Any]) -> tuple[str, str]:
         for one in listeners.listeners(self._after, self._way.then):

@@ -656,19 +656,51 @@ def sixth():
         SHUT + rule(*LAN_TCP, "src_ip=fe80::/10", "target=ACCEPT"),
         "web6",
     )
+    with_icmp = ("src=lan", "proto='tcp icmp'")
     case(
         "lan shut, local addresses allowed, he is local",
         "yes",
-        "fe80::8e is in fe80::/10",
-        SHUT + rule(*LAN_TCP, "src_ip=fe80::/10", "target=ACCEPT"),
+        "fe80::8e is in fe80::/10, and neighbours find each other by ICMP",
+        SHUT + rule(*with_icmp, "src_ip=fe80::/10", "target=ACCEPT"),
         "local6",
     )
     case(
         "lan shut, a suffix allowed",
         "yes",
         "::8e/-64 asks for the last 64 bits only",
-        SHUT + rule(*LAN_TCP, "src_ip=::8e/-64", "target=ACCEPT"),
+        SHUT + rule(*with_icmp, "src_ip=::8e/-64", "target=ACCEPT"),
         "web6",
+    )
+    case(
+        "lan shut, TCP allowed, IPv6 owner",
+        "cannot_tell",
+        "his device cannot ask for the router's link address any more, but knows it for a while",
+        SHUT + rule(*LAN_TCP, "target=ACCEPT"),
+        "web6",
+    )
+    case(
+        "lan shut, TCP and the needed ICMP allowed, IPv6 owner",
+        "yes",
+        "solicitations and advertisements of neighbours are let in",
+        SHUT
+        + rule(*LAN_TCP, "target=ACCEPT")
+        + "\n"
+        + rule("src=lan", "proto=icmp", "icmp_type='neighbour-solicitation neighbour-advertisement'", "target=ACCEPT"),
+        "web6",
+    )
+    case(
+        "ping from lan dropped, IPv6 owner",
+        "yes",
+        "echo requests are not what neighbours find each other by",
+        rule("src=lan", "proto=icmp", "icmp_type=echo-request", "family=ipv6", "target=DROP"),
+        "web6",
+    )
+    case(
+        "a zone that sends nothing, IPv4 owner",
+        "yes",
+        "ARP is no matter of the firewall",
+        "set firewall.@zone[0].output=REJECT",
+        "web",
     )
     case(
         "both families used, one dropped",

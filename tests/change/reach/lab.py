@@ -146,6 +146,8 @@ class Lab:
     def load(self, ruleset):
         """Load a rendered ruleset; return nft's complaint, "" when it took it."""
         self.clear()
+        for name in self._names:  # who found each other before would hide what stops IPv6 neighbours
+            self._run("ip", "-n", name, "neigh", "flush", "all")
         argv = ["ip", "netns", "exec", self._router, "nft", "-f", "-"]
         told = subprocess.run(argv, input=loadable(ruleset), capture_output=True, text=True)
         return told.stderr if told.returncode else ""
