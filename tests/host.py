@@ -54,6 +54,14 @@ def offer_services(root: str) -> None:
         print(f"offered: {entry['name']} ({model}), as service {section or name}")
 
 
+def allow_loopback(root: str) -> None:
+    """Let connections from this very host prove a change: page, terminal and router are one machine here."""
+    cursor = open_cursor(root + "/etc/config", root + "/var/run/oasis-setup")
+    cursor.set("oasis", "main", "alive_loopback", "1")
+    cursor.save("oasis")
+    cursor.commit("oasis")
+
+
 def ollama_model() -> str:
     """Return the first model of an Ollama at its usual address, "" when there is none."""
     connection = http.client.HTTPConnection(*OLLAMA, timeout=1)
@@ -74,10 +82,14 @@ def main() -> int:
     arguments = parser.parse_args()
     root = router_root(arguments.root)
     offer_services(root)
+    allow_loopback(root)
     daemon = start_daemon(root)
+    # The page's script that proves that the router is still reached starts the command from beside this interpreter.
+    path = os.path.dirname(sys.executable) + ":" + os.environ.get("PATH", "/usr/bin:/bin")
     page = subprocess.Popen(
         [sys.executable, HERE + "/luci/server.py", "--root", root, "--port", str(arguments.port)],
         start_new_session=True,
+        env={**os.environ, "PATH": path},
     )
     print(f"the router is {os.path.relpath(root)}; its services are recorded in var/log/services.log there")
     print('in another terminal: .venv/bin/oasis prompt "call this router attic"   (Ctrl-C here ends everything)')

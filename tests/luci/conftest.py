@@ -40,12 +40,16 @@ Start = Callable[..., tuple[subprocess.Popen[str], str]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Start a program of this folder; gives its process and the first line that it prints. Ended after the test."""
+    """Start a program of this folder; gives its process and the first line that it prints. Ended after the test.
+
+    `path` stands before the host's PATH.
+    """
     running: list[subprocess.Popen[str]] = []
 
-    def run(program: str, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+    def run(program: str, *arguments: str, path: str = "") -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, os.path.join(HERE, program), *arguments]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        env = {**os.environ, "PATH": os.pathsep.join(filter(None, (path, os.environ.get("PATH", ""))))}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         running.append(process)
         assert process.stdout is not None
         return process, process.stdout.readline().strip()

@@ -167,7 +167,12 @@ class Daemon:
     def m_plan_decline(self, plan: str, reason: str = "") -> Value:
         return self._decide(plan, "declined")
 
-    def m_change_confirm(self, change: str) -> Value:
+    def m_change_extend(self, change: str) -> Value:
+        found = next(item for item in self.changes if item["id"] == change)
+        self.ends_s[change] = time.monotonic() + self.confirm_s
+        return {"change": self._change_now(found)}
+
+    def m_change_confirm(self, change: str, unproved: bool = False) -> Value:
         return self._settle(change, "confirmed")
 
     def m_change_rollback(self, change: str) -> Value:

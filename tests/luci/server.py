@@ -6,7 +6,7 @@ It knows nothing of chats: calls of `oasis*` go to the daemon's socket below the
 
     python tests/luci/server.py --root ROUTERROOT --port 8080
 
-It listens on 127.0.0.1 only, prints its address, and ends on SIGTERM or SIGINT.
+It listens on 127.0.0.1 unless told otherwise, prints its address, and ends on SIGTERM or SIGINT.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Site:
         self.root = os.path.abspath(options.root)
         self.www = os.path.abspath(options.www)
         self.has_ubus = not options.no_ubus
-        self.sessions = Sessions(os.path.join(FILES, "usr/share/rpcd/acl.d"), passwords, options.session_s)
+        self.sessions = Sessions(
+            os.path.join(FILES, "usr/share/rpcd/acl.d"), passwords, options.session_s,
+            os.path.join(self.root, "var/run/rpcd/sessions.json"),
+        )  # fmt: skip
         self.rpc = JsonRpc(self.sessions, Bridge(self.root, CALL_LIMIT_S))
         self.slots = threading.BoundedSemaphore(SCRIPTS_MAX)
         self.menu = _menu(os.path.join(FILES, "usr/share/luci/menu.d"))
@@ -250,6 +253,7 @@ def _template(name: str) -> str:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Serve the chat page of a router root on this host.")
     parser.add_argument("--root", required=True, help="folder that stands for the router's root")
+    parser.add_argument("--address", default="127.0.0.1", help="where to listen (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--session-s", type=float, default=3600, help="life of an idle session in seconds")
     parser.add_argument("--password", help="root's password (default: none is set, any one is let in)")
@@ -262,10 +266,10 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Serve until a signal comes."""
     options = _options(arguments)
-    server = Server(("127.0.0.1", options.port), Site(options))
+    server = Server((options.address, options.port), Site(options))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
-    print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
+    print(f"http://{options.address}:{server.server_address[1]}/", flush=True)
     server.serve_forever(poll_interval=0.1)
     server.server_close()
     return 0

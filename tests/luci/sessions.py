@@ -26,8 +26,12 @@ Grants = dict[str, set[str]]
 class Sessions:
     """Sessions of the users given, with the rights that the ACL folder names."""
 
-    def __init__(self, acl_path: str, passwords: dict[str, str | None], life_s: float) -> None:
-        """Shape: passwords maps a user to a password or None (any); every user but root is read-only."""
+    def __init__(self, acl_path: str, passwords: dict[str, str | None], life_s: float, record: str = "") -> None:
+        """Shape: passwords maps a user to a password or None (any); every user but root is read-only.
+
+        `record`: a file that tells who may do what, for the stand-in of `ubus call session access`.
+        """
+        self._record = record
         self._acl_path = acl_path
         self._passwords = passwords
         self._life_s = life_s
@@ -43,6 +47,7 @@ class Sessions:
         with self._lock:
             self._ends_s[session] = time.monotonic() + self._life_s
             self._user[session] = user
+        self._write()
         return session
 
     def destroy(self, session: str) -> None:
@@ -50,6 +55,18 @@ class Sessions:
         with self._lock:
             self._ends_s.pop(session, None)
             self._user.pop(session, None)
+        self._write()
+
+    def _write(self) -> None:
+        """Record the rights of all sessions: {session: {object: [method]}}."""
+        if not self._record:
+            return
+        rights = {session: self._grants(session) for session in list(self._user)}
+        text = json.dumps({one: {obj: sorted(names) for obj, names in held.items()} for one, held in rights.items()})
+        os.makedirs(os.path.dirname(self._record), exist_ok=True)
+        with open(self._record + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(self._record + ".new", self._record)
 
     def is_alive(self, session: str) -> bool:
         """Tell whether the session lives, and renew it if so."""

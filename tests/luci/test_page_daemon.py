@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from tests.frontends import launcher
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +21,10 @@ RISKY = "set the wifi password to correct-horse-9"
 
 @pytest.fixture
 def oasisd(tmp_path_factory: Any, start: Any) -> Iterator[Callable[[], Any]]:
-    """Start oasisd on a stock router root with the stand-in in front; gives (daemon, address)."""
+    """Start oasisd on a stock router root with the stand-in in front; gives (daemon, address).
+
+    `here`: connections from this very host prove that the router is reached, as `make run` allows it.
+    """
     if not os.path.exists(HELPER):
         pytest.skip("tests/daemon.py is not there: no daemon to start")
     spec = importlib.util.spec_from_file_location("page_daemon", HELPER)
@@ -27,15 +33,28 @@ def oasisd(tmp_path_factory: Any, start: Any) -> Iterator[Callable[[], Any]]:
     spec.loader.exec_module(helper)
     daemons: list[Any] = []
 
-    def run() -> tuple[Any, str]:
+    def run(here: bool = True, confirm_s: int = 90) -> tuple[Any, str]:
         root = helper.copy_root(str(tmp_path_factory.mktemp("router")))
+        helper.set_option(root, "confirm_s", str(confirm_s))
+        helper.set_option(root, "alive_loopback", "1" if here else "0")
         daemons.append(helper.start_daemon(root))
-        _, url = start("server.py", "--root", root)
+        _, url = start("server.py", "--root", root, path=command(root))
         return daemons[0], url
 
     yield run
     for daemon in daemons:
         daemon.stop()
+
+
+def command(root: str) -> str:
+    """Put the command `oasis` where the web server's scripts find it; return that folder."""
+    program = launcher.install(os.path.join(root, "bin"))
+    os.chmod(program[-1], 0o755)
+    with open(program[-1], encoding="utf-8") as file:
+        text = file.read()
+    with open(program[-1], "w", encoding="utf-8") as file:
+        file.write(text.replace("#!/usr/bin/python3", "#!" + sys.executable, 1))
+    return os.path.join(root, "bin")
 
 
 def ask(page: Any, text: str) -> None:
@@ -75,10 +94,92 @@ def test_risky_change_is_approved_and_kept(oasisd: Any, visit: Any) -> None:
     button(page, "Approve").click()
     button(page, "Keep").wait_for(timeout=60000)
     assert config(daemon, "wireless") != before
+    page.get_by_text("Reachable: proved over a new connection").wait_for(timeout=15000)
     page.reload()
+    page.get_by_text("Reachable: proved over a new connection").wait_for(timeout=15000)
     button(page, "Keep").click(timeout=60000)
     page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=60000)
     assert config(daemon, "wireless") != before
+    kept = daemon.call("change.list")["changes"][0]
+    assert kept["proof"] == "connection"
+    assert "Read back: service network" in page.inner_text(".oasis-change")
+
+
+def test_reloaded_before_its_proof_the_page_still_knows_its_word(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+    page.get_by_text("does not answer over a new connection yet").wait_for(timeout=60000)
+    assert "proof" not in daemon.call("change.pending")["change"]
+    page.unroute("**/cgi-bin/oasis-alive")
+    page.reload()
+    page.get_by_text("Reachable: proved over a new connection").wait_for(timeout=30000)
+
+
+def test_through_a_tunnel_nothing_is_proved_and_keeping_takes_a_second_step(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd(here=False)
+    page = visit(url)
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+    page.get_by_text("This page comes through a tunnel").wait_for(timeout=60000)
+    button(page, "Keep").click()
+    page.get_by_text("nothing shows yet that you still reach the router").wait_for()
+    assert daemon.call("change.pending")["change"]["state"] == "applied"
+    button(page, "Keep without a proof").click()
+    page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=15000)
+    assert daemon.call("change.list")["changes"][0]["proof"] == "word"
+
+
+def test_another_page_cannot_prove_the_change(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+    button(page, "Keep").wait_for(timeout=60000)
+    other = visit(url)
+    other.get_by_text("This page did not make the change").wait_for(timeout=15000)
+    assert "proof" not in daemon.call("change.pending")["change"]
+
+
+def test_more_time_begins_the_window_again(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd(confirm_s=20)
+    page = visit(url)
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+    button(page, "Keep").wait_for(timeout=60000)
+    page.wait_for_timeout(4000)
+    assert daemon.call("change.pending")["change"]["confirm_in_s"] <= 16
+    button(page, "More time").click()
+    page.wait_for_function("document.querySelector('.oasis-clock').textContent > '0:17'")
+    assert daemon.call("change.pending")["change"]["confirm_in_s"] >= 17
+    button(page, "Keep").click()
+    page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=15000)
+
+
+def test_a_new_address_is_told_before_and_led_to_after(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url, height=1200)
+    asked: list[str] = []
+    page.route(url + "cgi-bin/oasis-alive", lambda route: route.abort())  # the old address is gone
+    page.route("http://192.168.77.1*/**", lambda route: (asked.append(route.request.post_data), route.fulfill(body="")))
+    ask(page, "change the lan address to 192.168.77.1")
+    page.get_by_text("Afterwards the router is at another address: http://192.168.77.1/").wait_for(timeout=60000)
+    button(page, "Approve").click()
+    page.get_by_text("The router answers at its new address").wait_for(timeout=60000)
+    change = daemon.call("change.pending")["change"]
+    assert change["new_address"] == "192.168.77.1"
+    link = page.get_by_role("link", name="The router is now at 192.168.77.1: go on there").get_attribute("href")
+    port = url.rstrip("/").rpartition(":")[2]
+    assert link.startswith(
+        f"http://192.168.77.1:{port}/cgi-bin/luci/admin/network/oasis/chat?oasis-alive={change['id']}."
+    )
+    assert change["id"] in asked[0], "the proof goes to the new address"
+    page.goto(link.replace("192.168.77.1", "127.0.0.1"))
+    page.wait_for_selector(".oasis-pending:not([hidden])")
+    assert "oasis-alive" not in page.url, "the word does not stay in the address bar"
 
 
 def test_risky_change_is_put_back(oasisd: Any, visit: Any) -> None:

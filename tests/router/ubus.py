@@ -148,6 +148,19 @@ def _network_reload(router, _):
     services.run(router.root, "network", "reload")
 
 
+def _session_access(router, arguments):
+    """Answer from var/run/rpcd/sessions.json ({session: {object: [method]}}) where a web server keeps one."""
+    try:
+        with open(os.path.join(router.root, "var/run/rpcd/sessions.json"), encoding="utf-8") as file:
+            sessions = json.load(file)
+    except FileNotFoundError:
+        return router.fixture("session", "access", arguments)
+    if arguments.get("ubus_rpc_session") not in sessions:
+        raise Failed(NOT_FOUND)
+    methods = sessions[arguments["ubus_rpc_session"]].get(arguments.get("object"), [])
+    return {"access": arguments.get("scope") == "ubus" and (arguments.get("function") in methods or "*" in methods)}
+
+
 def _service_list(router, arguments):
     return services.service_list(router.root, router.fixture("service", "list"), arguments.get("name", ""))
 
@@ -198,6 +211,7 @@ HANDLERS = {
     ("network.wireless", "status"): lambda router, _: netstate.wireless(router.root),
     ("log", "read"): _log_read,
     ("service", "list"): _service_list,
+    ("session", "access"): _session_access,
     ("service", "event"): _service_event,
     ("rc", "list"): lambda router, arguments: services.rc_list(router.root, arguments.get("name", "")),
     ("rc", "init"): _rc_init,

@@ -2,6 +2,7 @@
 'require baseclass';
 'require oasis.words as words';
 'require oasis.rpc as api';
+'require oasis.alive as alive';
 
 /*
  * A change after it was applied: the card in the transcript with its Undo, and the banner in which the owner keeps it or puts it
@@ -27,6 +28,33 @@ function stateWords(change) {
 
 function service(item) {
 	return '%s %s %s'.format(item.ok ? '\u2713' : '\u2717', words.plain(item.name), words.plain(item.action));
+}
+
+function proofWords(word) {
+	switch (word) {
+	case 'proved': return '\u2713 ' + _('Reachable: proved over a new connection');
+	case 'asking': return _('Asking over a new connection whether this browser still reaches the router\u2026');
+	case 'reused': return _('The connection is older than the change; a new one is tried in a moment\u2026');
+	case 'silent': return _('The router does not answer over a new connection yet; trying again\u2026');
+	case 'moved': return _('The router answers at its new address. Go on there.');
+	case 'loopback': return _('This page comes through a tunnel, which proves nothing of the network.');
+	case 'denied': return _('This login may not keep changes.');
+	case 'unknown': return _('This page did not make the change, so it cannot prove that the router is still reached.');
+	default: return _('It could not be proved that the router is still reached.');
+	}
+}
+
+/* What was looked at after the reload, and what could not be. */
+function readBack(change) {
+	const of = function(result) {
+		return (change.verified || []).filter(function(item) { return item.result == result; })
+			.map(function(item) { return words.plain(item.what); }).join(', ');
+	};
+	const lines = [ [ _('Read back: %s'), of('seen') ], [ _('Not read back: %s'), of('not read back') ] ];
+
+	return lines.filter(function(line) { return line[1]; }).map(function(line) {
+		return E('p', { 'class': 'oasis-small' }, [ line[0].format(line[1]) ]);
+	});
 }
 
 function alarm(change) {
@@ -59,12 +87,13 @@ function card(change, act) {
 			E('strong', [ words.plain(change.summary) ]),
 			E('span', { 'class': 'oasis-badge oasis-' + words.plain(change.state) }, [ stateWords(change) ])
 		]),
-		(change.services || []).length ? E('p', { 'class': 'oasis-small' }, [ change.services.map(service).join(' \u00b7 ') ]) : null,
+		(change.services || []).length ? E('p', { 'class': 'oasis-small' }, [ change.services.map(service).join(' \u00b7 ') ]) : null
+	].concat(readBack(change), [
 		alarm(change), trouble,
 		canUndo ? E('div', { 'class': 'oasis-foot' }, [
 			E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': undo }, [ _('Undo') ])
 		]) : null
-	].filter(Boolean));
+	]).filter(Boolean));
 }
 
 const Banner = baseclass.extend({
@@ -76,8 +105,13 @@ const Banner = baseclass.extend({
 		this.bar = E('div', { 'class': 'oasis-bar-fill' });
 		this.text = E('p', { 'class': 'oasis-summary' });
 		this.note = E('div', { 'aria-live': 'polite' });
+		this.proof = E('p', { 'class': 'oasis-proof', 'role': 'status' });
+		this.moved = E('p', { 'class': 'oasis-moved' });
+		this.isReadonly = isReadonly;
+		this.prover = null;
 		this.buttons = isReadonly ? [] : [
 			this.button('rollback', 'cbi-button-negative', _('Put back now')),
+			this.button('extend', 'cbi-button-neutral', _('More time')),
 			this.button('confirm', 'cbi-button-positive important', _('Keep'))
 		];
 		this.node = this.render();
@@ -87,7 +121,7 @@ const Banner = baseclass.extend({
 		return E('section', { 'class': 'oasis-card oasis-pending', 'aria-label': _('Change waiting to be kept'), 'hidden': '' }, [
 			E('div', { 'class': 'oasis-head' }, [ E('strong', [ _('Does everything still work?') ]), this.left ]),
 			E('div', { 'class': 'oasis-bar', 'aria-hidden': 'true' }, [ this.bar ]),
-			this.text,
+			this.text, this.moved, this.proof,
 			E('p', { 'class': 'oasis-small' }, [ _('The change is active. Without your word the earlier settings come back when the time is over.') ]),
 			this.note, E('div', { 'class': 'oasis-foot' }, this.buttons)
 		]);
@@ -117,9 +151,14 @@ const Banner = baseclass.extend({
 			this.whole_s = 1;
 			this.say(null);
 			this.enable(true);
+			this.forgetProof();
+			this.change = change;
+			this.showMoved(change);
+			this.prove();
 		}
 
 		this.change = change;
+		this.seeProof(change);
 		this.text.textContent = words.plain(change.summary);
 		this.node.hidden = false;
 		this.run(change.confirm_in_s);
@@ -128,6 +167,7 @@ const Banner = baseclass.extend({
 
 	hide: function() {
 		this.stop();
+		this.forgetProof();
 		window.clearTimeout(this.look);
 		this.change = null;
 		this.node.hidden = true;
@@ -139,6 +179,49 @@ const Banner = baseclass.extend({
 
 		this.hide();
 		this.ended(change);
+	},
+
+	showMoved: function(change) {
+		this.moved.textContent = '';
+		if (change.new_address)
+			this.moved.appendChild(E('a', { 'href': alive.address(change) }, [
+				_('The router is now at %s: go on there').format(words.plain(change.new_address))
+			]));
+	},
+
+	/* Try to prove over a new connection that this browser still gets in; a login that may only look has nothing to prove. */
+	prove: function() {
+		if (this.isReadonly || this.change.proof)
+			return;
+		if (!alive.may(this.change))
+			return this.tellProof('unknown');
+
+		this.tellProof('asking');
+		this.prover = alive.prove(this.change, this.tellProof.bind(this));
+	},
+
+	tellProof: function(word) {
+		/* once proved it stays so, and where the router went matters more than that it is silent here */
+		const shown = this.proof.getAttribute('data-proof');
+
+		if (shown == 'proved' || shown == 'moved' && word != 'proved')
+			return;
+		this.proof.setAttribute('data-proof', word);
+		this.proof.textContent = proofWords(word);
+	},
+
+	/* Another page may have proved it. */
+	seeProof: function(change) {
+		if (change.proof == 'connection')
+			this.tellProof('proved');
+	},
+
+	forgetProof: function() {
+		if (this.prover)
+			this.prover.stop();
+		this.prover = null;
+		this.proof.removeAttribute('data-proof');
+		this.proof.textContent = '';
 	},
 
 	run: function(seconds) {
@@ -181,6 +264,8 @@ const Banner = baseclass.extend({
 	answered: function(change, pause_ms) {
 		if (change && change.state != 'applied')
 			return this.finish(change);
+		if (change)
+			this.seeProof(change);
 
 		if (pause_ms != AFTER_MS)
 			this.say(null);
@@ -202,14 +287,33 @@ const Banner = baseclass.extend({
 		button.classList.add('spinning');
 		this.say(null);
 
-		return api.call(verb, this.change.id).then(L.bind(function(reply) {
-			this.finish(reply.change);
-		}, this)).catch(L.bind(function(fault) {
-			this.enable(true);
-			this.say(faultLine(fault));
-		}, this)).finally(function() {
+		return this.decide(api.call(verb, this.change.id)).finally(function() {
 			button.classList.remove('spinning');
 		});
+	},
+
+	decide: function(call) {
+		return call.then(L.bind(function(reply) {
+			this.enable(true);
+			if (reply.change.state == 'applied')
+				this.show(reply.change);
+			else
+				this.finish(reply.change);
+		}, this)).catch(L.bind(function(fault) {
+			this.enable(true);
+			this.say(fault.code == 'unproved' ? this.secondStep(fault) : faultLine(fault));
+		}, this));
+	},
+
+	/* The weaker way: the owner's word instead of a proof. */
+	secondStep: function(fault) {
+		return E('div', [
+			faultLine(fault),
+			E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': L.bind(function(ev) {
+				ev.currentTarget.disabled = true;
+				return this.decide(api.call('confirm', this.change.id, true));
+			}, this) }, [ _('Keep without a proof') ])
+		]);
 	}
 });
 

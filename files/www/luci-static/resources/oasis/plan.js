@@ -93,6 +93,15 @@ function safetyNet(plan) {
 	]);
 }
 
+function moved(plan) {
+	if (!plan.new_address)
+		return null;
+
+	return E('p', { 'class': 'oasis-moved' }, [
+		_('Afterwards the router is at another address: %s').format('http://%s/'.format(words.plain(plan.new_address)))
+	]);
+}
+
 function badge(plan) {
 	return E('span', { 'class': 'oasis-badge ' + (plan.risk == 'risky' ? 'oasis-risky' : 'oasis-low') },
 		[ plan.risk == 'risky' ? _('risky') : _('low risk') ]);
@@ -124,7 +133,7 @@ const Card = baseclass.extend({
 			E('summary', [ _('Details') ]),
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
 			reasons(plan), services(plan)
-		].concat(diffs(plan), [ commands(plan), safetyNet(plan) ]).filter(Boolean));
+		].concat(diffs(plan), [ commands(plan), moved(plan), safetyNet(plan) ]).filter(Boolean));
 	},
 
 	render: function() {

@@ -9,6 +9,7 @@
 'require oasis.notices as notices';
 'require oasis.transcript as transcript';
 'require oasis.change as change';
+'require oasis.alive as alive';
 
 /*
  * The chat page: joins the list of chats, the conversation, the banner of an unconfirmed change and the field to write in
@@ -42,6 +43,7 @@ return view.extend({
 		const write = L.hasViewPermission() !== false;
 		const act = write ? { approve: this.approve.bind(this), decline: this.decline.bind(this), undo: this.undo.bind(this) } : null;
 
+		alive.arrive();
 		this.write = write;
 		this.chat = '';
 		this.info = {};
@@ -269,6 +271,7 @@ return view.extend({
 	noticed: function(event, isReplay) {
 		if (event.type != 'change')
 			return;
+		alive.remember(event.change);
 
 		this.changes = [ event.change ].concat(this.changes.filter(function(item) { return item.id != event.change.id; }));
 		/* an old event's clock is wrong by now: then the daemon is asked */

@@ -1,0 +1,146 @@
+'use strict';
+'require baseclass';
+'require rpc';
+
+/*
+ * The proof of life: after a change, ask the router over a connection that did not exist before, with the word (nonce) that
+ * only the page whose run made the change was told. What comes of it is the daemon's judgement. It knows no node.
+ */
+
+const SCRIPT = '/cgi-bin/oasis-alive';
+/* uhttpd drops a connection after 20 s without a request; after this the browser must open a new one */
+const IDLE_MS = 21000;
+/* when the router does not answer */
+const AGAIN_MS = 3000;
+const ANSWER_MS = 20000;
+/* which change this tab may prove: { change, nonce }; a tab's own store, so that another tab does not prove for it */
+const KEY = 'oasis.alive';
+const MARK = 'oasis-alive';
+const FINAL = [ 'proved', 'loopback', 'stranger', 'denied', 'absent' ];
+
+function stored() {
+	try {
+		return JSON.parse(window.sessionStorage.getItem(KEY)) || {};
+	}
+	catch (e) {
+		return {};
+	}
+}
+
+function store(change, nonce) {
+	window.sessionStorage.setItem(KEY, JSON.stringify({ change: change, nonce: nonce }));
+}
+
+function nonceOf(id) {
+	const known = stored();
+
+	return known.change == id ? known.nonce : null;
+}
+
+/* The address bar brings the nonce to the router's new address, through the login there, which drops what follows a #. */
+function arrive() {
+	const query = new URLSearchParams(window.location.search);
+	const parts = (query.get(MARK) || '').split('.');
+
+	if (parts.length != 2)
+		return;
+	store(parts[0], parts[1]);
+	query.delete(MARK);
+	window.history.replaceState(null, '', window.location.pathname + (query.toString() ? '?' + query : ''));
+}
+
+/* Cookies left out: browsers keep such requests on connections of their own, so the first one opens a new one. */
+function post(origin, change, nonce, mode) {
+	return window.fetch(origin + SCRIPT, {
+		method: 'POST',
+		body: JSON.stringify({ change: change, nonce: nonce, session: rpc.getSessionID() }),
+		cache: 'no-store',
+		credentials: 'omit',
+		mode: mode,
+		signal: window.AbortSignal && AbortSignal.timeout ? AbortSignal.timeout(ANSWER_MS) : undefined
+	});
+}
+
+async function ask(change, nonce) {
+	const response = await post('', change, nonce, 'same-origin');
+
+	if (response.status == 404)
+		return 'absent';
+
+	const reply = await response.json();
+	return reply.alive || 'error';
+}
+
+function origin(address) {
+	const port = window.location.port ? ':' + window.location.port : '';
+
+	return '%s//%s%s'.format(window.location.protocol, address.indexOf(':') == -1 ? address : '[' + address + ']', port);
+}
+
+function pause(ms) {
+	return new Promise(function(resolve) { window.setTimeout(resolve, ms); });
+}
+
+return baseclass.extend({
+	arrive: arrive,
+
+	/* Keep what an event brought. */
+	remember: function(change) {
+		if (change.nonce)
+			store(change.id, change.nonce);
+	},
+
+	/* Tell whether this page may prove that change. */
+	may: function(change) {
+		return nonceOf(change.id) != null;
+	},
+
+	/* This page at the router's new address, able to prove the change there. */
+	address: function(change) {
+		const nonce = nonceOf(change.id);
+		const query = nonce ? '?%s=%s.%s'.format(MARK, change.id, nonce) : '';
+
+		return origin(change.new_address) + window.location.pathname + query;
+	},
+
+	/*
+	 * Try until there is an answer that stands. told(word) hears of each: the daemon's words, or absent (no such script),
+	 * error (no judgement), silent (no answer), moved (the new address answers; the judgement cannot be read from here).
+	 * Gives an object with stop().
+	 */
+	prove: function(change, told) {
+		const self = { stopped: false, stop: function() { self.stopped = true; } };
+		const nonce = nonceOf(change.id);
+
+		const here = async function() {
+			while (!self.stopped) {
+				const word = await ask(change.id, nonce).catch(function() { return 'silent'; });
+
+				if (self.stopped)
+					return;
+				told(word);
+				if (FINAL.indexOf(word) != -1)
+					return;
+				await pause(word == 'reused' ? IDLE_MS : AGAIN_MS);
+			}
+		};
+
+		const there = async function() {
+			while (!self.stopped) {
+				const answered = await post(origin(change.new_address), change.id, nonce, 'no-cors')
+					.then(function() { return true; }, function() { return false; });
+
+				if (self.stopped)
+					return;
+				if (answered)
+					return told('moved');
+				await pause(AGAIN_MS);
+			}
+		};
+
+		here();
+		if (change.new_address && change.new_address != window.location.hostname)
+			there();
+		return self;
+	}
+});
