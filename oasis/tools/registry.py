@@ -63,6 +63,8 @@ class Registry:
             from oasis.change import typed  # an idle daemon does without
 
             told = operator.masked(typed.hide(clean.value({"error": error.as_dict()})))
+            if error.untrusted:
+                told = {**told, "untrusted": list(error.untrusted)}
             return jsonl.dumps(told), True, list(error.untrusted)
 
 
