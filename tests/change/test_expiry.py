@@ -1,6 +1,7 @@
 """Changes that end by themselves: at their time, by an ordinary undo, and only while the clock is trusted."""
 
 import json
+import os
 import threading
 import time
 
@@ -163,6 +164,17 @@ def test_a_conflict_is_told_once_and_left_to_the_owner(world):
     assert b"'cellar'" in kit.config("system")
 
 
+def test_an_opening_whose_images_are_lost_is_left_alone(world):
+    change = world.change(OPEN, 1)
+    world.time.is_trusted = False
+    os.remove(world.kit.root.path(f"/etc/oasis/changes/{change}/before/firewall"))
+    assert world.expiry.step() == expiry.LOOK_S
+    world.time.is_trusted = True
+    world.time.unix += HOUR
+    world.expiry.step()
+    assert "has no before image" in world.kit.journal.read(change)["expiry"]
+
+
 def test_what_was_undone_by_hand_does_not_end_again(world):
     from oasis.change.undo import plan_undo
 
@@ -223,7 +235,8 @@ def test_without_a_clock_nothing_ends_at_first(world):
     world.change(OPEN, 1)
     world.time.is_trusted, world.time.up = False, expiry.UNTRUSTED_S - 1
     world.time.unix += 9 * HOUR
-    assert world.expiry.step() == expiry.LOOK_S
+    assert world.expiry.step() == expiry.LOOK_S == 60
+    assert expiry.UNTRUSTED_S == 15 * 60
     assert b"'attic'" in world.kit.config("system")
     assert world.time.newest[-1] == max(item["when_unix_s"] for item in world.kit.journal.records())
 
@@ -287,6 +300,25 @@ def test_a_thread_lives_only_while_something_waits(world):
     world.expiry.schedule()
     wait_for(lambda: world.kit.journal.read(change).get("undone_by"))
     wait_for(lambda: "expiry" not in names())
+
+
+def test_the_thread_goes_on_to_the_next_end(world):
+    first = world.change(RENAME, 1)
+    second = world.change("uci set system.@system[0].notes=x", 2)
+    for change in (first, second):
+        world.time.unix += HOUR
+        world.expiry.schedule()
+        wait_for(lambda one=change: world.kit.journal.read(one).get("undone_by"))
+        assert (change == second) or "expiry" in names()
+
+
+def test_the_thread_wakes_by_itself_at_the_end(world):
+    change = world.change(RENAME, 0)
+    world.kit.journal.update(change, until_unix_s=world.time.unix + 1)
+    world.expiry.schedule()
+    wait_for(lambda: world.time.newest)
+    world.time.unix += 1
+    wait_for(lambda: world.kit.journal.read(change).get("undone_by"))
 
 
 def test_the_thread_stops_at_once(world):

@@ -94,3 +94,10 @@ def test_an_end_lies_in_the_future():
 def test_a_shown_time_is_read_back():
     assert when.shown(NOW) == "2026-11-20 15:30"
     assert when.since(when.shown(NOW), NOW + 99) == NOW
+
+
+def test_centuries_and_the_last_hour():
+    assert when.since("2000-12-01T00:00Z", NOW) == 975628800
+    assert when.until("2100-03-01T00:00Z", NOW) == 4107542400
+    assert when.until("23:59", NOW) == local(2026, 11, 20, 23, 59)
+    assert "is no time" in refused(when.until, "24:00")
