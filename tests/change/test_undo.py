@@ -68,6 +68,7 @@ def test_what_was_done_since_stays(kit):
     edit(kit, "system", b"'UTC'", b"'JST-9'")
     plan = undo(kit)
     assert plan["undoes"] == change
+    assert plan["summary"] == "undo: a test"
     assert plan["uci"] == ["uci set system.@system[0].hostname=OpenWrt"]
     assert plan["needs_approval"] is False
     kept(kit, plan)
