@@ -228,7 +228,7 @@ class Methods:
             items.append(
                 {
                     "id": name,
-                    "title": replies.title(chat),
+                    "title": replies.title(chat, self._shop.redactor),
                     "exchanges": chat.exchanges(),
                     "updated_unix_s": chat.updated_s(),
                 }
@@ -238,7 +238,8 @@ class Methods:
 
     def chat_load(self, role: dict[str, object], id: str) -> dict[str, object]:
         chat = self._store.open(id)
-        return {"id": id, "title": replies.title(chat), "messages": chat.list(), "reports": chat.reports}
+        title = replies.title(chat, self._shop.redactor)
+        return {"id": id, "title": title, "messages": chat.list(), "reports": chat.reports}
 
     def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
         if any(run.chat == id for run in self._runs.active()):

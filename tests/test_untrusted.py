@@ -121,7 +121,7 @@ def test_a_tainted_change_is_approved_like_any_other_and_its_record_says_so(scen
     # Its words were written with the device's in sight: who reads them in another chat is tainted as well.
     here.chat = ""
     here.say("what was changed?", [("status", {"what": "changes"})], "A name.")
-    result = [message for message in here.stored() if message["role"] == "tool"][0]["content"][0]
+    result = next(message for message in here.stored() if message["role"] == "tool")["content"][0]
     assert result["taint"] == ["device names"]
 
 

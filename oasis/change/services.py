@@ -14,6 +14,18 @@ _ACTION_S = 60
 _STATUS_S = 10
 # What `/etc/init.d/NAME status` of procd's rc.common says of a service that was never started or was stopped.
 _INACTIVE = 3
+# What is told of a failed script's output.
+_TOLD_CHARS = 200
+
+
+def _whole_lines(text: str) -> str:
+    """Return the first lines of a text: a line that is cut may end in half a secret, which nobody knows by its value."""
+    kept = ""
+    for line in text.split("\n"):
+        if len(kept) + len(line) >= _TOLD_CHARS:
+            return kept + "…"
+        kept += line + "\n"
+    return kept.strip()
 
 
 class Services:
@@ -53,7 +65,7 @@ class Services:
             name, action = str(item["name"]), str(item["action"])
             status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
             if status:
-                words = err.decode("utf-8", "replace").strip()[:200]
+                words = _whole_lines(err.decode("utf-8", "replace").strip())
                 told = "service %s %s failed with status %d %s" % (name, action, status, words)
                 error = ToolError(told.rstrip())
                 error.untrusted = ("output of services",) if words else ()

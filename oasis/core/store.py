@@ -13,7 +13,7 @@ from oasis.core.schema import check_message, text_of
 from oasis.errors import SchemaError, StoreError, UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Files, Message, NewId
+    from oasis.core.shapes import Callable, Files, Message, NewId
 
 _SUFFIX = ".jsonl"
 # Titles are for lists of one line; upstream's own limit for a made title is 15, ours is a phone's width.
@@ -113,13 +113,17 @@ class Chat:
         """Return the messages in file order."""
         return [self.messages[name] for name in self.order]
 
-    def title(self) -> str:
-        """Return the title given, else the first words of the owner."""
+    def title(self, hide: "Callable[[str], str] | None" = None) -> str:
+        """Return the title given, else the first words of the owner; `hide(text)` gives a text without its secrets.
+
+        It is asked before anything is cut: of half a secret nobody could tell that it is one.
+        """
+        hide = hide or str
         if self._title:
-            return self._title
+            return hide(self._title)
         for name in self.order:
             if self.messages[name]["role"] == "user":
-                return first_words(text_of(self.messages[name]))
+                return first_words(hide(text_of(self.messages[name])))
         return ""
 
     def updated_s(self) -> int:

@@ -26,12 +26,12 @@ def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[st
     return found
 
 
-def title(chat: Chat) -> str:
-    """Return a chat's title without a secret that was typed and that a tool was then called with."""
+def title(chat: Chat, redactor: Redactor) -> str:
+    """Return a chat's title without secrets, also those that were typed and that a tool was then called with."""
     from oasis.change import typed  # an idle daemon does without
 
-    calls = [call["input"] for message in chat.list() for call in tool_uses(message)]
-    return typed.without(chat.title(), typed.values(calls))
+    words = typed.values([call["input"] for message in chat.list() for call in tool_uses(message)])
+    return chat.title(lambda text: typed.without(redactor.text(text), words))
 
 
 def _without_typed(value: Any) -> Any:
