@@ -1,6 +1,7 @@
 # One way each; plain `make` prints what there is. Every target sets up what it needs by itself.
 PYTHON ?= python3
 PORT ?= 8080
+SECONDS ?= 300
 VENV := .venv
 BIN := $(VENV)/bin
 ROUTER := build/run/router
@@ -10,6 +11,7 @@ help:
 	@echo "make test          all tests that need no emulator; sets up its parts (at most 12 minutes)"
 	@echo "make test-all      make test and everything longer that is there"
 	@echo "make mutants       switches off one safety after another; each must turn a test red"
+	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
 	@echo "make lint          ruff, shellcheck, mypy, vermin"
 	@echo "make fmt           format"
@@ -49,6 +51,9 @@ test-all: test mutants
 mutants: $(VENV)/dev
 	@$(BIN)/python3 tests/mutants.py
 
+fuzz: $(VENV)/dev
+	@$(BIN)/python3 tests/fuzz/fuzz.py --seconds $(SECONDS)
+
 bench: $(VENV)/dev
 	@$(BIN)/python3 tests/bench/bench.py
 
@@ -73,4 +78,4 @@ acl: $(BIN)/oasis
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all mutants bench lint fmt types micropython acl clean
+.PHONY: help run setup test test-all mutants fuzz bench lint fmt types micropython acl clean

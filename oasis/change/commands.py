@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Callable, Operation
 
 OPERATIONS = 200  # one plan; a whole stock router has about as many options
+# Of a command, and of what is wrong with it, which may repeat the command: enough to know it again.
+_SHOWN_CHARS = 200
 
 _NAME = re.compile(r"[A-Za-z0-9_]+\Z")
 _PACKAGE = re.compile(r"[A-Za-z0-9_-]+\Z")
@@ -42,7 +44,7 @@ def parse(text: str) -> tuple[list[Operation], list[str]]:
         try:
             operations.append(_operation(_uci_words(words)))
         except UsageError as error:
-            raise UsageError("%s: %s" % (shown[:200], error.message), error.hint)
+            raise UsageError("%s: %s" % (shown[:_SHOWN_CHARS], error.message[:_SHOWN_CHARS]), error.hint)
     if len(operations) > OPERATIONS:
         raise UsageError("%d operations in one plan, %d allowed" % (len(operations), OPERATIONS), "do it in steps")
     return operations, notes

@@ -18,8 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What stands before a value: a quote when the whole argument is in quotes, and the path.
-_PATH = re.compile(r"(['\"]?)([\w-]+)\.[^\s.='\"]+\.(\w+)=")
+# What stands before a value: a quote when the whole argument is in quotes, and the path. It is looked for at the
+# beginning of a word only: elsewhere, a word of 70,000 letters would be read as often as it has letters.
+_PATH = re.compile(r"(['\"]?)(?<![\w-])([\w-]+)\.[^\s.='\"]+\.(\w+)=")
 # A value as a shell reads one word: quoted, escaped or plain pieces; without an end of a quote, all that is left.
 _WORD = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s;'"\\])*""", re.S)
 _MARKS = re.compile(r"['\"\\]")

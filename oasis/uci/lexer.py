@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from typing import IO
 
 _FIRST_SIZE = 32  # libuci's LINEBUF; decides only how much of a line a zero byte hides
+# libuci doubles its buffer for every piece that does not end a line, also when only a zero byte hides the end, until
+# its memory is gone. From here on a larger one reads nothing else.
+_LAST_SIZE = 1 << 30
 _SPACE = b" \t\n\r\v\f"
 _QUOTE, _DOUBLE, _HASH, _SEMICOLON, _BACKSLASH, _NEWLINE, _RETURN = b"'\"#;\\\n\r"
 
@@ -99,7 +102,7 @@ class LineBuffer:
 
     def _fill(self, offset: int) -> None:
         if offset >= self._size - 1:
-            self._size *= 2
+            self._grow()
         while True:
             del self.buffer[offset:]
             self.buffer.append(0)
@@ -112,7 +115,10 @@ class LineBuffer:
             if piece.endswith(b"\n"):
                 self.line += 1
                 return
-            self._size *= 2
+            self._grow()
+
+    def _grow(self) -> None:
+        self._size = min(self._size * 2, _LAST_SIZE)
 
     def _gets(self, size: int) -> bytes:
         piece = self.stream.readline(size - 1)

@@ -68,12 +68,12 @@ class Importer:
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
-        if self._merge_into is None and self._name is not None and self._name not in self._taken:
+        quick = 0 not in data and self._merge_into is None
+        if quick and self._name is not None and self._name not in self._taken:
             package = written.read(names.decode(data), self._name)
             if package is not None:
                 self.finished.append(package)
                 return self.finished
-        quick = 0 not in data and self._merge_into is None
         self._read_lines(data, data.decode("latin-1") if quick else "")
         if self._package is None and self._name is not None:
             self._open(self._name)

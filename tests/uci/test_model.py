@@ -91,6 +91,16 @@ def test_a_hostile_package_takes_no_longer_than_its_length():
         assert _seconds(b"config a\n" + line * LINES) < PARSE_AND_WRITE_S * 20
 
 
+def test_zero_bytes_are_read_as_libuci_reads_them_also_in_a_file_in_the_form_of_a_commit():
+    # A zero byte ends the piece of the line that was read; the quote goes on in the next one.
+    data = b"\nconfig a\n\toption b 'x\0y'\n\toption c 'd'\n"
+    assert _told(data) == _told(b"\0\n" + data)
+
+
+def test_a_file_full_of_zero_bytes_is_no_fault():
+    assert model.parse(b"config a\n" + b"#\0\n" * 200, "p").sections[0].type == "a"
+
+
 def _seconds(data):
     started = time.perf_counter()
     try:

@@ -1,0 +1,180 @@
+"""What is fuzzed: each target takes bytes, raises only for a fault, and holds what must be true of any input.
+
+`SEEDS[name]` are inputs to begin with, `WORDS[name]` pieces worth putting in anywhere.
+"""
+
+import os
+
+from oasis.change import commands
+from oasis.change.approval import SHORT, Desk
+from oasis.core import framing, jsonl, rpc
+from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
+from oasis.methods import ROLES, TABLE, check
+from oasis.uci import model, refusal
+from oasis.uci.parser import Importer
+from oasis.worker import lines
+from tests.daemon import REPOSITORY
+from tests.fuzz.corpora import texts
+
+HASH = "0123456789abcdef" * 4
+
+
+def uci(data):
+    """Both readers, the quick and the exact one, agree; what was read and written is read as the same."""
+    quick, exact = _read(data, True), _read(data, False)
+    assert quick == exact
+    if isinstance(quick, list):
+        package = model.parse(data, "fuzz")
+        text = model.file_text(package)
+        if any(set(one.type) & set("'\"\\#;") for one in package.sections):
+            return  # libuci writes such a type in a form that it does not read as the same
+        again = model.parse(text, "fuzz")
+        assert model.file_text(again) == text
+        assert model.export_text(again) == model.export_text(package)
+
+
+def _read(data, is_quick):
+    importer = Importer("fuzz")
+    try:
+        if is_quick:
+            packages = importer.read(data)
+        else:
+            importer._read_lines(data, "")
+            packages = importer.finished
+            if importer._package is None:
+                importer._open("fuzz")
+            importer._close()
+    except refusal.Refused as error:
+        return (error.status, error.place)
+    return [[(one.type, one.name, one.anonymous, list(one.options.items())) for one in package.sections]
+            for package in packages]  # fmt: skip
+
+
+def words(data):
+    """A text is refused, or its operations have plain names and one-line values and are the same when written out."""
+    try:
+        operations, _ = commands.parse(data.decode("utf-8", "replace"))
+    except UsageError as error:
+        assert error.message and len(error.message) < 1000
+        return
+    for operation in operations:
+        names = [operation[key] for key in ("package", "section", "option", "type", "name") if key in operation]
+        assert all(name and not set(name) & set("/;&|<>$`\"'\\ \n\0.") for name in names), operation
+        assert not any(ord(char) < 32 or ord(char) == 127 for char in operation.get("value", ""))
+    if all("\ufffd" not in str(operation) for operation in operations):
+        assert commands.parse("\n".join(commands.as_commands(operations)))[0] == operations
+
+
+def approval(data):
+    """Only the owner with the whole hash, or its first 8 digits at a terminal, approves; and only once."""
+    pieces = data.decode("utf-8", "replace").split("\n")
+    role = {"name": pieces[0], "terminal": len(pieces[1:]) % 2 == 1}
+    given = pieces[1] if len(pieces) > 1 else ""
+    desk = Desk(lambda: 0.0)
+    desk._plans["p"] = {"id": "p", "hash": HASH, "expires_s": 1.0}
+    is_right = given.lower() == HASH or (role["terminal"] and given.lower() == HASH[:SHORT])
+    try:
+        desk.approve("p", given, role)
+    except PolicyError:
+        assert not (is_right and role["name"] == "owner")
+        return
+    assert is_right and role["name"] == "owner"
+    try:
+        desk.approve("p", given, role)
+    except UsageError:
+        return
+    raise AssertionError("approved twice")
+
+
+def lines_of_json(data):
+    """A line is refused or a request whose arguments are of the table's types; what was read is written as the same."""
+    try:
+        value = jsonl.loads(data)
+    except SchemaError:
+        value = None
+    else:
+        _is_written_as_read(value)
+    try:
+        request = rpc.parse_request(data)
+        name, params = request["method"], request["params"]
+        rpc.result(request["id"], params)
+        if name in TABLE:
+            kept = check(name, params, TABLE[name][1])
+            assert all(isinstance(kept[key], TABLE[name][1][key][0]) for key in kept)
+            assert "role" not in kept
+    except OasisError:
+        pass
+    try:
+        assert lines.decode(data, 7)["type"] in lines._SHAPES
+    except PeerError:
+        pass
+
+
+def _is_written_as_read(value):
+    try:
+        line = jsonl.dumps(value)
+    except SchemaError as error:
+        # JSON has no limit for numbers and no halves of characters; what is written has both.
+        assert "finite" in error.message or "surrogate" in error.message, error.message
+        return
+    assert jsonl.loads(line) == value
+
+
+def stream(data):
+    """Server-sent events and lines are the same, wherever the pieces are cut."""
+    sizes = [1, 2, 3, 7, len(data) // 2 or 1]
+    for reader in (framing.Events, framing.Lines):
+        wanted = _fed(reader(), [data])
+        for size in sizes:
+            assert _fed(reader(), [data[at : at + size] for at in range(0, len(data), size)]) == wanted, size
+
+
+def _fed(reader, pieces):
+    found = []
+    for piece in pieces:
+        found += reader.feed(piece)
+    return found + reader.close()
+
+
+TARGETS = {"uci": uci, "words": words, "approval": approval, "json": lines_of_json, "stream": stream}
+
+
+def _configs():
+    folder = os.path.join(REPOSITORY, "tests/router/root/etc/config")
+    found = []
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as handle:
+            found.append(handle.read())
+    return found
+
+
+def _encoded(names):
+    return [text.encode("utf-8", "replace")[:4096] for name in names for text in texts(name)]
+
+
+_CALL = '{"jsonrpc":"2.0","id":1,"method":"%s","params":{"message":"x","plan":"p","since":0,"continues":["a"]}}'
+_EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","input":{"commands":["uci"]}}}'
+
+SEEDS = {
+    "uci": [*_configs(), *_encoded(["uci"])],
+    "words": _encoded(["refused", "plain", "commands"]),
+    "approval": [f"{role}\n{given}{end}".encode() for role in (*ROLES, "Owner", "") for end in ("", "\n", "\n\n")
+                 for given in (HASH, HASH[:8], HASH[:9], HASH.upper(), "", "*", HASH + "0")],
+    "json": [(_CALL % name).encode() for name in TABLE] + [(_EVENT % kind).encode() for kind in lines._SHAPES]
+            + _encoded(["json"]),
+    "stream": _encoded(["stream"]),
+}  # fmt: skip
+
+WORDS = {
+    "uci": b"config |option |list |package |'|\"|\\|'\\''|\n|\t|#|;|\0|\r\n|\xc3\xa9|\xff|@".split(b"|"),
+    "words": b"uci set |uci add |'|\"|\\|$(|`|;|&&|\n|\0|#|=|.|@a[-1]|\xe2\x80\xae| -q |{|}|root@x:~# ".split(b"|"),
+    "approval": [HASH.encode(), HASH[:8].encode(), b"owner", b"\n", b"\0", "\u00df".encode(), "\u2170".encode()],
+    "json": [
+        *b'{|}|[|]|"|:|,|\\u0000|\\ud800|1e999|NaN|-0|null|true|"role":"owner"|\xff'.split(b"|"),
+        b"[" * 70,
+        b"9" * 20,
+    ],
+    "stream": b"data: |data:|event: |id: |retry: |\n|\n\n|\r|\r\n|: x|\xef\xbb\xbf|[DONE]|\0|\xe2\x80\xa8|\xe2".split(
+        b"|"
+    ),
+}
