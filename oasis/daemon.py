@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis.change.evidence import Evidence
+    from oasis.change.reach.shapes import Answer
+    from oasis.change.shapes import Images
     from oasis.uci.cursor import Cursor
     from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
 
@@ -142,7 +144,9 @@ class Daemon:
             self.settings.number("confirm_s", 0),
             self.settings.number("management_confirm_s", 0),
         )
-        planner = Planner(root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s)
+        planner = Planner(
+            root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way
+        )
         journal = Journal(files, root.state_folder, _free_bytes)
         self._ubus = ubus = Ubus(self._executor, root.program("ubus"))
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
@@ -159,6 +163,11 @@ class Daemon:
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
         )  # fmt: skip
+
+    def _owner_way(self, images: Images) -> Answer | None:
+        from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
+
+        return OwnerWay(self.root, self._files, self._ubus.call)(images)
 
     def _evidence(self) -> Evidence:
         if self._parts is None:

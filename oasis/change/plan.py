@@ -25,11 +25,14 @@ from oasis.uci.tables import tables
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.policy import Policy
+    from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Callable, Card, Difference, Images, NewId, Operation, Plan, Seconds
     from oasis.system.files import Files
     from oasis.system.root import Root
 
 FORMAT = 1
+# What an approval is for.
+_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted", "verdict")
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 TAINTED = "text from devices or networks was in the conversation"
@@ -40,16 +43,27 @@ _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 class Planner:
     """Make plans for one router.
 
-    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic.
+    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images)` tells
+    whether the owner still reaches the router (owner.py).
     """
 
-    def __init__(self, root: Root, files: Files, policy: Policy, key: bytes, new_id: NewId, now_s: Seconds) -> None:
+    def __init__(
+        self,
+        root: Root,
+        files: Files,
+        policy: Policy,
+        key: bytes,
+        new_id: NewId,
+        now_s: Seconds,
+        reach: Callable[[Images], Answer | None] | None = None,
+    ) -> None:
         self._root = root
         self._files = files
         self.policy = policy
         self._key = key
         self._new_id = new_id
         self._now_s = now_s
+        self._reach = reach
 
     def propose(
         self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0
@@ -157,6 +171,7 @@ class Planner:
             from oasis.change import moved
 
             plan.update(moved.new_address(images))
+        plan["verdict"] = self._judge_way(images, str(plan["risk"]))
         plan["words"] = difference.sentences(differences)
         for package in shown:
             plan["untrusted"] += foreign.told(package, plan["words"])
@@ -166,11 +181,27 @@ class Planner:
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
 
+    def _judge_way(self, images: Images, risk: str) -> Answer:
+        """Return whether the owner still reaches the router after a risky plan, {} where nothing says so.
+
+        Raises: PolicyError for a certain no.
+        """
+        answer = self._reach(images) if self._reach is not None and risk != "low" else None
+        if answer is None:
+            return {}
+        if answer["verdict"] == "no":
+            raise PolicyError(
+                "you would not reach the router any more: " + "; ".join(answer["reasons"]),
+                "ask for a change that leaves your own way open, or come in by another way first",
+            )
+        return answer
+
     def _empty(self, run: str, chat: str, summary: str) -> Plan:
         return {
             "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
             "is_restore": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
+            "verdict": {},
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:
@@ -191,8 +222,7 @@ class Planner:
 
     def hash(self, plan: Plan) -> str:
         """Return the plan_hash of what a plan says now."""
-        keys = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted")
-        bound = {key: plan[key] for key in keys}
+        bound = {key: plan[key] for key in _BOUND}
         bound["format"] = FORMAT
         bound["forces"] = []
         return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
@@ -254,7 +284,7 @@ def card(plan: Plan, now_s: float) -> Card:
             "confirm_s")  # fmt: skip
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
-    shown.update({key: plan[key] for key in ("until_unix_s", "new_address") if plan.get(key)})
+    shown.update({key: plan[key] for key in ("until_unix_s", "new_address", "verdict") if plan.get(key)})
     shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
     return shown

@@ -51,6 +51,10 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
         card.append((clean.line(f"  then: {services}"), ""))
     if plan["confirm_s"]:
         card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
+    if plan.get("verdict"):
+        verdict = plan["verdict"]
+        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
+        card.append((clean.line(f"  will you still reach it: {words}"), ""))
     if plan.get("new_address"):
         card.append((clean.line(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
     if with_hash:
