@@ -30,6 +30,9 @@ OF_CHANGES = ("tests/change/test_transaction.py", "tests/change/test_plan.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
+ALIVE = "oasis/change/alive.py"
+OF_PROOF = ("tests/change/test_alive.py",)
+
 # Name, file, the text of the safety, what stands there without it, the tests that must notice.
 MUTANTS = (
     (
@@ -128,6 +131,85 @@ MUTANTS = (
         'if [ "$(sum_of "$copy")" != "$2" ]; then',
         "if false; then",
         OF_CHANGES,
+    ),
+    ("proof: an old connection is none", ALIVE, '"reused" if one in self._old else "proved"', '"proved"', OF_PROOF),
+    ("proof: a tunnel is none", ALIVE, "if is_here and not self._is_here_fine:", "if False:", OF_PROOF),
+    ("proof: a tunnel to an address of ours is none", ALIVE, " or mirrored(one) in known", "", OF_PROOF),
+    ("proof: the nonce", ALIVE, " or not is_equal(nonce, self._nonce)", "", OF_PROOF),
+    ("proof: the session may keep", ALIVE, "if not self._may_keep(session):", "if False:", OF_PROOF),
+    ("proof: the login is younger", ALIVE, "and accepted_s > self._since_s", "", OF_PROOF),
+    (
+        "proof: asked for before keeping",
+        "oasis/methods.py",
+        "self._shop.transaction.witness(role, unproved)",
+        '"word"',
+        ("tests/test_daemon.py",),
+    ),
+    (
+        "read-back: after every reload",
+        TRANSACTION,
+        "evidence.readback.verify(plan, before)",
+        "[]",
+        ("tests/change/test_readback.py",),
+    ),
+    (
+        "extend: the guard waits as long",
+        TRANSACTION,
+        "self._journal.set_deadline(int(self._clock.up_s() + deadline_s",
+        "(int(self._clock.up_s() + deadline_s",
+        ("tests/change/test_window.py",),
+    ),
+    ("extend: not for ever", TRANSACTION, ", self._applied_s + LONGEST_S)", ", 1e9)", ("tests/change/test_window.py",)),
+    ("an apply of LuCI is waited for", PLAN, "self._check_apply()", "pass", ("tests/change/test_window.py",)),
+    (
+        "restore: stops what the change started",
+        "oasis/change/restore.sh",
+        'case $stopped in *" $name "*) action=stop ;; esac',
+        ":",
+        ("tests/change/test_window.py",),
+    ),
+    ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_tainted or ", "", OF_CHANGES[::-1]),
+    (
+        "taint: goes with the context to the plan",
+        "oasis/tools/operator.py",
+        "if self._taint:",
+        "if False:",
+        ("tests/test_untrusted.py",),
+    ),
+    (
+        "taint: of an answer is kept",
+        "oasis/agent.py",
+        'message["taint"] = taint',
+        "pass",
+        ("tests/test_agent.py",),
+    ),
+    (
+        "secrets: hidden on the way to a model",
+        "oasis/exchanges.py",
+        "hide(message, run.chat)",
+        "message",
+        ("tests/test_placeholders.py",),
+    ),
+    (
+        "secrets: a placeholder goes into an option of its class",
+        "oasis/change/placeholders.py",
+        "if not wanted or secrets.kind(package, held_kind, option) != wanted:",
+        "if False:",
+        ("tests/test_placeholders.py",),
+    ),
+    (
+        "secrets: masked on the way to front-ends",
+        "oasis/methods.py",
+        "return replies.shown(reply, self._shop.redactor, self._shop.facts)",
+        "return reply",
+        ("tests/test_placeholders.py",),
+    ),
+    (
+        "secrets: masked in what a tool gives",
+        "oasis/tools/registry.py",
+        "operator.masked(typed.hide(",
+        "((",
+        ("tests/test_secret_sweep.py",),
     ),
 )
 

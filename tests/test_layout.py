@@ -212,7 +212,9 @@ STARTS = {
     ("worker.process", "Child"): "a worker",
     ("offline.process", "Child"): "the offline provider",
     ("change.transaction", "executor.detach"): "the guard",
-    ("change.transaction", "executor.run"): "init scripts and restore.sh",
+    ("change.transaction", "executor.run"): "restore.sh",
+    ("change.services", "executor.run"): "init scripts",
+    ("change.evidence", "executor.run"): "nft, which lists what was compiled",
     ("daemon", "executor.run"): "the uci program, given to the cursor",
     ("system.ubus", "executor.run"): "the ubus program",
 }
@@ -321,6 +323,7 @@ def test_importing_the_daemon_loads_nothing_heavy():
     shown = subprocess.run([sys.executable, "-IS", "-c", code % REPOSITORY], capture_output=True, text=True, check=True)
     loaded = set(json.loads(shown.stdout))
     assert "oasis.change.transaction" in loaded
+    assert "oasis.change.evidence" not in loaded, "loaded with the first change"
     assert loaded & NEVER_IN_DAEMON == set()
     for name in sorted(loaded & NOT_IN_DAEMON):
         warnings.warn(f"an idle daemon loads {name}", stacklevel=1)
