@@ -235,6 +235,8 @@ class _Compiler:
             return
         zone["has_dnat"] = True
         dest = values.get("dest") or self._zone_of(target)
+        if values["reflection"] and isinstance(dest, dict) and zone["masq"]:
+            dest["has_dnat"] = True
         sources, heads = _listed(values, "src_ip"), _listed(values, "src_dip")
         rule = self._common(section, values, sources, heads)
         rule["ports"], rule["source_ports"] = _listed(values, "src_dport"), _listed(values, "src_port")

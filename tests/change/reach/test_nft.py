@@ -22,6 +22,8 @@ needs_lab = pytest.mark.skipif(bool(LACK), reason=f"comparing with real nftables
 needs_fw4 = pytest.mark.skipif(bool(FW4_LACK), reason=f"comparing with the real fw4 needs {FW4_LACK}")
 # More by hand: OASIS_WILD=600 (firewalls), OASIS_WILD_FROM (first seed)
 WILD = int(os.environ.get("OASIS_WILD", "40"))
+# Packages that the evaluator once got wrong: redirects that change nothing, rules that nft refuses, shut neighbours.
+ONCE_WRONG = (14, 74, 287, 1105, 2001, 3591)
 WILD_FROM = int(os.environ.get("OASIS_WILD_FROM", "0"))
 
 with open(os.path.join(os.path.dirname(__file__), "rulesets.json")) as handle:
@@ -133,7 +135,7 @@ def test_recorded_rulesets_pass_what_the_evaluator_says(router, nets, capsys):
 @needs_fw4
 def test_packages_by_chance_pass_what_the_evaluator_says(router, nets, dump, tmp_path, capsys):
     counted = collections.Counter()
-    for seed in range(WILD_FROM, WILD_FROM + WILD):
+    for seed in (*ONCE_WRONG, *range(WILD_FROM, WILD_FROM + WILD)):
         package = firewall_of(wild.Wild(seed).firewall())
         text = fw4.render(package, dump, str(tmp_path))[0]
         answers = [judged(package, nets, probe) for probe in PROBES]
