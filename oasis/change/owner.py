@@ -7,6 +7,7 @@ Reads files and the bus, writes nothing. The judge is loaded with the first plan
 from __future__ import annotations
 
 from oasis.errors import ToolError
+from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class OwnerWay:
         self._call = call
 
     def __call__(self, images: Images) -> Answer | None:
-        """Return {"verdict", "reasons", "new_address"} of a plan's images, None when they cannot touch the way."""
+        """Return {"verdict", "reasons", "new_address", "read": {package: sha256}}, None for what cannot touch the way."""
         from oasis.change.reach import paths
         from oasis.change.reach.verdict import PACKAGES, verdict
 
@@ -38,7 +39,10 @@ class OwnerWay:
         after = {**files, **{name: pair[1] for name, pair in images.items() if name in PACKAGES}}
         tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
         ways = paths.owner_paths(tables[0], tables[1], paths.management_ports(files))
-        return verdict(files, after, ways, self._facts() if ways else {})
+        answer = verdict(files, after, ways, self._facts() if ways else {})
+        # What the verdict rests on: a plan is stale when any of it moved.
+        answer["read"] = {name: sha256(data) for name, data in files.items()}
+        return answer
 
     def _facts(self) -> Facts:
         from oasis.change.reach import facts
@@ -51,11 +55,7 @@ class OwnerWay:
             "neighbours": neighbours,
             "devices": devices,
             "leases": facts.leases(self._files.read(self._root.path(_LEASES)) or b""),
-            "links": self._links(),
         }
-
-    def _links(self) -> list[str]:
-        return self._files.names(self._root.path("/sys/class/net")) or sorted(self._ask("network.device", "status"))
 
     def _ask(self, name: str, method: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
         try:

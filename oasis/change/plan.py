@@ -176,7 +176,7 @@ class Planner:
         for package in shown:
             plan["untrusted"] += foreign.told(package, plan["words"])
         plan["diff"] = diff
-        plan["before"] = {name: sha256(pair[0]) for name, pair in images.items()}
+        plan["before"] = {**plan["verdict"].pop("read", {}), **{name: sha256(pair[0]) for name, pair in images.items()}}
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan

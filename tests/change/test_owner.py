@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.change.owner import OwnerWay
-from oasis.errors import PolicyError, ToolError
+from oasis.errors import ApplyError, PolicyError, ToolError
 from oasis.system.ubus import Ubus
 from tests.change.kit import RENAME, WIFI
 
@@ -73,6 +73,14 @@ def test_the_verdict_is_part_of_what_is_approved(kit):
     plan = kit.plan(WIFI)
     plan["verdict"] = {"verdict": "no", "reasons": [], "new_address": ""}
     assert kit.planner.hash(plan) != plan["hash"]
+
+
+def test_a_plan_is_stale_when_anything_that_the_verdict_read_has_changed(kit):
+    connect(kit)
+    plan = kit.plan("uci set network.wan.mtu=1400")
+    kit.write("firewall", kit.config("firewall").replace(b"option input 'ACCEPT'", b"option input 'REJECT'"))
+    with pytest.raises(ApplyError, match="firewall was changed by somebody else"):
+        kit.transaction.apply(plan)
 
 
 def test_a_bus_that_does_not_answer_makes_it_careful(kit):
