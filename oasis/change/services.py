@@ -19,7 +19,7 @@ _TOLD_CHARS = 200
 
 
 def _whole_lines(text: str) -> str:
-    """Return the first lines of a text: a line that is cut may end in half a secret, which nobody knows by its value."""
+    """Return the first lines of a text; a line that is cut might end in half a secret, which nothing would find."""
     kept = ""
     for line in text.split("\n"):
         if len(kept) + len(line) >= _TOLD_CHARS:

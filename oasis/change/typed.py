@@ -31,8 +31,8 @@ def values(given: Any) -> list[str]:
     found: list[str] = []
 
     def look(text: str) -> str:
-        for start, end in _places(text):
-            plain = _plain(text[start:end])
+        for start, end, is_quoted in _places(text):
+            plain = text[start:end] if is_quoted else _plain(text[start:end])
             if len(plain) >= SECRET_CHARS and plain not in found:
                 found.append(plain)
         return text
@@ -55,9 +55,9 @@ def without(text: str, words: list[str]) -> str:
     return text
 
 
-def _places(text: str) -> list[tuple[int, int]]:
-    """Return where the values of secret options begin and end."""
-    found: list[tuple[int, int]] = []
+def _places(text: str) -> list[tuple[int, int, bool]]:
+    """Return where the values of secret options begin and end, and whether the quotes stand outside of that."""
+    found: list[tuple[int, int, bool]] = []
     at = 0
     while True:
         match = _PATH.search(text, at)
@@ -67,7 +67,7 @@ def _places(text: str) -> list[tuple[int, int]]:
         end = text.find(quote, match.end()) if quote else _end_of_word(text, match.end())
         at = end if end >= 0 else len(text)
         if at > match.end() and secrets.may_hold(package, option):
-            found.append((match.end(), at))
+            found.append((match.end(), at, bool(quote)))
 
 
 def _plain(word: str) -> str:
@@ -83,6 +83,6 @@ def _end_of_word(text: str, start: int) -> int:
 
 
 def _mask(text: str) -> str:
-    for start, end in reversed(_places(text)):
+    for start, end, _ in reversed(_places(text)):
         text = text[:start] + MASK + text[end:]
     return text

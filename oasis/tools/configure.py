@@ -27,7 +27,8 @@ SPEC: dict[str, Any] = {
                 "type": "array",
                 "items": {"type": "string"},
                 "maxItems": 200,
-                "description": "for example: uci set system.@system[0].hostname='attic'",
+                "description": "for example: uci set system.@system[0].hostname='attic'. dev#N.mac and dev#N.ip as a "
+                "whole value stand for the address of a device",
             },
             "summary": {"type": "string", "description": "what this does, in the owner's language, one line"},
             "until": {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from oasis.change.plan import card
 from oasis.errors import ApplyError, PolicyError, UciError
 from tests.change.kit import RENAME, WIFI
 
@@ -142,3 +143,32 @@ def test_approval_modes(make_kit):
 def test_restarting_the_network_is_risky_and_a_name_server_is_not(kit):
     assert kit.planner.service("network", "restart", "r", "c")["needs_approval"]
     assert not kit.planner.service("dnsmasq", "restart", "r", "c")["needs_approval"]
+
+
+@pytest.mark.parametrize("approval", ["none", "risky", "all"])
+def test_a_tainted_plan_waits_under_every_setting(make_kit, approval):
+    kit = make_kit(approval=approval)
+    plan = kit.plan(RENAME)
+    before = plan["hash"]
+    assert (plan["tainted"], plan["risk"]) == (False, "low")
+    tainted = kit.planner.taint(plan, ["device names"])
+    assert (tainted["tainted"], tainted["risk"], tainted["needs_approval"]) == (True, "risky", True)
+    assert "text from devices or networks was in the conversation" in tainted["reasons"]
+    assert tainted["hash"] != before, "an approval is for what was shown"
+    shown = card(tainted, 0)
+    assert shown["tainted"] is True and shown["needs_approval"] is True
+
+
+def test_a_tainted_plan_keeps_the_reasons_that_it_had(kit):
+    plan = kit.plan(WIFI)
+    reasons = list(plan["reasons"])
+    assert kit.planner.taint(plan, [])["reasons"][:-1] == reasons and plan["risk"] == "risky"
+
+
+def test_a_value_of_a_secret_option_is_in_no_line_also_when_it_is_overwritten(kit):
+    lines = [
+        "uci set wireless.default_radio0.key=first-password",
+        "uci set wireless.default_radio0.key=second-password",
+    ]
+    plan = kit.plan("\n".join(["uci set wireless.default_radio0.encryption=psk2", *lines]))
+    assert "-password" not in str(card(plan, 0)) and len(plan["uci"]) == 3

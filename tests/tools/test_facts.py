@@ -49,6 +49,11 @@ def test_lease_lines_of_another_kind_are_left_out():
     assert [(lease["mac"], lease["name"]) for lease in leases] == [("aa:bb:cc:00:00:01", "xy")]
 
 
+def test_what_is_no_address_in_the_lease_file_is_no_device():
+    lines = "0 aa:bb:cc:00:00:0x 192.168.1.9 a *\n0 aa:bb:cc:00:00:01 set-dns-to-6.6.6.6 b *\n"
+    assert facts(files={"/tmp/dhcp.leases": lines.encode()}).leases() == []
+
+
 def test_lease_file_of_any_bytes_is_read():
     assert (
         facts(files={"/tmp/dhcp.leases": b"0 aa:bb:cc:00:00:01 192.168.1.9 \xff\xfe *\n"}).leases()[0]["ip"]

@@ -18,6 +18,8 @@ uci set network.ppp=interface
 uci set network.ppp.username='me'
 uci set network.ppp.password='private'
 uci set system.ntp.proxy='http://me:private@proxy.example:8080/x'
+uci set system.ntp.update='https://ddns.example/u?host=a&token=private&b=1'
+uci set system.ntp.armoured='-----BEGIN OPENSSH PRIVATE KEY-----private'
 """
 
 
@@ -60,6 +62,28 @@ def test_secrets_are_masked_and_names_are_not():
 
 def test_account_in_an_address_is_masked():
     assert read("system")["sections"]["ntp"]["proxy"] == "http://********@proxy.example:8080/x"
+
+
+def test_token_in_an_address_and_an_armoured_key_are_masked_whatever_the_option_is_called():
+    found = read("system")["sections"]["ntp"]
+    assert found["update"] == "https://ddns.example/u?host=a&token=********&b=1"
+    assert found["armoured"] == "********"
+
+
+def test_what_stands_for_a_secret_is_the_run_s_choice():
+    def hide(*place):
+        return "/".join(str(part) for part in place)
+
+    facts = Router(HOME + WIREGUARD).facts.seen(hide, False)
+    found = read_config.run({"package": "network"}, facts)["sections"]
+    assert found["wg0"]["private_key"] == "network/wg0/interface/private_key/private"
+
+
+def test_names_of_others_are_marked_and_those_of_the_owner_are_not():
+    assert "untrusted" not in read("system") and "untrusted" not in read("wireless")
+    assert read("dhcp")["untrusted"] == ["device names"]
+    joined = HOME + "uci set wireless.default_radio0.mode=sta\n"
+    assert read("wireless", before=joined)["untrusted"] == ["network names"]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,35 @@ def test_configured_addresses_stand_in_for_live_ones():
     assert found["interfaces"][1]["dns"] == ["9.9.9.9"] and "up" not in found["interfaces"][1]
 
 
+def test_devices_have_handles_and_their_own_names_only_when_they_are_asked_for():
+    router = Router(HOME)
+    plain = router.facts.seen(lambda *_: "", False)
+    found = status.run({"what": "devices"}, plain)
+    assert "untrusted" not in found and not any("name" in one for one in found["devices"])
+    assert all(one["device"].startswith("dev#") and one["mac"] for one in found["devices"])
+    named = status.run({"what": "devices", "names": True}, plain)
+    assert named["untrusted"] == ["device names"]
+    assert "xbox" in [one["name"] for one in named["devices"]]
+    assert [one["device"] for one in named["devices"]] == [one["device"] for one in found["devices"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [("xbox", 1), ("XBox", 1), ("iphone", 2), ("anna iphone", 1), ("living-room tv", 1), ("nobody", 0), ("", 7)],
+)
+def test_devices_are_chosen_by_words_of_their_names(words, count):
+    plain = Router(HOME).facts.seen(lambda *_: "", False)
+    found = status.run({"what": "devices", "named": words}, plain)
+    assert len(found["devices"]) == count and "name" not in str(found)
+
+
+def test_a_network_of_others_is_marked():
+    router = Router(HOME + "uci set wireless.default_radio1.mode=sta\n")
+    for what in ("overview", "wifi"):
+        assert status.run({"what": what}, router.facts)["untrusted"] == ["network names"]
+        assert "untrusted" not in status.run({"what": what}, Router(HOME).facts)
+
+
 @pytest.mark.parametrize("what", PARTS)
 def test_no_secret_and_no_control_character_leaves(what):
     router = Router(HOME + GUEST + "uci set wireless.default_radio0.ssid='a\u202eb'\n")
