@@ -28,7 +28,7 @@ class OwnerWay:
         self._call = call
 
     def __call__(self, images: Images) -> Answer | None:
-        """Return {"verdict", "reasons", "new_address", "read": {package: sha256}}, None for what cannot touch the way."""
+        """Return verdict's answer and "read", {package: sha256} of its sources; None when nothing touches the way."""
         from oasis.change.reach import paths
         from oasis.change.reach.verdict import PACKAGES, verdict
 
