@@ -43,7 +43,7 @@ setup: $(VENV)/dev
 	@sh tests/setup.sh
 
 test: setup
-	@$(BIN)/python3 -m pytest -q
+	@$(BIN)/python3 -m pytest -q -n 2 --dist loadfile
 
 test-all: test mutants
 	@$(BIN)/python3 tests/bench/bench.py --long
