@@ -144,7 +144,7 @@ def _is_given_up(answer: str, why: str, passed_s: float, patience_s: float) -> b
 
 def service(now: Now, name: str) -> dict[str, Any] | None:
     """Return the process of every instance of a service (0: it does not run), None when procd knows no such service."""
-    reply = now.ask("service", "list", {"name": name})
+    reply = now.ask("service", "list")  # of all at once: a process less for each service
     entry = (reply or {}).get(name)
     if not isinstance(entry, dict):
         return None

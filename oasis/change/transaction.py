@@ -131,7 +131,7 @@ class Transaction:
             record = self._new_record(plan, message)
             before = evidence.readback.look(plan)
             if plan["images"]:
-                record["init"] = evidence.services.states(plan["services"])
+                record["init"] = evidence.services.states(plan["services"], before["services"])
                 self._prepare_or_clear(record, plan)
             try:
                 if plan["images"]:

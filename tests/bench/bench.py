@@ -23,6 +23,7 @@ REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [REPOSITORY, HERE]
 
 import measure  # noqa: E402
+import speed  # noqa: E402
 
 from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
 from tests.frontends import launcher  # noqa: E402
@@ -61,6 +62,7 @@ class Bench:
         self._memory(copy_root(folder + "/memory"))
         self._command(copy_root(folder + "/command"), launcher.install(folder))
         self._flash(copy_root(folder + "/flash"), folder + "/trace")
+        speed.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:
         bare = measure.bare_memory_kib()

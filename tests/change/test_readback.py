@@ -56,10 +56,15 @@ class World:
 
     def bus(self, name, method, arguments):
         self.calls.append((name, method))
-        reply = self.replies.get(name if name != "service" else "service " + str(arguments["name"]))
+        if name == "service":
+            known = {key[len("service ") :]: value for key, value in self.replies.items() if key.startswith("service ")}
+            reply = {key: value for key, value in known.items() if value is not None} or None
+            reply = next((value for value in known.values() if isinstance(value, Exception)), reply)
+        else:
+            reply = self.replies.get(name)
         if isinstance(reply, Exception):
             raise reply
-        return {str(arguments["name"]): reply} if name == "service" and reply is not None else reply
+        return reply
 
     def sleep(self, seconds):
         self.passed_s += seconds
