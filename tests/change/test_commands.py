@@ -59,7 +59,8 @@ def test_understood(text, operations):
 
 
 def test_the_order_is_kept():
-    text = "uci add firewall rule\nuci set firewall.@rule[-1].name=a\nuci add firewall rule\nuci set firewall.@rule[-1].name=b"
+    one = "uci add firewall rule\nuci set firewall.@rule[-1].name="
+    text = one + "a\n" + one + "b"
     assert [item.get("value", item["op"]) for item in parse(text)[0]] == ["add", "a", "add", "b"]
 
 
