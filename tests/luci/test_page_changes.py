@@ -177,6 +177,7 @@ def test_undo_of_a_kept_change_is_a_run_of_its_own(router: Any, visit: Any) -> N
     page.get_by_text("Undo applied").wait_for()
     page.reload()
     page.get_by_text("Undone later").wait_for()
+    page.locator(".oasis-change").nth(1).wait_for()
     assert page.locator(".oasis-change").count() == 2
 
 

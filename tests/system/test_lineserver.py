@@ -109,18 +109,26 @@ def test_the_peer_is_told_by_the_kernel(serve):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may change to another user")
 def test_another_user_is_another_peer(serve):
     serving = serve()
-    connection = socket.socket(socket.AF_UNIX)
-    serving.connections.append(connection)
     os.chmod(serving.path, 0o666)
     folder = os.open(os.path.dirname(serving.path), os.O_RDONLY)
-    try:
-        os.chmod(folder, 0o711)
-        os.seteuid(65534)
-        connection.connect(f"/proc/self/fd/{folder}/oasis.sock")
-    finally:
-        os.seteuid(0)
-        os.close(folder)
-    assert ask(connection, b"hello\n").startswith(b"hello 65534 ")
+    os.chmod(folder, 0o711)
+    reader, writer = os.pipe()
+    child = os.fork()  # a user id belongs to a whole process, and this one serves
+    if child == 0:
+        try:
+            os.setuid(65534)
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(f"/proc/self/fd/{folder}/oasis.sock")
+            connection.sendall(b"hello\n")
+            os.write(writer, connection.recv(4096))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.close(folder)
+    said = os.read(reader, 4096)
+    os.close(reader)
+    os.waitpid(child, 0)
+    assert said.startswith(b"hello 65534 ")
 
 
 def test_a_process_with_a_terminal_is_told_from_one_without(serve):
