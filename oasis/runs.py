@@ -21,6 +21,8 @@ if False:  # annotations only
 
 # A page that was asleep finds its run again for this long.
 KEEP_S = 600
+# Ended runs kept at most: more exchanges in ten minutes are a program's, and that follows its runs as they are.
+ENDED = 24
 EVENT_BYTES = 256 * 1024
 # Unfetched text grows to pieces of about this size, no further: each joining copies it.
 _PIECE_CHARS = 2048
@@ -238,8 +240,10 @@ class Runs:
             run.cancel()
 
     def _forget_old(self) -> None:
-        for name in [run.id for run in self._runs.values() if run.is_forgotten()]:
-            del self._runs[name]
+        ended = [run for run in self._runs.values() if run.is_ended()]
+        # In the order in which they were started: beyond ENDED the oldest give way before their time.
+        for run in [*ended[: max(len(ended) - ENDED, 0)], *[run for run in ended if run.is_forgotten()]]:
+            self._runs.pop(run.id, None)
 
 
 def _work(run: Run, work: Work, arguments: tuple[object, ...]) -> None:

@@ -101,7 +101,8 @@ def start_daemon(
     """
     code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.daemon import main; sys.exit(main([]))"
     search = [root + "/bin", path, os.environ.get("PATH", "/usr/bin:/bin")]
-    env = {"OASIS_ROOT": root, "PATH": ":".join(part for part in search if part), "HOME": "/"}
+    # MALLOC_ARENA_MAX as files/etc/init.d/oasis has it: glibc gives threads arenas of their own, musl has none.
+    env = {"MALLOC_ARENA_MAX": "1", "OASIS_ROOT": root, "PATH": ":".join(part for part in search if part), "HOME": "/"}
     with open(root + "/var/log/oasisd.log", "ab") as log:
         process = subprocess.Popen(
             [*wrapper, python, "-IS", "-c", code],

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from oasis.errors import StoreError, UsageError
-from oasis.runs import EVENT_BYTES, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.runs import ENDED, EVENT_BYTES, KEEP_S, RUNNING, WAIT_MS, Run, Runs
 
 
 class Clock:
@@ -360,3 +360,11 @@ def test_waiting_for_the_end_is_bounded():
     runs.cancel_all()
     runs.wait_ended(5)
     assert run.is_ended()
+
+
+def test_many_ended_runs_do_not_pile_up(runs):
+    made = [ended(runs.start("chat1", lambda run: ("done", "end_turn"))) for _ in range(ENDED + 3)]
+    runs.start("chat2", until_cancelled)
+    with pytest.raises(UsageError):
+        runs.get(made[0].id)
+    assert runs.get(made[-1].id) is made[-1]
