@@ -1,0 +1,122 @@
+"""Topics: system messages that a chat can begin with, those shipped and the owner's own.
+
+Shipped ones are data (topics.json); what the owner adds, changes or removes is one small file beside the chats, keyed
+like upstream's system messages (`default`, `custom_N`), so that its `oasis.conf` can be taken over.
+Shape of a topic: {"key", "title", "text", "is_shipped"}.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.core import jsonl
+from oasis.errors import SchemaError, StoreError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from oasis.system.files import Files
+
+DEFAULT = "default"
+# A topic goes along with every request of its chat.
+TEXT_CHARS = 4096
+TITLE_CHARS = 64
+TOPICS = 64
+_SHIPPED = os.path.dirname(os.path.abspath(__file__)) + "/topics.json"
+
+
+class Topics:
+    """The topics of one router; `path` is the owner's file."""
+
+    def __init__(self, files: Files, path: str) -> None:
+        self._files = files
+        self._path = path
+
+    def list(self) -> list[dict[str, Any]]:
+        """Return all topics, the default first, then the shipped ones, then the owner's in their order."""
+        own = self._own()
+        with open(_SHIPPED, "rb") as handle:
+            shipped = jsonl.loads(handle.read())
+        found = [{**topic, **own.pop(topic["key"], {}), "is_shipped": True} for topic in shipped]
+        found += [{**topic, "key": key, "is_shipped": False} for key, topic in own.items()]
+        return [topic for topic in found if not topic.get("is_removed")]
+
+    def text(self, key: str) -> str:
+        """Return the text of a topic.
+
+        Raises: UsageError when there is none of that key.
+        """
+        return str(self._get(key)["text"])
+
+    def add(self, title: str, text: str) -> str:
+        """Keep a new topic; return its key."""
+        own = self._own()
+        numbers = [int(key[7:]) for key in own if key.startswith("custom_") and key[7:].isdigit()]
+        key = "custom_%d" % (max(numbers, default=0) + 1)
+        self._write({**own, key: _topic(title, text)})
+        return key
+
+    def update(self, key: str, title: str, text: str) -> None:
+        """Give a topic another title and text; a chat that began with it keeps the old one."""
+        self._get(key)
+        self._write({**self._own(), key: _topic(title, text)})
+
+    def delete(self, key: str) -> None:
+        """Remove a topic; a shipped one is hidden.
+
+        Raises: UsageError for the default, which every other one falls back to.
+        """
+        is_shipped = self._get(key)["is_shipped"]
+        if key == DEFAULT:
+            raise UsageError("the topic %r stays" % DEFAULT, "give it another text instead")
+        own = {name: topic for name, topic in self._own().items() if name != key}
+        self._write({**own, key: {"is_removed": True}} if is_shipped else own)
+
+    def take_over(self, found: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
+        """Keep the system messages of an `oasis.conf` (core.upstream.topics); return the keys of the new ones.
+
+        What is there already, word by word, is not kept twice.
+        """
+        known = [(topic["title"], topic["text"]) for topic in self.list()]
+        cut = [(title[:TITLE_CHARS], text) for _, title, text in found]
+        return tuple(self.add(title, text) for title, text in cut if (title, text) not in known)
+
+    def _get(self, key: str) -> dict[str, Any]:
+        for topic in self.list():
+            if topic["key"] == key:
+                return topic
+        raise UsageError("there is no topic %r" % key, "list them with: oasis topics")
+
+    def _own(self) -> dict[str, dict[str, Any]]:
+        data = self._files.read(self._path)
+        if data is None:
+            return {}
+        try:
+            value = jsonl.loads(data)
+        except SchemaError as error:
+            raise StoreError("%s cannot be read: %s" % (self._path, error.message), "move it away and add them anew")
+        if not isinstance(value, dict) or not all(_is_topic(topic) for topic in value.values()):
+            raise StoreError("%s does not hold topics" % self._path, "move it away and add them anew")
+        return value
+
+    def _write(self, own: dict[str, dict[str, Any]]) -> None:
+        if len(own) > TOPICS:
+            raise UsageError("there are %d topics already" % TOPICS, "delete one first")
+        self._files.replace(self._path, jsonl.line(own))
+
+
+def _is_topic(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return value.get("is_removed") is True or all(isinstance(value.get(name), str) for name in ("title", "text"))
+
+
+def _topic(title: str, text: str) -> dict[str, Any]:
+    title = " ".join(title.split())
+    if not title or len(title) > TITLE_CHARS:
+        raise UsageError("the title must have 1 to %d characters" % TITLE_CHARS)
+    if len(text) > TEXT_CHARS:
+        raise UsageError("the text has more than %d characters" % TEXT_CHARS, "it goes along with every request")
+    return {"title": title, "text": text}
