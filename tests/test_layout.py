@@ -26,7 +26,7 @@ ROWS = (
     ("exchanges",),
     ("runs", "agent"),
     ("tools",),
-    ("change", "memory", "offline"),
+    ("change", "memory", "offline", "chats"),
     ("settings",),
     ("uci",),
     ("system",),
