@@ -29,7 +29,8 @@ _CLOSE = (0x5D, 0x7D)  # ] }
 def loads(data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEPTH) -> "Json":
     """Parse one JSON text.
 
-    Raises: SchemaError when it is too long, too deep, no JSON (NaN and Infinity are none) or no UTF-8.
+    Raises: SchemaError when it is too long, too deep, no JSON (NaN and Infinity are none), no UTF-8, or holds a number
+    too large for a float (1e400), which would be read as infinity.
     """
     raw = _bytes(data, "the text") if isinstance(data, str) else bytes(data)
     if len(raw) > max_bytes:
@@ -136,8 +137,7 @@ def _writer() -> "Callable[[Json], str]":
 def _parser() -> "Callable[[str], Json]":
     """Return what parses one JSON text and raises ValueError for anything else."""
     if _json is None:
-        parse: Callable[[str], Json] = json.loads
-        return parse
+        return lambda text: _finite(json.loads(text))
     scan = _json.make_scanner(_Rules)  # type: ignore[arg-type]  # the stub asks for its own result
 
     def parse_all(text: str) -> "Json":
@@ -155,6 +155,25 @@ def _parser() -> "Callable[[str], Json]":
     return parse_all
 
 
+def _finite(value: "Json") -> "Json":
+    """Return a parsed value; ValueError when a number in it became infinite."""
+    if isinstance(value, dict):
+        for key in value:
+            _finite(value[key])
+    elif isinstance(value, list):
+        for item in value:
+            _finite(item)
+    elif isinstance(value, float) and value in (float("inf"), float("-inf")):
+        raise ValueError("a number is too large")
+    return value
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    _finite(value)
+    return value
+
+
 def _refuse(word: str) -> None:
     raise ValueError("%s is no JSON value" % word)
 
@@ -164,7 +183,7 @@ class _Rules:
 
     strict = True
     object_hook = object_pairs_hook = array_hook = None
-    parse_float = float
+    parse_float = _number
     parse_int = int
     parse_constant = _refuse
 

@@ -91,6 +91,12 @@ def test_words_that_only_python_takes_for_numbers_are_refused():
         assert refusal(jsonl.loads, text)
 
 
+def test_numbers_too_large_for_a_float_are_refused():
+    for text in (b"1e400", b"[-1e400]", b'{"a": [1, {"b": 1E+999}]}', b"[1.5, 1" + b"0" * 400 + b".0]"):
+        assert refusal(jsonl.loads, text)
+    assert jsonl.loads(b"[1e300, -2.5, 1e-400]") == [1e300, -2.5, 0.0]
+
+
 def test_a_message_about_a_bad_text_is_short():
     try:
         jsonl.loads(b"x" * 10_000)
