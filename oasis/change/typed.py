@@ -28,31 +28,69 @@ _MARKS = re.compile(r"['\"\\]")
 
 def values(given: Any) -> list[str]:
     """Return the secrets that are set in the texts of a JSON value, long enough to be looked for elsewhere."""
-    found: list[str] = []
+    found: dict[str, None] = {}
 
     def look(text: str) -> str:
         for start, end, is_quoted in _places(text):
             plain = text[start:end] if is_quoted else _plain(text[start:end])
-            if len(plain) >= SECRET_CHARS and plain not in found:
-                found.append(plain)
+            if len(plain) >= SECRET_CHARS:
+                found[plain] = None
         return text
 
     walk(given, look)
-    return found
+    return list(found)
 
 
 def hide(given: Any) -> Any:
     """Return a JSON value in whose texts the secrets that are set there are masked, wherever they stand again."""
-    words = values(given)
-    return walk(given, lambda text: without(_mask(text), words))
+    forms = _Forms(values(given))
+    return walk(given, lambda text: forms.without(_mask(text)))
 
 
 def without(text: str, words: list[str]) -> str:
     """Return a text in which some values are masked."""
-    for word in sorted(words, key=len, reverse=True):
-        for form in written_forms(word):
-            text = text.replace(form, MASK)
-    return text
+    return _Forms(words).without(text)
+
+
+class _Forms:
+    """Values in all their forms, found in a text in one pass over it, however many they are."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._all = {form for word in words for form in written_forms(word)}
+        # What each begins with leads to the lengths to try; a form may be shorter than that.
+        self._head = min([len(form) for form in self._all] + [SECRET_CHARS])
+        lengths: dict[str, set[int]] = {}
+        for form in self._all:
+            lengths.setdefault(form[: self._head], set()).add(len(form))
+        self._lengths = {head: sorted(found, reverse=True) for head, found in lengths.items()}
+
+    def without(self, text: str) -> str:
+        """Return the text with a mask for each; those that overlap go behind one mask."""
+        if not self._lengths:
+            return text
+        pieces: list[str] = []
+        end = 0  # of what is behind a mask
+        for at in self._starts(text):
+            length = self._longest(text, at, end)
+            if not length:
+                continue
+            if at >= end:
+                pieces += [text[end:at], MASK]
+            end = at + length
+        return "".join([*pieces, text[end:]])
+
+    def _starts(self, text: str) -> list[int]:
+        head, lengths = self._head, self._lengths
+        return [at for at in range(len(text) - head + 1) if text[at : at + head] in lengths]
+
+    def _longest(self, text: str, at: int, end: int) -> int:
+        """Return how long the longest value is that begins here and ends behind `end`, 0 for none."""
+        for length in self._lengths[text[at : at + self._head]]:
+            if at + length <= end:
+                break
+            if text[at : at + length] in self._all:
+                return length
+        return 0
 
 
 def _places(text: str) -> list[tuple[int, int, bool]]:
@@ -83,6 +121,9 @@ def _end_of_word(text: str, start: int) -> int:
 
 
 def _mask(text: str) -> str:
-    for start, end, _ in reversed(_places(text)):
-        text = text[:start] + MASK + text[end:]
-    return text
+    pieces: list[str] = []
+    end = 0
+    for start, stop, _ in _places(text):
+        pieces += [text[end:start], MASK]
+        end = stop
+    return "".join([*pieces, text[end:]])

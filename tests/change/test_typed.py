@@ -1,5 +1,7 @@
 """Secrets in commands that nobody has carried out: found and masked by the place that they would go to."""
 
+import time
+
 import pytest
 
 from oasis.change import typed
@@ -40,3 +42,27 @@ def test_what_is_set_in_one_text_is_masked_in_all():
 def test_arguments_that_are_no_json_are_masked_as_well():
     shown = typed.hide({"invalid": '{"commands": ["uci set wireless.a.key=correct-horse", "uci'})
     assert "correct" not in shown["invalid"]
+
+
+def test_secrets_inside_and_across_each_other_are_masked_to_their_ends():
+    words = ["correct-horse", "horse-battery", "correct-horse-battery", "12345678", "123456789"]
+    assert typed.without("a correct-horse-battery 123456789 12345678.", words) == f"a {M} {M} {M}."
+    assert typed.without("correct-horse-battery", words[:2]) == M
+    assert typed.without("it is correct-hors", words) == "it is correct-hors"
+    assert typed.without("nothing", []) == "nothing"
+
+
+def test_four_times_as_many_secrets_take_about_four_times_as_long():
+    def seconds(count):
+        lines = [f"uci set wireless.w{number}.key='secret-{number:07}'" for number in range(count)]
+        call = {"commands": ["\n".join(lines)], "summary": f"the last is secret-{count - 1:07}"}
+        best = 60.0
+        for _ in range(3):
+            began = time.perf_counter()
+            shown = typed.hide(call)
+            best = min(best, time.perf_counter() - began)
+        assert "secret-" not in str(shown)
+        return best
+
+    seconds(10)
+    assert seconds(4000) < 10 * seconds(1000)  # quadratic: 16
