@@ -225,6 +225,9 @@ class Shell:
         if len(words) > 2 or (self.settings.merge and name is None):
             return USAGE_STATUS
         target = self._load_to_merge(name) if self.settings.merge and name is not None else None
+        if name is not None and not names.is_package_name(name):
+            self.context.lines = None
+            return self.error(refusal.Refused(refusal.INVALID))  # before anything of the input is read
         text = self.settings.input.read()
         self.input_ended = True
         try:

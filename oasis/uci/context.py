@@ -118,14 +118,19 @@ class Context:
         if package is not None:
             self.save(package)
         self.packages.pop(name, None)
-        path = f"{self.save_folder}/{name}"
-        if disk.exists(path):
-            with disk.open_to_write(path) as file:
-                records = delta.filter_out(file.read(), section, option)
-                if records is not None:
-                    file.rewrite(names.encode("".join([writer.delta_line(name, record) for record in records])))
+        self._filter_delta(name, section, option)
         self.lines = None
         return self.load(name)
+
+    def _filter_delta(self, name: str, section: str | None, option: str | None) -> None:
+        try:
+            file = disk.open_to_write(f"{self.save_folder}/{name}")
+        except refusal.Refused:
+            return  # what is not there, or no file, holds nothing to take out
+        with file:
+            records = delta.filter_out(file.read(), section, option)
+            if records is not None:
+                file.rewrite(names.encode("".join([writer.delta_line(name, record) for record in records])))
 
     def staged(self, name: str) -> list[Record]:
         """Return the records in the delta files of a package, unloaded and unchecked."""

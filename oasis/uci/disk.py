@@ -97,10 +97,8 @@ def make_save_folder(path: str, like: str) -> None:
         like_mode = _mode(like)
         try:
             os.mkdir(path, stat.S_IMODE(_FOLDER_MODE if like_mode is None else like_mode))
-        except FileExistsError:
-            return  # another program was quicker
-        except OSError as error:
-            raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
+        except OSError:
+            return  # another program was quicker, or opening the file in it tells what is wrong
     elif not stat.S_ISDIR(mode):
         raise refusal.Refused(refusal.IO, path)
 
@@ -131,12 +129,12 @@ def replace(path: str, data: bytes) -> None:
 def list_files(folder: str) -> list[str]:
     """Return the files that `*` stands for in a folder, sorted by bytes; NOT_FOUND when it matches nothing."""
     try:
-        found = sorted(name for name in os.listdir(os.fsencode(folder)) if not name.startswith(b"."))
+        found = sorted(name for name in os.listdir(os.fsencode(folder + "/")) if not name.startswith(b"."))
     except OSError:
         found = []
     if not found:
         raise refusal.Refused(refusal.NOT_FOUND, folder)
-    return [os.fsdecode(name) for name in found if not os.path.isdir(os.path.join(os.fsencode(folder), name))]
+    return [os.fsdecode(name) for name in found if not os.path.isdir(os.fsencode(folder + "/") + name)]
 
 
 def exists(path: str) -> bool:

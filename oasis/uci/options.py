@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from oasis.uci import refusal
+from oasis.uci import names, refusal
 from oasis.uci.context import Context
 
 TYPE_CHECKING = False
@@ -61,13 +61,14 @@ def parse(arguments: list[str], settings: Settings) -> list[str]:
             if not anywhere:
                 return words + rest
             continue
-        _read_letters(word[1:], rest, settings, gnu)
+        _read_letters(names.encode(word[1:]), rest, settings, gnu)
     return words
 
 
-def _read_letters(letters: str, rest: list[str], settings: Settings, gnu: bool) -> None:
+def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool) -> None:
+    """Set what the letters of a word say; they are bytes: half a character is unknown by itself."""
     while letters:
-        letter, letters = letters[0], letters[1:]
+        letter, letters = names.decode(letters[:1]), letters[1:]
         if letter not in _KNOWN:
             raise Stop(_complaint("unknown", letter, gnu), True, 0)
         if letter not in _WITH_ARGUMENT:
@@ -75,7 +76,7 @@ def _read_letters(letters: str, rest: list[str], settings: Settings, gnu: bool) 
             continue
         if not letters and not rest:
             raise Stop(_complaint("missing", letter, gnu), True, 0)
-        _set_argument(letter, letters or rest.pop(0), settings)
+        _set_argument(letter, names.decode(letters) or rest.pop(0), settings)
         return
 
 
