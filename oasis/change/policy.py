@@ -1,7 +1,7 @@
 """What a change is: low, risky or forbidden; how long it may wait for its owner; which services it reloads.
 
-The rules are data (policy.json, the marks of the catalogue), out of the model's reach. Knows no plan and no file of the
-router.
+The rules are data (policy.json, services.json, the marks of the catalogue), out of the model's reach. Knows no plan and
+no file of the router.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Action, Any, Callable, Difference
     from oasis.uci.model import Package, Section
 
-_DATA = os.path.dirname(os.path.abspath(__file__)) + "/policy.json"
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 APPROVALS = ("risky", "all", "none")
 
 
@@ -27,8 +27,7 @@ class Policy:
     """
 
     def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
-        with open(_DATA, "rb") as handle:
-            self._data = jsonl.loads(handle.read())
+        self._data = _read("policy.json")
         self.approval = approval
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]
@@ -111,10 +110,16 @@ class Policy:
     def services(self, packages: list[str], has: Callable[[str], bool]) -> list[Action]:
         """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed."""
         found: list[Difference] = []
-        for rule in self._data["services"]:
+        for rule in _read("services.json")["services"]:  # an idle daemon does without
             item = {"name": rule["name"], "action": rule["action"]}
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
+        return found
+
+
+def _read(name: str) -> dict[str, Any]:
+    with open(_FOLDER + "/" + name, "rb") as handle:
+        found: dict[str, Any] = jsonl.loads(handle.read())
         return found
 
 

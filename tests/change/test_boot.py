@@ -165,9 +165,8 @@ def test_with_the_router_s_own_programs_services_come_back_too(shell, cut):
     done = shell.restore(root, "services")
     assert done.returncode == 0, done.stderr
     assert files(root) == before
-    assert [line.split(" ", 1)[1] for line in log(root).splitlines()][-3:] == [
-        "system reload", "sysntpd reload", "network reload",
-    ]  # fmt: skip
+    names = ("system", "log", "sysntpd", "dnsmasq", "network")
+    assert [line.split(" ", 1)[1] for line in log(root).splitlines()][-5:] == [f"{name} reload" for name in names]
 
 
 def test_the_guard_needs_no_more_than_that(shell, cut):

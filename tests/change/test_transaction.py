@@ -269,4 +269,4 @@ def test_restore_can_be_stopped_anywhere_and_run_again(kit):
     )
     assert done.returncode == 0, done.stderr
     assert {name: kit.config(name) for name in before} == before
-    assert kit.services() == ["system reload", "sysntpd reload", "network reload"]
+    assert kit.services() == [f"{name} reload" for name in ("system", "log", "sysntpd", "dnsmasq", "network")]
