@@ -1,23 +1,39 @@
-"""The unified chat schema: what a message and its blocks look like, checked in one place.
+"""The unified chat schema: what a message, its blocks and the records of a chat look like, checked in one place.
 
-Message: {"id", "role", "content"} and, when they apply, "continues", "head", "options", "provider", "model",
-"stop_reason", "usage", "taint", and "error" (OasisError.as_dict()) where a turn ended with one. `content` is a text, or
-a list of blocks:
+Message: {"id", "role", "content"} and, when they apply,
+    "continues": [ids of the messages it follows]      "head": the bookmark it was written under
+    "options": {what changes from here on}             "cache": true, never false
+    "provider", "model", "stop_reason", "usage"        of an answer
+    "taint": [whose words are in it]                   "error": OasisError.as_dict(), where a turn ended with one
+`content` is a text, or a list of blocks:
 
     {"type": "text", "text"}
+    {"type": "thinking", "text", "provider_metadata"?: {what the service wants back unchanged}}
     {"type": "tool_use", "id", "name", "input": {}, "invalid"?: the arguments as written, which were no JSON object}
-    {"type": "tool_result", "tool_use_id", "name", "content": [text blocks], "is_error"?: true,
-     "taint"?: [what]}
-    {"type": "thinking", "text", "provider_metadata"?: {}}
-    {"type": "document" | "image", "media_type", "sha256", "name"?}
+    {"type": "tool_result", "tool_use_id", "name", "content": [text, image, document], "is_error"?: true,
+     "user_only"?: words for the owner, never for a model}
+    {"type": "document" | "image", "media_type", "sha256", "name"?, "size_bytes"?}
+    {"type": "server_tool_use" | "web_search_tool_result", …}   a service's own, kept as they came
 
-`taint` names whose words are in a block, where they are not the owner's, Oasis's or a model's: "device names". A
-message that was written with tainted blocks in sight has it, too: it may repeat them.
+`taint` of a message or block names whose words are in it, where they are not the owner's, Oasis's or a model's: "device
+names". A message that was written with tainted blocks in sight has it, too: it may repeat them.
 
-A line of a chat file without "role" is a record about the chat: {"type": "title", "title"}.
+Option delta: {"provider_ptr"?, "servers"?: [names], "search"?: bool, "tool_mode"?: auto, none or required, …}; false
+and [] are values that switch off.
+Usage: {"input_tokens": the whole prompt, cached included, "output_tokens": reasoning included, "reasoning_tokens"?,
+"cache_creation_input_tokens"?, "cache_read_input_tokens"?}; what is not known is left out, never 0.
+Response: {"type": "message", "role": "assistant", "model", "content": [blocks], "stop_reason", "usage"}.
+
+A line of a chat file without "role" is a record about the chat:
+    {"type": "title", "title", "by"?: "owner" | "model"}         also {"title"} alone, as first written
+    {"type": "bookmark", "name", "target": id | ""}              "": the bookmark is removed
+    {"type": "archived", "archived": bool, "unix_s"?}
+    {"type": "forgotten", "id", "continues"?: [ids]}             the message stood here
+Unknown fields and records of other types are kept: newer programs may write them.
 Knows nothing of files or providers; imports under MicroPython.
 """
 
+from oasis.core.clean import is_hidden
 from oasis.core.ids import is_scru128
 from oasis.errors import SchemaError
 
@@ -35,8 +51,37 @@ STOP_REASONS = (
     "error",
     "other",
 )
+TOOL_MODES = ("auto", "none", "required")
+USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "reasoning_tokens",
+)
+TITLE_BY = ("owner", "model")
 
-# Block type -> (fields that must be there, their type). Unknown fields are kept: newer programs may write them.
+# A line of the chat (jsonl.LINE_BYTES): more cannot be stored, and is refused before anybody walks through it.
+TEXT_CHARS = 1024 * 1024
+# Names, ids, models, media types. Some services pack a signature of several hundred characters into the id of a call.
+WORD_CHARS = 1024
+# An answer alternates between text, thinking and calls a few dozen times; thousands come from a service that is broken.
+BLOCKS = 1024
+# Branches that join in one message, and the documents attached to it.
+PARENTS = 64
+# A value inside a block stands 3 levels below the line, and up to 6 below a request: both stay under jsonl.DEPTH.
+VALUE_DEPTH = 32
+# Entries of all lists and objects of one such value; the arguments of a tool and a service's metadata have dozens.
+VALUE_ITEMS = 16 * 1024
+# What a list on a phone shows of a name.
+BOOKMARK_CHARS = 64
+TITLE_CHARS = 1024
+# The largest whole number that every JSON reader, JavaScript's too, gives back unchanged.
+COUNT_MAX = (1 << 53) - 1
+
+_HEX = "0123456789abcdef"
+
+# Block type -> (fields that must be there, their type).
 _BLOCKS: "dict[Json, tuple[tuple[str, type], ...]]" = {
     "text": (("text", str),),
     "thinking": (("text", str),),
@@ -44,7 +89,23 @@ _BLOCKS: "dict[Json, tuple[tuple[str, type], ...]]" = {
     "tool_result": (("tool_use_id", str), ("name", str), ("content", list)),
     "document": (("media_type", str), ("sha256", str)),
     "image": (("media_type", str), ("sha256", str)),
+    "server_tool_use": (),
+    "web_search_tool_result": (),
 }
+# Block types that mean something to the service alone that made them.
+OPAQUE = ("server_tool_use", "web_search_tool_result")
+# What a tool may give back.
+_IN_RESULTS = ("text", "image", "document")
+_LONG = ("text", "invalid", "user_only")
+
+
+def check_line(value: "Json", path: str = "line") -> str:
+    """Raise SchemaError, naming the path, unless `value` may stand in a chat file; return "message" or "record"."""
+    if isinstance(value, dict) and "role" in value:
+        check_message(value, path)
+        return "message"
+    check_record(value, path)
+    return "record"
 
 
 def check_message(message: "Json", path: str = "message") -> None:
@@ -54,19 +115,31 @@ def check_message(message: "Json", path: str = "message") -> None:
     _need(message.get("role") in ROLES, path + ".role", "one of " + ", ".join(ROLES))
     content = message.get("content")
     if isinstance(content, list):
-        for index, block in enumerate(content):
-            check_block(block, "%s.content[%d]" % (path, index))
+        _check_blocks(content, path + ".content")
     else:
         _need(isinstance(content, str), path + ".content", "a text or a list of blocks")
-    parents = message.get("continues", [])
-    _need(isinstance(parents, list), path + ".continues", "a list of message ids")
-    for index, parent in enumerate(parents):
-        _need(is_scru128(parent), "%s.continues[%d]" % (path, index), "a SCRU128 id")
+        _limit(len(content), TEXT_CHARS, path + ".content", "characters")
+    _check_ids(message.get("continues", []), path + ".continues")
+    _check_answer(message, path)
+    if "head" in message:
+        _need(not bookmark_fault(message["head"]), path + ".head", "the name of a bookmark")
+    if "options" in message:
+        check_options(message["options"], path + ".options")
+    if "cache" in message:
+        _need(message["cache"] is True, path + ".cache", "true or left out")
+    _check_taint(message, path)
+
+
+def _check_answer(message: "Json", path: str) -> None:
     if "stop_reason" in message:
         _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", "one of " + ", ".join(STOP_REASONS))
-    for name in ("options", "usage"):
-        _need(isinstance(message.get(name, {}), dict), path + "." + name, "an object")
-    _check_taint(message, path)
+    if "usage" in message:
+        check_usage(message["usage"], path + ".usage")
+    for name in ("provider", "model"):
+        if name in message:
+            _check_word(message[name], path + "." + name)
+    if "error" in message:
+        _check_object(message["error"], path + ".error")
 
 
 def check_block(block: "Json", path: str = "block") -> None:
@@ -75,18 +148,169 @@ def check_block(block: "Json", path: str = "block") -> None:
     kind = block.get("type")
     _need(isinstance(kind, str) and kind in _BLOCKS, path + ".type", "one of " + ", ".join(sorted(_BLOCKS)))
     for name, wanted in _BLOCKS[kind]:
-        _need(isinstance(block.get(name), wanted), path + "." + name, _WORDS[wanted])
+        value = block.get(name)
+        _need(isinstance(value, wanted), path + "." + name, _WORDS[wanted])
+        if wanted is dict:
+            _check_object(value, path + "." + name)
+        elif wanted is str and name not in _LONG:
+            _check_word(value, path + "." + name)
+    for name in _LONG:
+        if name in block:
+            _need(isinstance(block[name], str), path + "." + name, "a text")
+            _limit(len(block[name]), TEXT_CHARS, path + "." + name, "characters")
     if kind == "tool_result":
-        for index, item in enumerate(block["content"]):
-            check_block(item, "%s.content[%d]" % (path, index))
-        _check_taint(block, path)
+        _check_result(block, path)
+    elif kind in ("document", "image"):
+        _check_file(block, path)
+    elif kind in OPAQUE:
+        _check_object(block, path)
+    if "provider_metadata" in block:
+        _check_object(block["provider_metadata"], path + ".provider_metadata")
+    _check_taint(block, path)
+
+
+def _check_blocks(content: "Json", path: str) -> None:
+    _limit(len(content), BLOCKS, path, "blocks")
+    for index, block in enumerate(content):
+        check_block(block, "%s[%d]" % (path, index))
+
+
+def _check_result(block: "Json", path: str) -> None:
+    if "is_error" in block:
+        _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
+    _check_blocks(block["content"], path + ".content")
+    for index, item in enumerate(block["content"]):
+        _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), "one of " + ", ".join(_IN_RESULTS))
+
+
+def _check_file(block: "Json", path: str) -> None:
+    # The hash becomes the name of a file.
+    _need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")
+    if "name" in block:
+        _check_word(block["name"], path + ".name")
+    if "size_bytes" in block:
+        _need(_is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
+
+
+def check_record(record: "Json", path: str = "record") -> None:
+    """Raise SchemaError, naming the path, unless `record` is a record about a chat."""
+    _need(isinstance(record, dict), path, "an object")
+    kind = record.get("type", "title")
+    _need(isinstance(kind, str) and 0 < len(kind) <= WORD_CHARS, path + ".type", "a text")
+    if "unix_s" in record:
+        _need(_is_count(record["unix_s"]), path + ".unix_s", "a whole number")
+    if kind == "title":
+        _need(isinstance(record.get("title"), str), path + ".title", "a text")
+        _limit(len(record["title"]), TITLE_CHARS, path + ".title", "characters")
+        _need(record.get("by", "owner") in TITLE_BY, path + ".by", "one of " + ", ".join(TITLE_BY))
+    elif kind == "bookmark":
+        _need(not bookmark_fault(record.get("name")), path + ".name", "the name of a bookmark")
+        _need(record.get("target") == "" or is_scru128(record.get("target")), path + ".target", 'a SCRU128 id or ""')
+    elif kind == "archived":
+        _need(isinstance(record.get("archived"), bool), path + ".archived", "true or false")
+    elif kind == "forgotten":
+        _need(is_scru128(record.get("id")), path + ".id", "a SCRU128 id")
+        _check_ids(record.get("continues", []), path + ".continues")
+    _check_taint(record, path)
+
+
+def check_options(options: "Json", path: str = "options") -> None:
+    """Raise SchemaError, naming the path, unless `options` is an option delta."""
+    _check_object(options, path)
+    if "provider_ptr" in options:
+        _check_word(options["provider_ptr"], path + ".provider_ptr")
+    if "servers" in options:
+        _check_words(options["servers"], path + ".servers")
+    if "search" in options:
+        _need(isinstance(options["search"], bool), path + ".search", "true or false")
+    if "tool_mode" in options:
+        _need(options["tool_mode"] in TOOL_MODES, path + ".tool_mode", "one of " + ", ".join(TOOL_MODES))
+
+
+def check_usage(usage: "Json", path: str = "usage") -> None:
+    """Raise SchemaError, naming the path, unless `usage` holds counts of tokens."""
+    _check_object(usage, path)
+    for name in USAGE:
+        if name in usage:
+            _need(_is_count(usage[name]), path + "." + name, "a whole number; what is not known is left out")
+
+
+def check_response(response: "Json", path: str = "response") -> None:
+    """Raise SchemaError, naming the path, unless `response` is a normalized response of a service."""
+    _need(isinstance(response, dict), path, "an object")
+    _need(response.get("type") == "message", path + ".type", "message")
+    _need(response.get("role") == "assistant", path + ".role", "assistant")
+    for name in ("model", "content", "stop_reason", "usage"):
+        _need(name in response, path + "." + name, "there")
+    _need(isinstance(response["content"], list), path + ".content", "a list of blocks")
+    _check_blocks(response["content"], path + ".content")
+    _check_answer(response, path)
+
+
+def bookmark_fault(name: "Json") -> str:
+    """Return why `name` cannot be the name of a bookmark, "" when it can."""
+    if not isinstance(name, str) or not name:
+        return "it is empty"
+    if len(name) > BOOKMARK_CHARS:
+        return "it has more than %d characters" % BOOKMARK_CHARS
+    if is_scru128(name):
+        return "25 letters and digits are the id of a message"
+    if name != name.strip() or any([is_hidden(ord(char)) for char in name]):
+        return "it has characters that nobody sees"
+    return ""
+
+
+def is_sha256(value: "Json") -> bool:
+    """Return whether `value` is a SHA-256 as written here: 64 hex digits in lower case."""
+    return isinstance(value, str) and len(value) == 64 and all([char in _HEX for char in value])
+
+
+def _check_ids(names: "Json", path: str) -> None:
+    _need(isinstance(names, list), path, "a list of message ids")
+    _limit(len(names), PARENTS, path, "entries")
+    for index, name in enumerate(names):
+        _need(is_scru128(name), "%s[%d]" % (path, index), "a SCRU128 id")
 
 
 def _check_taint(value: "Json", path: str) -> None:
     # A label that cannot be read must not pass for none.
-    labels = value.get("taint", ["none"])
-    is_list = isinstance(labels, list) and len(labels) > 0
-    _need(is_list and all([isinstance(item, str) for item in labels]), path + ".taint", "a list of texts, not empty")
+    if "taint" in value:
+        _need(value["taint"] != [], path + ".taint", "a list of texts, not empty")
+        _check_words(value["taint"], path + ".taint")
+
+
+def _check_words(words: "Json", path: str) -> None:
+    _need(isinstance(words, list), path, "a list of texts")
+    _limit(len(words), PARENTS, path, "entries")
+    for index, word in enumerate(words):
+        _check_word(word, "%s[%d]" % (path, index))
+
+
+def _check_word(word: "Json", path: str) -> None:
+    _need(isinstance(word, str), path, "a text")
+    _limit(len(word), WORD_CHARS, path, "characters")
+
+
+def _check_object(value: "Json", path: str) -> None:
+    _need(isinstance(value, dict), path, "an object")
+    _count(value, path, 0)
+
+
+def _count(value: "Json", path: str, level: int) -> int:
+    """Return how many entries a value has at all depths."""
+    if not isinstance(value, (dict, list)):
+        return 1
+    _limit(level, VALUE_DEPTH, path, "levels")
+    found = len(value)
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            found += _count(item, path, level + 1)
+        _limit(found, VALUE_ITEMS, path, "entries")
+    return found
+
+
+def _is_count(value: "Json") -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
 
 
 _WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
@@ -95,6 +319,11 @@ _WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
 def _need(ok: bool, path: str, what: str) -> None:
     if not ok:
         raise SchemaError("%s must be %s" % (path, what))
+
+
+def _limit(number: int, limit: int, path: str, what: str) -> None:
+    if number > limit:
+        raise SchemaError("%s has more than %d %s" % (path, limit, what))
 
 
 def blocks(message: "Message") -> "list[Block]":
