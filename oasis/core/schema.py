@@ -65,8 +65,8 @@ TITLE_BY = ("owner", "model")
 TEXT_CHARS = 1024 * 1024
 # Names, ids, models, media types. Some services pack a signature of several hundred characters into the id of a call.
 WORD_CHARS = 1024
-# An answer alternates between text, thinking and calls a few dozen times; thousands come from a service that is broken.
-BLOCKS = 1024
+# The longest answer (256 KiB) of a model that repeats itself holds some 5,000 calls, and each needs its result.
+BLOCKS = 8 * 1024
 # Branches that join in one message, and the documents attached to it.
 PARENTS = 64
 # A value inside a block stands 3 levels below the line, and up to 6 below a request: both stay under jsonl.DEPTH.
