@@ -145,8 +145,9 @@ class Daemon:
             self.settings.number("management_confirm_s", 0),
         )
         planner = Planner(
-            root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way
-        )
+            root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way,
+            self._unconfined,
+        )  # fmt: skip
         journal = Journal(files, root.state_folder, _free_bytes)
         self._ubus = ubus = Ubus(self._executor, root.program("ubus"))
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
@@ -168,6 +169,10 @@ class Daemon:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
 
         return OwnerWay(self.root, self._files, self._ubus.call)(images)
+
+    def _unconfined(self) -> str:
+        """Return why the worker could reach the router by itself, "" when it cannot."""
+        return ""
 
     def _evidence(self) -> Evidence:
         if self._parts is None:

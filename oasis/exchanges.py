@@ -25,6 +25,7 @@ if False:  # annotations only
     from oasis.settings import Settings
     from oasis.tools.facts import Facts
     from oasis.tools.operator import Workshop
+    from oasis.tools.refused import Refused
     from oasis.tools.registry import Registry
 
     class Models(Protocol):
@@ -89,6 +90,25 @@ class Exchanges:
         operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
         result = operator.undo(change, skip_conflicts)
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
+        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+    def propose(self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...]) -> Run:
+        """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
+        return self._runs.start(
+            "", lambda run: self._force(run, forces, lambda hands: hands.change(operations, summary))
+        )
+
+    def force(self, kept: Refused, forces: tuple[str, ...]) -> Run:
+        """Start a run that proposes again what another run was refused."""
+        return self._runs.start("", lambda run: self._force(run, forces, lambda hands: hands.force(kept), kept))
+
+    def _force(
+        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
+    ) -> tuple[str, str]:
+        chat, message = (of["chat"], of["message"]) if of else ("", "")
+        operator = Operator(self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, forces=forces)
+        result = operator.masked(work(operator))
+        run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
     def _answer(self, run: Run, chat: Chat, message: str, service: dict[str, object]) -> tuple[str, str]:

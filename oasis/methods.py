@@ -8,11 +8,14 @@ may call what. Arguments are checked here; functions may trust them.
 
 from __future__ import annotations
 
+import os
+
 from oasis import VERSION
 from oasis.change import history
 from oasis.change.plan import card
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.tools import replies
+from oasis.tools.operator import SUMMARY_CHARS
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Callable
@@ -33,7 +36,12 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "run.cancel": ("write", {"run": (str, True)}),
     "run.active": ("read", {}),
     "plan.list": ("read", {}),
-    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False)}),
+    "plan.propose": (
+        "write",
+        {"commands": (list, True), "summary": (str, False), "force": (list, False), "words": (str, False)},
+    ),
+    "plan.force": ("write", {"refused": (str, True), "force": (list, False)}),
+    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False), "word": (str, False)}),
     "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
     "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
     "change.load": ("read", {"change": (str, True)}),
@@ -59,6 +67,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "chat.delete": ("write", {"id": (str, True)}),
     "service.list": ("read", {}),
     "service.select": ("write", {"identifier": (str, True)}),
+    "secret.keep": ("write", {"value": (str, True)}),
     "audit.list": ("read", {"limit": (int, False)}),
     "audit.verify": ("read", {}),
 }
@@ -166,8 +175,29 @@ class Methods:
         now_s = self._shop.now_s()
         return [card(plan, now_s) for plan in self._shop.desk.plans()]
 
-    def plan_approve(self, role: dict[str, object], plan: str, hash: str = "") -> dict[str, object]:
-        self._shop.desk.approve(plan, hash, role)
+    def plan_propose(
+        self, role: dict[str, object], commands: list[str], summary: str = "", force: list[str] | None = None,
+        words: str = "",
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.change.commands import parse
+        from oasis.change.force import checked  # an idle daemon does without
+
+        forces = checked(force or [], words)
+        operations, notes = parse("\n".join(commands))
+        if not operations:
+            raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
+        run = self._exchanges.propose(operations, summary[:SUMMARY_CHARS], forces)
+        return {"run": run.id, "chat": run.chat}
+
+    def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
+        from oasis.tools.refused import find, kinds
+
+        kept = find(self._shop, refused)
+        run = self._exchanges.force(kept, kinds(kept, force))
+        return {"run": run.id, "chat": run.chat}
+
+    def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
+        self._shop.desk.approve(plan, hash, role, word)
         return {"plan": plan, "decision": "approved"}
 
     def plan_decline(self, role: dict[str, object], plan: str, reason: str = "") -> dict[str, object]:
@@ -255,6 +285,9 @@ class Methods:
         self._settings.service(identifier)
         self._select(identifier)
         return {"status": "OK"}
+
+    def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
+        return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 
     def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES) -> dict[str, object]:
         return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES))}

@@ -112,7 +112,8 @@ MUTANTS = (
         "pass",
         OF_CHANGES,
     ),
-    ("guard process", TRANSACTION, "self._guard = self._executor.detach(", "self._guard = None and (", OF_CHANGES),
+    ("guard process", TRANSACTION, "self._guard = self._executor.detach(argv)", "pass", OF_CHANGES),
+    ("guard process: one that was killed", TRANSACTION, "self._keep_guard()", "pass", OF_CHANGES),
     ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
     (
@@ -182,7 +183,7 @@ MUTANTS = (
         ":",
         ("tests/change/test_window.py",),
     ),
-    ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_tainted or ", "", OF_CHANGES[::-1]),
+    ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_asked or ", "", OF_CHANGES[::-1]),
     (
         "taint: goes with the context to the plan",
         "oasis/tools/operator.py",

@@ -1,7 +1,8 @@
 """The desk where plans wait for their owner's word; an approval fits one plan, once.
 
-A plan is decided by its id and its hash: whole (64 digits) by programs, the first 8 by somebody at a terminal. Knows
-nothing of how a plan is made or applied; time and locks only.
+A plan is decided by its id and its hash: whole (64 digits) by programs, the first 8 by somebody at a terminal. A plan
+that says `typed_word` is approved with that word beside. Knows nothing of how a plan is made or applied; time and locks
+only.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ class Desk:
             finally:
                 del self._plans[name]
 
-    def approve(self, name: str, hash_: str, role: Role) -> None:
-        """Give the owner's word for a plan.
+    def approve(self, name: str, hash_: str, role: Role, word: str = "") -> None:
+        """Give the owner's word for a plan; where the plan asks for a typed one, that is `word`.
 
-        Raises: UsageError when no such plan waits, PolicyError when role or hash do not fit.
+        Raises: UsageError when no such plan waits, PolicyError when role, hash or word do not fit.
         """
         with self._lock:
             plan = self._waiting(name)
@@ -66,6 +67,12 @@ class Desk:
                 raise PolicyError(
                     "the hash %s is not that of plan %s" % (hash_[:SHORT] or "(none)", name),
                     "look at the plan again: `oasis plans`; programs give all 64 digits",
+                )
+            wanted = str(plan.get("typed_word", ""))
+            if wanted and word != wanted:
+                raise PolicyError(
+                    "plan %s needs a typed word, for the AI worker is not confined: %s" % (name, plan["unconfined"]),
+                    "to approve it all the same: oasis approve %s --word %s" % (name, wanted),
                 )
             self._decide(name, "approved", str(role["name"]))
 

@@ -6,6 +6,8 @@ Shape of a plan (in memory; what people see of it is `card`):
      "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
+     "forces": [what the owner lets through, see force.py], "verdict": whether he still reaches the router (owner.py),
+     "typed_word": what an approval must carry or "", "unconfined": why,
      "new_address"?: where the router will be on its own network, when that moves}
 `hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
 other. Planning reads the router and writes nothing.
@@ -32,9 +34,12 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 # What an approval is for.
-_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted", "verdict")
+_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted", "verdict",
+          "forces")  # fmt: skip
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
+# What an approval of a risky plan carries while the worker is not confined; one word in every language.
+TYPED_WORD = "risky"
 TAINTED = "text from devices or networks was in the conversation"
 # Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
@@ -44,7 +49,8 @@ class Planner:
     """Make plans for one router.
 
     `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images)` tells
-    whether the owner still reaches the router (owner.py).
+    whether the owner still reaches the router (owner.py), `unconfined()` why nothing keeps the worker away from it, ""
+    when something does: without, the owner types a word before anything risky happens.
     """
 
     def __init__(
@@ -56,35 +62,47 @@ class Planner:
         new_id: NewId,
         now_s: Seconds,
         reach: Callable[[Images], Answer | None] | None = None,
+        unconfined: Callable[[], str] = lambda: "",
     ) -> None:
         self._root = root
         self._files = files
         self.policy = policy
         self._key = key
-        self._new_id = new_id
+        self.new_id = new_id
         self._now_s = now_s
         self._reach = reach
+        self._unconfined = unconfined
 
     def propose(
-        self, operations: list[Operation], run: str, chat: str, summary: str = "", until_unix_s: int = 0
+        self,
+        operations: list[Operation],
+        run: str,
+        chat: str,
+        summary: str = "",
+        until_unix_s: int = 0,
+        forces: tuple[str, ...] = (),
     ) -> Plan | None:
         """Return the plan of UCI operations, None when they change nothing; it may end by itself at a time.
 
-        Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed.
+        `forces` are the kinds that the owner lets through (force.py); those that it needs are in the plan.
+        Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed; of these
+        RefusedError for what the owner could force.
         """
         before = {str(item["package"]): b"" for item in operations}
         for package in before:
             self._refuse_forbidden_package(package)
         before = {package: self.read(package) for package in before}
         read: dict[str, bytes] = {}
-        self._check_catalogue(operations, read)
-        after = preview(before, operations)
-        images = {name: (before[name], after[name]) for name in before}
-        plan = self._plan(images, run, chat, summary)
+        needs: dict[str, list[str]] = {}
+        told = self._check_catalogue(operations, read, needs)
+        images = _images(before, operations, told)
+        plan = self._plan(images, run, chat, summary, needs)
+        uci = as_commands(operations, _mask(images))
+        if needs:
+            _judge_needs(plan, needs, forces, told, uci)
         if plan is None:
             return None
-        plan["operations"] = operations
-        plan["uci"] = as_commands(operations, _mask(images))
+        plan["operations"], plan["uci"] = operations, uci
         for name, data in read.items():
             plan["before"].setdefault(name, sha256(data))
         if until_unix_s:
@@ -99,9 +117,12 @@ class Planner:
 
         `operations` are for show: what makes the difference where not the old bytes come back.
         """
-        plan = self._plan(images, run, chat, summary, True)
+        needs: dict[str, list[str]] = {}
+        plan = self._plan(images, run, chat, summary, needs, True)
         if plan is None:
             return None
+        if needs:
+            raise PolicyError(*_unreachable(needs))
         plan["is_restore"] = True
         plan["undoes"] = undoes
         plan["operations"] = operations
@@ -136,21 +157,26 @@ class Planner:
         if risk == "forbidden":
             raise PolicyError("%s may not be changed here" % package, "; ".join(reasons))
 
-    def _check_catalogue(self, operations: list[Operation], read: dict[str, bytes]) -> None:
+    def _check_catalogue(
+        self, operations: list[Operation], read: dict[str, bytes], needs: dict[str, list[str]]
+    ) -> list[str]:
+        """Return what is wrong with the operations; `read` gets the files that were looked at, `needs` see force.py."""
+
         def table(package: str) -> dict[str, dict[str, object]]:
             data = self._files.read(self._root.confdir + "/" + package)
             read[package] = data or b""
             return tables(model.parse(data or b"", package))
 
-        findings = catalogue.check(operations, table)
-        if findings:
-            lines = [
-                "%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"])
-                for item in findings
-            ]
-            raise PolicyError("; ".join(lines[:5]), "correct these and propose the whole change again")
+        told = []
+        for item in catalogue.check(operations, table):
+            kind = "exec" if item["kind"] == "exec" else "unknown"
+            needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
+            told.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
+        return told
 
-    def _plan(self, images: Images, run: str, chat: str, summary: str, is_undo: bool = False) -> Plan | None:
+    def _plan(
+        self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
+    ) -> Plan | None:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff, shown = [], []
@@ -164,14 +190,16 @@ class Planner:
             return None
         plan = self._empty(run, chat, summary)
         plan["images"] = images
-        plan["risk"], plan["reasons"] = self.policy.judge(differences, is_undo)
+        plan["risk"], plan["reasons"] = self.policy.judge(differences, True)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
+        if not is_undo:
+            _add_code(needs, self.policy.code(differences))
         if "network" in images:
             from oasis.change import moved
 
             plan.update(moved.new_address(images))
-        plan["verdict"] = self._judge_way(images, str(plan["risk"]))
+        plan["verdict"] = self._judge_way(images, str(plan["risk"]), needs)
         plan["words"] = difference.sentences(differences)
         for package in shown:
             plan["untrusted"] += foreign.told(package, plan["words"])
@@ -181,27 +209,21 @@ class Planner:
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
 
-    def _judge_way(self, images: Images, risk: str) -> Answer:
-        """Return whether the owner still reaches the router after a risky plan, {} where nothing says so.
-
-        Raises: PolicyError for a certain no.
-        """
+    def _judge_way(self, images: Images, risk: str, needs: dict[str, list[str]]) -> Answer:
+        """Return whether the owner still reaches the router after a risky plan, {} where nothing says so."""
         answer = self._reach(images) if self._reach is not None and risk != "low" else None
         if answer is None:
             return {}
         if answer["verdict"] == "no":
-            raise PolicyError(
-                "you would not reach the router any more: " + "; ".join(answer["reasons"]),
-                "ask for a change that leaves your own way open, or come in by another way first",
-            )
+            needs["reachability"] = list(answer["reasons"])
         return answer
 
     def _empty(self, run: str, chat: str, summary: str) -> Plan:
         return {
-            "id": self._new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
+            "id": self.new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
             "is_restore": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
-            "verdict": {},
+            "verdict": {}, "forces": [], "typed_word": "", "unconfined": "",
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:
@@ -215,7 +237,10 @@ class Planner:
 
     def _bind(self, plan: Plan) -> Plan:
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
-        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]), bool(plan["tainted"]))
+        plan["unconfined"] = self._unconfined() if plan["risk"] != "low" else ""
+        plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
+        is_asked = bool(plan["tainted"] or plan["forces"] or plan["typed_word"])
+        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]), is_asked)
         plan["expires_s"] = self._now_s() + EXPIRES_S
         plan["hash"] = self.hash(plan)
         return plan
@@ -224,7 +249,6 @@ class Planner:
         """Return the plan_hash of what a plan says now."""
         bound = {key: plan[key] for key in _BOUND}
         bound["format"] = FORMAT
-        bound["forces"] = []
         return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
 
     def check_current(self, plan: Plan) -> None:
@@ -267,6 +291,49 @@ class Planner:
         return name in self._files.names(self._root.path("/etc/init.d"))
 
 
+def _images(before: dict[str, bytes], operations: list[Operation], told: list[str]) -> Images:
+    """Return what the operations make of the packages; where UCI refuses as well, the catalogue says it better."""
+    try:
+        after = preview(before, operations)
+    except UciError:
+        if told:
+            raise PolicyError("; ".join(told[:5]), "correct these and propose the whole change again")
+        raise
+    return {name: (before[name], after[name]) for name in before}
+
+
+def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
+    known = [place.rpartition(".")[2] for place in needs.get("exec", [])]
+    new = [place for place in places if place.rpartition(".")[2] not in known]
+    if new:
+        needs["exec"] = needs.get("exec", []) + new
+
+
+def _unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
+    return (
+        "you would not reach the router any more: " + "; ".join(needs["reachability"]),
+        "ask for a change that leaves your own way open, or come in by another way first",
+    )
+
+
+def _judge_needs(
+    plan: Plan | None, needs: dict[str, list[str]], forces: tuple[str, ...], told: list[str], uci: list[str]
+) -> None:
+    """Mark a plan as forced, or refuse it when something that it needs is not forced."""
+    from oasis.change import force  # an idle daemon does without
+
+    missing = sorted(kind for kind in needs if kind not in forces)
+    if missing:
+        reasons = list(told)
+        if "exec" in needs and not told:
+            reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
+        if "reachability" in needs:
+            reasons.append(_unreachable(needs)[0])
+        raise force.RefusedError(missing, reasons, uci)
+    if plan is not None:
+        force.allow(plan, needs)
+
+
 def _mask(images: Images) -> Callable[[Operation, str], str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
@@ -282,9 +349,12 @@ def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
             "confirm_s")  # fmt: skip
+    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined")
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
-    shown.update({key: plan[key] for key in ("until_unix_s", "new_address", "verdict") if plan.get(key)})
+    shown.update({key: plan[key] for key in where_set if plan.get(key)})
+    if plan["untrusted"]:
+        shown["untrusted"] = sorted(set(plan["untrusted"]))
     shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)
     return shown

@@ -32,36 +32,41 @@ class Policy:
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]
 
-    def judge(self, differences: list[Difference], is_undo: bool = False) -> tuple[str, list[str]]:
+    def judge(self, differences: list[Difference], allows_code: bool = False) -> tuple[str, list[str]]:
         """Return the class ("low", "risky" or "forbidden") of what a change does, and why.
 
-        What runs code is not forbidden to an undo, only risky: it brings back what the owner had there.
-        Shape of differences: see oasis.change.difference.
+        What runs code is only risky where it is allowed: to an undo, which brings back what the owner had there, and to
+        the owner who forces it. Shape of differences: see oasis.change.difference.
         """
         worst, reasons = "low", []
         for item in differences:
-            risk, reason = self._judge_one(item, is_undo)
+            risk, reason = self._judge_one(item, allows_code)
             if reason and reason not in reasons:
                 reasons.append(reason)
             if _ORDER.index(risk) > _ORDER.index(worst):
                 worst = risk
         return worst, reasons
 
-    def _judge_one(self, item: Difference, is_undo: bool) -> tuple[str, str]:
+    def code(self, differences: list[Difference]) -> list[str]:
+        """Return the places, package.section.option, where a change sets what runs code or has no entry."""
+        return [
+            "%s.%s.%s" % (item["package"], item["section"], item["option"]) for item in differences if _is_code(item)
+        ]
+
+    def _judge_one(self, item: Difference, allows_code: bool) -> tuple[str, str]:
         package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
         for name in (package, package + "." + kind):
             if name in self._data["forbidden"]:
                 return "forbidden", self._data["forbidden"][name]
-        mark = catalogue.mark(package, kind, option) if option else ""
-        if mark == "exec" and item["kind"] != "removed":
-            if is_undo:
+        if _is_code(item):
+            if allows_code:
                 return "risky", "%s.%s runs code or names a file" % (package, option)
             return "forbidden", "%s.%s.%s runs code or names a file: only the owner changes it, by hand" % (
                 package,
                 item["section"],
                 option,
             )
-        if mark == "outward":
+        if option and catalogue.mark(package, kind, option) == "outward":
             return "risky", "%s.%s sends traffic or logs elsewhere" % (package, option)
         return self._judge_place(package, kind, option)
 
@@ -96,9 +101,9 @@ class Policy:
             if rule["package"] == before.name
         )
 
-    def needs_approval(self, risk: str, is_tainted: bool = False) -> bool:
-        """Return whether a plan of that class waits for the owner; a tainted one does under every setting."""
-        return is_tainted or self.approval == "all" or (risk != "low" and self.approval != "none")
+    def needs_approval(self, risk: str, is_asked: bool = False) -> bool:
+        """Return whether a plan of that class waits for the owner; one to be asked about does under every setting."""
+        return is_asked or self.approval == "all" or (risk != "low" and self.approval != "none")
 
     def confirm_s(self, packages: list[str], risk: str) -> int:
         """Return the seconds that an applied change waits to be kept; 0 when it need not be."""
@@ -115,6 +120,13 @@ class Policy:
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
         return found
+
+
+def _is_code(item: Difference) -> bool:
+    option = str(item.get("option", ""))
+    if not option or item["kind"] == "removed":
+        return False
+    return catalogue.mark(str(item["package"]), str(item["type"]), option) == "exec"
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -13,18 +13,24 @@ from oasis.change.plan import card
 from oasis.change.redact import SECRET_CHARS
 from oasis.change.undo import ConflictError, plan_undo
 from oasis.core import clean
+from oasis.errors import PolicyError
 from oasis.tools import handles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.approval import Desk
     from oasis.change.audit import Audit
+    from oasis.change.force import RefusedError
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
     from oasis.change.redact import Redactor
     from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
     from oasis.change.transaction import Transaction
     from oasis.tools.facts import Facts
+    from oasis.tools.refused import Refused
+
+
+SUMMARY_CHARS = 200
 
 
 class Workshop:
@@ -54,6 +60,7 @@ class Workshop:
         self.now_s = now_s
         self.moment = moment
         self.redactor = redactor
+        self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
 
 class Operator:
@@ -62,6 +69,8 @@ class Operator:
     `emit(type, **fields)` tells the front-ends, `flush()` puts the chat on flash, `is_cancelled()` is asked while
     waiting, `message` is the id of the owner's message that all this answers. `is_model`: a model moves them, which
     gets placeholders for secrets and handles for devices, and whose plans are tainted by the words of others in sight.
+
+    `forces` is what the owner lets through, and given when the hands are made: nothing that moves them can ask for it.
 
     The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
@@ -77,6 +86,7 @@ class Operator:
         flush: Callable[[], None],
         is_cancelled: Callable[[], bool],
         is_model: bool = False,
+        forces: tuple[str, ...] | None = None,
     ) -> None:
         self.facts = shop.facts.seen(self._hide, not is_model)
         self._shop = shop
@@ -87,6 +97,7 @@ class Operator:
         self._flush = flush
         self._is_cancelled = is_cancelled
         self._is_model = is_model
+        self._forces = None if is_model else forces  # None: nobody who may force anything moves these hands
         self._taint: list[str] = []
 
     def seeing(self, taint: list[str]) -> Operator:
@@ -115,11 +126,38 @@ class Operator:
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
         operations = restorer.restore(operations)
         summary = typed.without(self._shop.redactor.text(clean.line(summary)), _new_secrets(operations))
-        plan = self._shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s)
+        plan = self._plan(operations, summary, until_unix_s, restorer.words)
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
-        plan["words"] += restorer.words
         return self.carry_out(plan)
+
+    def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, words: list[str]) -> Plan | None:
+        """Return a plan of operations; a refused one is kept for the owner, who may force it."""
+        shop = self._shop
+        try:
+            plan = shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s, self._forces or ())
+        except PolicyError as error:
+            if not getattr(error, "forces", ()):
+                raise
+            from oasis.tools import refused  # only a refusal loads it
+
+            refusal: RefusedError = error  # type: ignore[assignment]  # its class is loaded with the first one only
+            if self._forces is not None:
+                raise refused.for_owner(refusal, self._forces)
+            where = {"chat": self._chat, "message": self._message, "taint": self._taint}
+            order = {"operations": operations, "summary": summary, "until_unix_s": until_unix_s, "words": words}
+            self._emit("refused", **refused.keep(shop, refusal, {**where, **order}))
+            raise refused.plain(refusal)
+        if plan is not None:
+            plan["words"] += words
+            plan["summary"] = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
+        return plan
+
+    def force(self, kept: Refused) -> dict[str, Any]:
+        """Carry out what was refused, by the owner's word: with the words in sight that its maker had."""
+        self._taint = list(kept["taint"])
+        plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["words"])
+        return {"status": "unchanged"} if plan is None else self.carry_out(plan)
 
     def act(self, name: str, action: str) -> dict[str, Any]:
         """Carry out an action on a service."""

@@ -1,0 +1,78 @@
+"""What a chat's run proposed and was refused for a rule that the owner may force: kept for him, a short while.
+
+Kept in memory only: operations hold secrets as they are to be written. What runs code is shown and not kept, for the
+owner does that by commands of his own. Shape of a kept refusal:
+    {"id", "until_s" (monotonic), "forces": [kinds that it needs], "operations", "summary", "until_unix_s", "words",
+     "chat", "message", "taint": [whose words its maker had in sight]}
+"""
+
+from __future__ import annotations
+
+from oasis.errors import PolicyError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.change.force import RefusedError
+    from oasis.tools.operator import Workshop
+
+    Refused = dict[str, Any]
+
+# As long as a plan waits, and for no more than one owner can have in mind.
+KEEP_S = 600
+KEPT = 16
+_BY_HAND = "what runs code is the owner's alone; he does it by himself: oasis apply --force exec"
+
+
+def keep(shop: Workshop, error: RefusedError, order: dict[str, Any]) -> dict[str, Any]:
+    """Keep a refusal, unless it is one for code; return the fields of its event.
+
+    Shape: {"refused": id or "", "summary", "uci", "reasons", "force": [kinds], "tainted", "hint"?}
+    """
+    name, hint = "", {"hint": _BY_HAND}
+    if "exec" not in error.forces:
+        name, hint = shop.planner.new_id(), {}
+        kept = {**order, "id": name, "until_s": shop.now_s() + KEEP_S, "forces": error.forces}
+        shop.refused.append(kept)
+        del shop.refused[:-KEPT]
+    return {
+        "refused": name, "summary": order["summary"], "uci": error.uci, "reasons": error.reasons,
+        "force": error.forces, "tainted": bool(order["taint"]), **hint,
+    }  # fmt: skip
+
+
+def for_owner(error: RefusedError, forced: tuple[str, ...]) -> RefusedError:
+    """Return a refusal of the owner's own commands, told how he has them all the same."""
+    options = ["--force " + kind for kind in sorted({*forced, *error.forces})]
+    error.hint = "to have it all the same: oasis apply " + " ".join(options)
+    return error
+
+
+def plain(error: PolicyError) -> PolicyError:
+    """Return the same refusal for who cannot force anything, and need not know that somebody can."""
+    return PolicyError(error.message, error.hint)
+
+
+def find(shop: Workshop, name: str) -> Refused:
+    """Return a kept refusal.
+
+    Raises: UsageError when there is none of that id any more.
+    """
+    for one in list(shop.refused):
+        if one["id"] == name and one["until_s"] > shop.now_s():
+            return one
+    raise UsageError("nothing refused is kept as %r any more" % name, "ask for the change again")
+
+
+def kinds(kept: Refused, wanted: list[str] | None) -> tuple[str, ...]:
+    """Return what is forced of a kept refusal: what was asked for, or else all that it needs; never code.
+
+    Raises: UsageError for anything that it does not need.
+    """
+    for kind in wanted or ():
+        if kind not in kept["forces"]:
+            raise UsageError(
+                "refusal %s does not need %r" % (kept["id"], kind), "it needs: " + ", ".join(kept["forces"])
+            )
+    return tuple(wanted or kept["forces"])
