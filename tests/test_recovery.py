@@ -7,7 +7,9 @@ import time
 
 import pytest
 
+from oasis.change.transaction import GUARD_LOOK_S
 from tests.daemon import copy_root, set_option, start_daemon
+from tests.guards import guards, kill_guards, wait_for_guard
 from tests.test_daemon import apply_wifi, config
 
 # The window of 1 s, the guard's grace of 10 s, its look once a second, and a slow host.
@@ -15,26 +17,17 @@ GUARD_S = 40
 
 
 @pytest.fixture
-def root(tmp_path):
+def patient_root(tmp_path):
+    """Return a root on which a change waits as long as it does by default."""
     made = copy_root(str(tmp_path / "router"))
-    set_option(made, "confirm_s", "1")
     yield made
-    for pid in guards(made):
-        os.kill(pid, signal.SIGKILL)
+    kill_guards(made)
 
 
-def guards(root):
-    """Return the process ids of the guards of a root."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as handle:
-                words = handle.read().split(b"\0")
-        except OSError:
-            continue
-        if any(word.endswith(b"/guard.sh") for word in words) and root.encode() in words:
-            found.append(int(name))
-    return found
+@pytest.fixture
+def root(patient_root):
+    set_option(patient_root, "confirm_s", "1")
+    return patient_root
 
 
 def wait_for(root, before, seconds):
@@ -63,10 +56,7 @@ def test_a_guard_that_was_killed(root):
     daemon = start_daemon(root)
     try:
         apply_wifi(daemon)
-        pids = guards(root)
-        assert pids
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+        assert kill_guards(root)
         wait_for(root, before, 10)
         deadline = time.monotonic() + 10
         while daemon.call("change.list")["changes"][0]["state"] != "rolled_back":  # after its services came back
@@ -76,14 +66,33 @@ def test_a_guard_that_was_killed(root):
         daemon.stop()
 
 
-def test_both_killed_and_the_next_start(root):
-    set_option(root, "confirm_s", "90")
+def test_a_guard_that_was_killed_has_a_follower_that_waits_as_long(patient_root):
+    root = patient_root
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    apply_wifi(daemon)
+    with open(root + "/etc/oasis/pending/deadline", "rb") as handle:
+        deadline = handle.read()
+    first = wait_for_guard(root)
+    os.kill(first, signal.SIGKILL)
+    second = wait_for_guard(root, (first,), GUARD_LOOK_S + 10)
+    with open(root + "/etc/oasis/pending/deadline", "rb") as handle:
+        assert handle.read() == deadline
+    daemon.kill()
+    assert config(root, "wireless") != before
+    assert guards(root) == [second], "one, and it outlives the daemon"
+    with open(root + "/etc/oasis/pending/deadline", "w", encoding="ascii") as handle:
+        handle.write("0\n")
+    wait_for(root, before, 10)
+
+
+def test_both_killed_and_the_next_start(patient_root):
+    root = patient_root
     before = config(root, "wireless")
     daemon = start_daemon(root)
     change = apply_wifi(daemon)
     daemon.kill()
-    for pid in guards(root):
-        os.kill(pid, signal.SIGKILL)
+    kill_guards(root)
     assert config(root, "wireless") != before
     second = start_daemon(root)
     try:
@@ -108,8 +117,7 @@ def test_killed_in_the_middle_of_a_reload_that_hangs(root):
         time.sleep(0.01)
     daemon.kill()
     assert guards(root), "the guard watches from before the first commit"
-    for pid in guards(root):
-        os.kill(pid, signal.SIGKILL)
+    kill_guards(root)
     os.remove(root + "/var/run/faults/network")
     second = start_daemon(root)
     try:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
 GUARD_GRACE_S = 10
+# How often the daemon looks whether its guard lives; only while a change waits.
+GUARD_LOOK_S = 5.0
 # How long commit and reload of all services may take before the guard acts: a slow router restarts its network in 20 s.
 RELOAD_S = 120
 # An owner may ask for more time again and again, but the old files must not wait for ever (others chose 10 minutes).
@@ -183,15 +185,21 @@ class Transaction:
             touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
         deadline = int(self._clock.up_s()) + int(plan["confirm_s"]) + RELOAD_S + GUARD_GRACE_S
         self._journal.prepare(record, touched, deadline)
-        self._guard = self._executor.detach(
-            [
-                "/bin/sh",
-                self._scripts + "/guard.sh",
-                self._journal.pending,
-                self._root.folder,
-                self._scripts + "/restore.sh",
-            ]
-        )
+        self._start_guard()
+
+    def _start_guard(self) -> None:
+        guard, restore = self._scripts + "/guard.sh", self._scripts + "/restore.sh"
+        argv = ["/bin/sh", guard, self._journal.pending, self._root.folder, restore]
+        self._guard = self._executor.detach(argv)
+
+    def _keep_guard(self) -> None:
+        """Start another guard when the one that waits was killed: it reads the same deadline."""
+        if self._guard is None or self._guard.poll() is None or not self._journal.is_pending():
+            return
+        try:
+            self._start_guard()
+        except ToolError as error:
+            print("oasisd: no guard, tried again: %s" % error.message, file=sys.stderr)
 
     def _check_written(self, plan: Plan) -> None:
         for package in plan["images"]:
@@ -220,7 +228,8 @@ class Transaction:
             while self._record is record:
                 left_s = self._deadline_s - self._clock.now_s()
                 if left_s > 0:
-                    self._wake.wait(left_s)
+                    self._keep_guard()
+                    self._wake.wait(min(left_s, GUARD_LOOK_S))
                     continue
                 try:
                     self._put_back(record, "nobody kept the change in time")

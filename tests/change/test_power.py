@@ -119,6 +119,9 @@ class Programs:
         self._flash.program()
         return self
 
+    def poll(self):
+        return None
+
     def end_group(self):
         pass
 

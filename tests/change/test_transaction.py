@@ -1,6 +1,7 @@
 """The transaction: all of a change or nothing of it, whatever happens in between."""
 
 import os
+import signal
 import subprocess
 import time
 
@@ -8,6 +9,7 @@ import pytest
 
 from oasis.errors import ApplyError, OasisError, RollbackError, UsageError
 from tests.change.kit import RENAME, WIFI, FailingFiles, Kit
+from tests.guards import guards, wait_for_guard
 
 
 def test_a_low_risk_change_is_final_at_once(kit):
@@ -140,10 +142,7 @@ def test_everything_the_undo_needs_is_on_flash_before_the_first_commit(kit):
                 seen[place] = handle.read()
         seen["before"] = kit.journal.image(plan["id"], "before", "system")
         seen["after"] = kit.journal.image(plan["id"], "after", "system")
-        deadline = time.monotonic() + 2  # the kernel shows the words of a new process a moment after it began
-        while not guards(kit) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        seen["guards"] = len(guards(kit))
+        seen["guard"] = wait_for_guard(kit.root.folder)
 
     before = kit.config("system")
     kit.transaction._write = look
@@ -152,21 +151,7 @@ def test_everything_the_undo_needs_is_on_flash_before_the_first_commit(kit):
     assert seen["pending/files/system"] == before == seen["before"]
     assert b"attic" in seen["after"]
     assert seen["pending/list"].endswith(b"end\n")
-    assert seen["guards"]
-
-
-def guards(kit):
-    """Return the process ids of the guards of a root."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as handle:
-                words = handle.read().split(b"\0")
-        except OSError:
-            continue
-        if any(word.endswith(b"guard.sh") for word in words) and kit.root.folder.encode() in words:
-            found.append(int(name))
-    return found
+    assert seen["guard"]
 
 
 def test_the_guard_restores_when_the_daemon_is_dead(make_kit):
@@ -187,10 +172,38 @@ def test_the_guard_restores_when_the_daemon_is_dead(make_kit):
 
 def test_the_guard_ends_when_the_change_is_kept(kit):
     record = kit.transaction.apply(kit.plan(WIFI))
-    time.sleep(0.1)
-    assert guards(kit)
+    wait_for_guard(kit.root.folder)
     kit.transaction.confirm(str(record["id"]))
-    assert guards(kit) == []
+    assert guards(kit.root.folder) == []
+
+
+def test_a_guard_that_was_killed_has_a_follower_while_the_change_waits(kit):
+    record = kit.transaction.apply(kit.plan(WIFI))
+    gone = []
+    for _ in range(2):
+        gone.append(wait_for_guard(kit.root.folder, tuple(gone)))
+        os.kill(gone[-1], signal.SIGKILL)
+        while gone[-1] in guards(kit.root.folder):
+            time.sleep(0.01)
+        with kit.transaction._wake:
+            kit.transaction._wake.notify_all()  # it looks every 5 s by itself
+    third = wait_for_guard(kit.root.folder, tuple(gone))
+    kit.transaction.confirm(str(record["id"]))
+    assert guards(kit.root.folder) == [], third
+
+
+def test_a_guard_that_cannot_be_started_again_does_not_stop_the_timer(make_kit):
+    kit = make_kit(confirm_s=2)
+    before = kit.config("wireless")
+    kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction._scripts += "/nowhere"
+    os.kill(wait_for_guard(kit.root.folder), signal.SIGKILL)
+    with kit.transaction._wake:
+        kit.transaction._wake.notify_all()
+    time.sleep(0.3)
+    kit.transaction._scripts = kit.transaction._scripts.removesuffix("/nowhere")
+    kit.wait_for("rolled_back")
+    assert kit.config("wireless") == before
 
 
 def test_an_edit_by_others_in_the_window_is_kept_beside_the_record(kit):
