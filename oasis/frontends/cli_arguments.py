@@ -7,13 +7,14 @@ and takes words that begin with a dash away from a question.
 from oasis.errors import UsageError
 
 REST = "…"
+REPEATED = "]" + REST
 
 
 def read(usage: str, words: list[str]) -> dict[str, str]:
     """Return what `words` say, one text for every name in `usage`.
 
     Shape: {"PLAN": "…", "HASH": "" when left out, "--no-wait": "yes" or "", "--continue": "…" or ""}; a rest is
-    joined with single spaces.
+    joined with single spaces, what may be given several times with line ends.
     Raises: UsageError naming the word.
     """
     options, names = _grammar(usage)
@@ -28,12 +29,13 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
             _take_option(words, options, found)
         elif not pending:
             raise UsageError(f"nothing is expected after these words: {words[0]!r}")
-        elif pending[0].strip("[]").endswith(REST):
+        elif pending[0].endswith((REST, REST + "]")) and not pending[0].endswith(REPEATED):
             rest = _without_trailing_options(words, options, found)
             found[_bare(pending.pop(0))] = " ".join(rest)
             words = []
         else:
-            found[_bare(pending.pop(0))] = words.pop(0)
+            name = pending[0] if pending[0].endswith(REPEATED) else pending.pop(0)
+            _add(found, _bare(name), words.pop(0), name.endswith(REPEATED))
     asks_help = found["-h"] or found["--help"]
     for name in pending:
         if not name.startswith("[") and not asks_help:
@@ -41,7 +43,11 @@ def read(usage: str, words: list[str]) -> dict[str, str]:
     return found
 
 
-def _without_trailing_options(words: list[str], options: dict[str, bool], found: dict[str, str]) -> list[str]:
+def _add(found: dict[str, str], name: str, word: str, is_repeated: bool) -> None:
+    found[name] = found[name] + "\n" + word if is_repeated and found[name] else word
+
+
+def _without_trailing_options(words: list[str], options: dict[str, str], found: dict[str, str]) -> list[str]:
     """Return a rest without the options that end it: people write them after a question as well as before it."""
     rest = list(words)
     while len(rest) > 1:
@@ -57,7 +63,7 @@ def _without_trailing_options(words: list[str], options: dict[str, bool], found:
     return rest
 
 
-def _take_option(words: list[str], options: dict[str, bool], found: dict[str, str]) -> None:
+def _take_option(words: list[str], options: dict[str, str], found: dict[str, str]) -> None:
     name, equals, value = words.pop(0).partition("=")
     if name not in options:
         raise UsageError(f"unknown option {name}")
@@ -70,7 +76,7 @@ def _take_option(words: list[str], options: dict[str, bool], found: dict[str, st
         if not words:
             raise UsageError(f"option {name} needs a value")
         value = words.pop(0)
-    found[name] = value
+    _add(found, name, value, options[name].endswith(REPEATED))
 
 
 def _is_option(word: str) -> bool:
@@ -81,14 +87,14 @@ def _bare(name: str) -> str:
     return name.strip("[]" + REST)
 
 
-def _grammar(usage: str) -> tuple[dict[str, bool], list[str]]:
-    """Return ({option: takes a value}, [positional names with their marks])."""
-    options: dict[str, bool] = {"-j": False, "--json": False, "-h": False, "--help": False}
+def _grammar(usage: str) -> tuple[dict[str, str], list[str]]:
+    """Return ({option: the value that it takes or "", with its marks}, [positional names with their marks])."""
+    options = {"-j": "", "--json": "", "-h": "", "--help": ""}
     names = []
     words = usage.split()
     for index, word in enumerate(words):
         if word.startswith("[--"):
-            options[word.strip("[]")] = not word.endswith("]")
+            options[word.strip("[]")] = "" if word.endswith("]") else words[index + 1]
         elif index == 0 or not words[index - 1].startswith("[--") or words[index - 1].endswith("]"):
             names.append(word)
     return options, names

@@ -1,7 +1,8 @@
 """Asks the person at the terminal a yes-or-no question, with a countdown, while the world may answer it first.
 
 Knows nothing of plans. Contract: what was typed before the question appeared does not answer it, only "y" or "yes" is
-a yes, and Ctrl-C comes through as KeyboardInterrupt. Loaded only when there is something to ask.
+a yes (or the one word that was asked for), and Ctrl-C comes through as KeyboardInterrupt. Loaded only when there is
+something to ask.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ _SAVE, _RESTORE = "\x1b7", "\x1b8"  # cursor; what is being typed stays where it
 _KEYBOARD = 0
 
 
-def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int = 0) -> str:
-    """Return YES, NO or GONE. Units: `time_s` seconds to answer, 0 = as long as `is_open` says so."""
+def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int = 0, word: str = "") -> str:
+    """Return YES, NO or GONE; with a `word`, nothing but exactly that is a yes.
+
+    Units: `time_s` seconds to answer, 0 = as long as `is_open` says so.
+    """
     deadline_s = time.monotonic() + time_s
     look_s = time.monotonic() + LOOK_EVERY_S
     termios.tcflush(_KEYBOARD, termios.TCIFLUSH)
     screen.question(_with_time(question, time_s))
     while True:
         if select.select([_KEYBOARD], [], [], 1)[0]:
-            return _answer()
+            return _answer(word)
         now_s = time.monotonic()
         if time_s and now_s >= deadline_s:
             screen.line()
@@ -48,9 +52,9 @@ def ask(screen: Screen, question: str, is_open: Callable[[], bool], time_s: int 
             screen.question(f"{_SAVE}\r{_with_time(question, int(deadline_s - now_s + 0.5))}{_RESTORE}")
 
 
-def _answer() -> str:
-    typed = os.read(_KEYBOARD, 1024).decode("utf-8", "replace").strip().lower()
-    return YES if typed in ("y", "yes") else NO
+def _answer(word: str) -> str:
+    typed = os.read(_KEYBOARD, 1024).decode("utf-8", "replace").strip()
+    return YES if (typed == word if word else typed.lower() in ("y", "yes")) else NO
 
 
 def _with_time(question: str, left_s: int) -> str:

@@ -51,15 +51,46 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
         card.append((clean.line(f"  then: {services}"), ""))
     if plan["confirm_s"]:
         card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
-    if plan.get("verdict"):
-        verdict = plan["verdict"]
-        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
-        card.append((clean.line(f"  will you still reach it: {words}"), ""))
+    card += _owner_lines(plan)
     if plan.get("new_address"):
         card.append((clean.line(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
     if with_hash:
         card.append((clean.line(f"  plan {plan['id']}"), ""))
         card.append((clean.line(f"  hash {plan['hash']}"), ""))
+    return card
+
+
+def _owner_lines(plan: dict[str, Any]) -> Card:
+    """Return what only the owner can judge: his own way, whose words are in it, what he forces and types."""
+    lines: Card = []
+    if plan.get("verdict"):
+        verdict = plan["verdict"]
+        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
+        lines.append((f"  will you still reach it: {words}", "-" if verdict["verdict"] == "no" else ""))
+    if plan.get("untrusted"):
+        lines.append((f"  words of others are in it: {', '.join(plan['untrusted'])}", ""))
+    elif plan.get("tainted"):
+        lines.append(("  words of others were in sight when it was made", ""))
+    if plan.get("forces"):
+        lines.append((f"  forced by you: {', '.join(plan['forces'])}", "-"))
+    if plan.get("typed_word"):
+        lines.append(
+            (f"  type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}", "")
+        )
+    return [(clean.line(text), look) for text, look in lines]
+
+
+def refused_card(event: dict[str, Any]) -> Card:
+    """Return what was refused, why, and how the owner has it all the same."""
+    card = [(clean.line(f"Refused: {event['summary']}"), "bold")]
+    card += [(clean.line(f"  - {reason}"), "") for reason in event["reasons"]]
+    card += [(clean.line(f"  {line}"), "dim") for line in event["uci"]]
+    if event.get("tainted"):
+        card.append(("  words of others were in sight when it was made", ""))
+    if event["refused"]:
+        card.append((clean.line(f"  to propose it all the same: oasis force {event['refused']}"), ""))
+    elif event.get("hint"):
+        card.append((clean.line(f"  {event['hint']}"), ""))
     return card
 
 

@@ -2,7 +2,7 @@
 
 Data only, read by the argument reader (a command's usage line is also its grammar), by help and by `cli.main`.
 Grammar of a usage line: NAME is required, [NAME] may be left out, NAME… takes the rest of the line as it stands,
-[--flag] is a switch, [--option NAME] takes a value.
+[--flag] is a switch, [--option NAME] takes a value; what ends in ]… may be given several times.
 """
 
 # name: (usage, summary, module and function, more help)
@@ -32,13 +32,31 @@ COMMANDS = {
         "CHAT is an id. A position (no=N) is taken by `oasis delchat` only.",
     ),
     "delchat": ("CHAT", "delete a chat, by id or no=N", "cli_chats:delete_chat", ""),
+    "apply": (
+        "[--no-wait] [--force KIND]… [--words WORDS] [COMMAND]…",
+        "propose uci commands of your own as a plan",
+        "cli_apply:apply",
+        "A COMMAND is one uci command in quotes, like 'uci set system.@system[0].hostname=attic'. Without any, or\n"
+        "with -, they are read from standard input; one word without blanks is the name of a file that holds them.\n"
+        "What is refused and yet yours to decide, you may force; the plan then waits for your approval in any case.\n"
+        "KIND is reachability (you would not reach the router any more), unknown (names and values that Oasis does\n"
+        "not know or calls bad) or exec (code, and every option that Oasis does not know). For exec, WORDS are\n"
+        "exactly: this runs code as root. On a terminal all of this is asked for.",
+    ),
+    "force": (
+        "[--no-wait] REFUSED",
+        "propose what was refused all the same",
+        "cli_apply:force",
+        "REFUSED is the id that was shown with the refusal; it is kept for 10 minutes. The plan waits for approval.",
+    ),
     "plans": ("", "list the plans that wait for approval", "cli_plans:show_list", ""),
     "approve": (
-        "PLAN [HASH]",
+        "[--word WORD] PLAN [HASH]",
         "approve a waiting plan",
         "cli_plans:approve",
         "On a terminal the plan is shown and asked about. Elsewhere HASH is required: all 64 characters of the plan's\n"
-        "hash as `oasis plans` prints it, so that exactly the plan that was read is approved.",
+        "hash as `oasis plans` prints it, so that exactly the plan that was read is approved. While the AI worker is\n"
+        "not confined, a risky plan asks for a WORD as well; the plan says which.",
     ),
     "decline": ("PLAN [REASON…]", "decline a waiting plan", "cli_plans:decline", "The model is told the reason."),
     "changes": (

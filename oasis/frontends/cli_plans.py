@@ -27,7 +27,8 @@ def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return OK
     for plan in reply["plans"]:
         cards.show(cards.plan_card(plan, with_hash=True), screen)
-        screen.line(f"  waits {plan['expires_in_s']} s more: oasis approve {plan['id']}")
+        word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
+        screen.line(f"  waits {plan['expires_in_s']} s more: oasis approve {word}{plan['id']}")
     if not reply["plans"]:
         screen.line("no plan is waiting")
     return OK
@@ -43,7 +44,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             "read the plan with `oasis plans`, then: oasis approve PLAN HASH",
         )
     if given:
-        call("plan.approve", {"plan": plan["id"], "hash": given})
+        call("plan.approve", {"plan": plan["id"], "hash": given, **_word(arguments["--word"])})
     else:
         cards.show(cards.plan_card(plan, with_hash=False), screen)
         ask_approval(call, plan, screen)
@@ -69,11 +70,17 @@ def ask_approval(call: Call, plan: dict[str, Any], screen: Screen) -> None:
     """Ask the person at the terminal about a plan just shown and send the answer."""
     from oasis.frontends.cli_ask import GONE, YES, ask
 
-    answer = ask(screen, "Apply this? [y/N]", lambda: _is_waiting(call, plan["id"]))
+    word = str(plan.get("typed_word", ""))
+    question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
+    answer = ask(screen, question, lambda: _is_waiting(call, plan["id"]), word=word)
     if answer == YES:
-        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"]})
+        call("plan.approve", {"plan": plan["id"], "hash": plan["hash"], **_word(word)})
     elif answer != GONE:
         call("plan.decline", {"plan": plan["id"]})
+
+
+def _word(word: str) -> dict[str, object]:
+    return {"word": word} if word else {}
 
 
 def _is_waiting(call: Call, plan_id: str) -> bool:

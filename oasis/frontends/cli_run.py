@@ -56,9 +56,13 @@ def start(call: Call, text: str, chat: str) -> dict[str, Any]:
 
 def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
     """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
-    turn = Turn(call, started["run"], screen, after_plan)
     if screen.is_json and not after_plan:
         screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
+    return followed(Turn(call, started["run"], screen, after_plan), waits)
+
+
+def followed(turn: Turn, waits: bool) -> int:
+    """Follow a turn to its end and return the exit status; Ctrl-C cancels it."""
     try:
         return turn.follow(waits)
     except KeyboardInterrupt:
@@ -84,6 +88,7 @@ class Turn:
         self._change: dict[str, Any] = {}
         self._status = OK  # of what happened to the plan and the change
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
+        self.missing: list[str] = []  # what the owner would have to force for what was refused
 
     def follow(self, waits: bool) -> int:
         """Show events until the end; without `waits` a waiting plan is the end."""
@@ -159,7 +164,12 @@ class Turn:
         self._plan = plan if waits else None
         self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
         if waits and not self._asks:
-            self._screen.notice(f"waiting for approval: oasis approve {plan['id']} {plan['hash']}")
+            word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
+            self._screen.notice(f"waiting for approval: oasis approve {word}{plan['id']} {plan['hash']}")
+
+    def _on_refused(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._show(cards.refused_card(event))
 
     def _on_approval(self, event: dict[str, Any]) -> None:
         if self._plan and self._plan["id"] == event["plan"]:
@@ -179,6 +189,7 @@ class Turn:
 
     def _on_error(self, event: dict[str, Any]) -> None:
         error = error_of(event["error"])
+        self.missing = list(event["error"].get("force", []))
         self._error_status = error.exit_status
         if not self._screen.is_json:
             self._screen.failure(error)
@@ -238,6 +249,7 @@ _HANDLERS = {
     "tool_use": Turn._on_tool_use,
     "tool_result": Turn._on_tool_result,
     "plan": Turn._on_plan,
+    "refused": Turn._on_refused,
     "approval": Turn._on_approval,
     "change": Turn._on_change,
     "error": Turn._on_error,
