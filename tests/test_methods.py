@@ -25,7 +25,7 @@ VIEWER = {"name": "viewer", "terminal": True}
 WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline", "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive",
-    "chat.delete", "service.select",
+    "chat.delete", "service.select", "secret.keep",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",

@@ -69,6 +69,32 @@ def test_a_placeholder_copies_a_secret_into_an_option_of_its_kind(here):
     assert "planted" not in "".join(here.model.bodies())
 
 
+def test_what_the_owner_enters_as_a_secret_reaches_its_option_and_no_model_chat_log_or_card(here):
+    name = here.daemon.call("secret.keep", value="entered-by-hand")["secret"]
+    assert FORM.fullmatch(name)
+    commands = ["uci set wireless.default_radio0.encryption=psk2", f"uci set wireless.default_radio0.key='{name}'"]
+    events = here.say(f"set the password {name}", [("configure", {"commands": commands})], "Done.", until=("plan",))
+    plan = of_type(events, "plan")[0]["plan"]
+    assert "wireless.default_radio0.key: the secret that was entered" in plan["words"]
+    approve(here.daemon, events)
+    events += here.follow()
+    assert b"option key 'entered-by-hand'" in config(here.root, "wireless")
+    assert name in here.model.bodies()[0]
+    for text in ("".join(here.model.bodies()), json.dumps(events), json.dumps(here.stored())):
+        assert "entered-by-hand" not in text
+
+
+def test_what_was_entered_goes_into_secrets_alone_and_is_gone_after_a_restart(here):
+    name = here.daemon.call("secret.keep", value="entered-by-hand")["secret"]
+    told = refusal(configure(here, f"uci set wireless.default_radio0.ssid='{name}'"))
+    assert "holds no secret" in told["message"]
+    told = refusal(configure(here, f"uci set system.@system[0].hostname='x{name}'"))
+    assert "no place here" in told["message"]
+    here.restart()
+    told = refusal(configure(here, f"uci set wireless.default_radio0.key='{name}'"))
+    assert "entered once more" in told["hint"]
+
+
 def test_a_placeholder_is_the_same_after_a_restart_and_another_one_in_the_next_chat(here):
     key = read(here)["key"]
     here.restart()

@@ -11,6 +11,7 @@ import re
 
 from oasis.change import secrets
 from oasis.change.draft import Draft
+from oasis.change.redact import ENTERED
 from oasis.errors import PolicyError
 
 TYPE_CHECKING = False
@@ -88,9 +89,15 @@ class Restorer:
         held = self._redactor.named(self._chat, value)
         if held is None:
             raise PolicyError(
-                "%s: nothing in this chat is called %s" % (_where(operation), value), "read the configuration again"
+                "%s: nothing in this chat is called %s" % (_where(operation), value),
+                "read the configuration again; what the owner entered before a restart is entered once more",
             )
         package, section, held_kind, option, secret = held
+        if package == ENTERED and wanted:
+            self.words.append("%s: the secret that was entered" % _where(operation))
+            return secret
+        if package == ENTERED:
+            raise PolicyError("%s holds no secret" % _where(operation), "what was entered as one goes nowhere else")
         if not wanted or secrets.kind(package, held_kind, option) != wanted:
             raise PolicyError(
                 "%s does not hold a secret like %s.%s.%s" % (_where(operation), package, section, option),

@@ -5,7 +5,9 @@ services. Tools hide them where they stand; here every text is searched for thos
 in the forms that quoting gives them. On the way to a model a placeholder stands for the value, everywhere else a mask.
 
 A placeholder names one value of one option in one chat. It is made from these by HMAC, so that it is the same after a
-restart, another one in the next chat, and nobody can make one up. Read afresh when a file changed; knows no front-end.
+restart, another one in the next chat, and nobody can make one up. What the owner enters as a secret (`keep`) has a
+placeholder from the start, is in memory alone, and is gone with the daemon. Read afresh when a file changed; knows no
+front-end.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import re
 from oasis.change import secrets
 from oasis.change.secrets import MASK
 from oasis.core import jsonl
-from oasis.errors import OasisError, UciError
+from oasis.errors import OasisError, UciError, UsageError
 from oasis.system.digest import hmac_sha256
 from oasis.uci import model
 
@@ -26,11 +28,16 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Callable
     from oasis.system.files import Files
 
-    # (package, section, type, option, value); type "" is a secret that no placeholder stands for
+    # (package, section, type, option, value); type "" is a secret that no placeholder stands for; of an entered one
+    # package and type are ENTERED, and section is its placeholder
     Secret = tuple[str, str, str, str, str]
 
 # Shorter ones are hidden by their place alone: four digits stand in every address and number.
 SECRET_CHARS = 8
+ENTERED = "(entered)"
+# A front-end that repeats itself must not fill the memory.
+_ENTERED = 32
+_SECRET_BYTES = 4096  # a private key; an SSH or VPN key has less
 _DIGITS = 8
 _ACCOUNT = re.compile(rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@")
 _TOKEN = re.compile(rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)", re.I)
@@ -49,6 +56,7 @@ class Redactor:
         self._key = key
         self._keys = keys
         self._known: dict[str, tuple[object, list[Secret]]] = {}  # package: (stamp of its file, what it holds)
+        self._entered: list[Secret] = []
         self._cached: tuple[list[Secret], list[tuple[str, Secret]]] = ([], [])  # the secrets and their forms
 
     def held(self) -> list[Secret]:
@@ -59,7 +67,18 @@ class Redactor:
             old = self._known.get(package)
             known[package] = old if old and old[0] == stamp else (stamp, self._read(package))
         self._known = known
-        return [secret for _, found in known.values() for secret in found]
+        return [secret for _, found in known.values() for secret in found] + self._entered
+
+    def keep(self, value: str, random: str) -> str:
+        """Keep what the owner enters as a secret; return its placeholder, made with a random text.
+
+        Raises: UsageError for what cannot be a secret.
+        """
+        if not value or len(value.encode("utf-8", "replace")) > _SECRET_BYTES or "\x00" in value:
+            raise UsageError("a secret has 1 to %d bytes" % _SECRET_BYTES, "enter it again")
+        name = self.placeholder(random, (ENTERED, "", "", "", value))
+        self._entered = [*self._entered, (ENTERED, name, ENTERED, "", value)][-_ENTERED:]
+        return name
 
     def _read(self, package: str) -> list[Secret]:
         data = self._files.read(self._confdir + "/" + package) or b""
@@ -77,7 +96,9 @@ class Redactor:
 
     def placeholder(self, chat: str, secret: Secret) -> str:
         """Return what stands for a secret in a chat."""
-        package, section, _, option, value = secret
+        package, section, kind, option, value = secret
+        if kind == ENTERED:
+            return section
         bound = jsonl.canonical(["placeholder", chat, package, section, option, value])
         return "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8"))[:_DIGITS]
 

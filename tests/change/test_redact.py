@@ -6,7 +6,7 @@ import os
 import pytest
 
 from oasis.change.redact import Masked, Redactor, walk, written_forms
-from oasis.errors import OasisError, StoreError
+from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.files import Files
 
 KEY = b"k" * 32
@@ -102,6 +102,24 @@ def test_a_placeholder_names_one_value_of_one_option_in_one_chat(router):
     assert router.redactor.hide("the-new-key", "chat1") == router.redactor.placeholder(
         "chat1", router.redactor.held()[0]
     )
+
+
+def test_what_the_owner_enters_has_a_placeholder_in_every_chat_and_is_hidden_everywhere(router):
+    name = router.redactor.keep("entered-secret", "r1")
+    assert name != router.redactor.keep("entered-secret", "r2"), "nobody who knows the value can make it up"
+    assert router.redactor.named("any chat", name)[4] == "entered-secret"
+    assert router.redactor.text("it is entered-secret") == "it is ********"
+    assert "entered-secret" not in router.redactor.hide("it is entered-secret", "chat1")
+    again = Redactor(Files(), router.redactor._confdir, KEY, list)
+    assert again.named("any chat", name) is None, "kept in memory alone"
+
+
+def test_only_so_many_secrets_are_kept_and_none_that_is_too_long(router):
+    names = [router.redactor.keep(f"secret number {number}", str(number)) for number in range(40)]
+    assert router.redactor.named("", names[0]) is None and router.redactor.named("", names[-1]) is not None
+    for value in ("", "x" * 5000, "a\x00b"):
+        with pytest.raises(UsageError):
+            router.redactor.keep(value, "r")
 
 
 def test_hiding_keeps_the_shape_keys_and_what_has_nothing_to_hide(router):
