@@ -1,50 +1,155 @@
-"""The context of a chat: which messages a model sees, parents before children, each once.
+"""The thread of a message: what it continues, parents before children, each message once, and the options in force.
 
-Works on messages alone; imports under MicroPython. Source: reference behaviour of turn logs with `continues`, with
-its repairs: a shared ancestor appears once, a cycle ends the walk, a parent that is gone is left out and can be named.
+Works on messages alone; imports under MicroPython. `messages` maps the ids of one chat to its messages and is only
+asked `get`; `find(id)` gives a message of another chat, or None. A shared ancestor appears once, siblings stand in the
+order listed, a cycle ends the walk, and a parent that is gone is a marker {"type": "missing", "id"} for front-ends,
+which no model sees. Of a long thread a model gets the newest messages; the options come from all of it.
 """
 
 from oasis.core.schema import blocks, taint_of, tool_result
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Message, Options
+    from oasis.core.shapes import Block, Callable, Json, Message, Options
+
+    Find = Callable[[str], Message | None]
+    Messages = dict[str, Message]
 
 # The longest thread handed to a model; older messages stay on disk. It begins with an owner's message, so that no
 # tool_result stands there without its tool_use.
 CONTEXT_MESSAGES = 200
+# A walk that finds more ends there: a year of a chat with a hundred messages a day.
+WALK_MESSAGES = 40000
 
 INTERRUPTED = "interrupted: the daemon stopped before this call was answered; nothing of it is known to have happened"
 
 
-def context(messages: "dict[str, Message]", heads: "list[str]") -> "list[Message]":
+def resolve(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "dict[str, Json]":
+    """Return what a model is sent of the thread that `heads` end, and what of it could not be.
+
+    Shape: {"messages": the newest ones, "options": of the whole thread, "missing": [ids that are gone], "left_out": how
+    many older messages there are}.
+    """
+    walk = _Walk(messages, find, heads)
+    chosen = _newest(walk.parents, walk.order, heads)
+    kept = _from_an_owner([walk.message(name) for name in walk.order if name in chosen], walk.parents, chosen)
+    return {
+        "messages": kept,
+        "options": walk.options(),
+        "missing": walk.missing,
+        "left_out": len(walk.order) - len(kept),
+    }
+
+
+def context(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "list[Message]":
     """Return the messages that `heads` (ids) continue and the heads themselves, parents before children, each once.
 
-    `messages` maps id to message. A missing parent is left out; `missing(…)` names them.
+    At most the newest CONTEXT_MESSAGES. A missing parent is left out; `missing(…)` names them.
     """
-    ordered: list[Message] = []
-    seen: set[str] = set()
-    stack = [(head, False) for head in reversed(heads)]
-    while stack:
-        name, is_done = stack.pop()
-        if is_done:
-            ordered.append(messages[name])
-            continue
-        if name in seen or name not in messages:
-            continue
-        seen.add(name)
-        stack.append((name, True))
-        for parent in reversed(messages[name].get("continues", [])):
-            stack.append((parent, False))
-    return _newest(ordered)
+    found: list[Message] = resolve(messages, heads, find)["messages"]
+    return found
 
 
-def _newest(ordered: "list[Message]") -> "list[Message]":
-    first = max(len(ordered) - CONTEXT_MESSAGES, 0)
-    starts = [number for number in range(first, len(ordered)) if ordered[number]["role"] == "user"]
-    return ordered[starts[0] :] if first and starts else ordered[first:]
+def lineage(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "list[Json]":
+    """Return the whole thread for a reader: its messages, and a marker where a parent is gone, each once."""
+    walk = _Walk(messages, find, heads)
+    shown: list[Json] = []
+    marked: set[str] = set()
+    for name in walk.order:
+        for parent in walk.parents[name]:
+            if parent in walk.gone and parent not in marked:
+                marked.add(parent)
+                shown.append({"type": "missing", "id": parent})
+        shown.append(walk.message(name))
+    return shown
 
 
-def missing(messages: "dict[str, Message]", ordered: "list[Message]") -> "list[str]":
+class _Walk:
+    """Every message from the heads upwards, by id; the messages themselves are not kept.
+
+    `order` lists ids, parents before children; `parents` maps each to what it continues; `missing` are ids that are
+    gone, in the order met.
+    """
+
+    def __init__(self, messages: "Messages", find: "Find | None", heads: "list[str]") -> None:
+        self._messages = messages
+        self._find = find
+        self._deltas: dict[str, Options] = {}
+        self.order: list[str] = []
+        self.parents: dict[str, list[str]] = {}
+        self.missing: list[str] = []
+        self.gone: set[str] = set()
+        self._go(heads)
+
+    def _go(self, heads: "list[str]") -> None:
+        stack = [(head, False) for head in reversed(heads)]
+        while stack:
+            name, is_done = stack.pop()
+            if is_done:
+                self.order.append(name)
+            elif name not in self.parents and name not in self.gone and self._visit(name):
+                stack.append((name, True))
+                for parent in reversed(self.parents[name]):
+                    stack.append((parent, False))
+
+    def _visit(self, name: str) -> bool:
+        if len(self.parents) >= WALK_MESSAGES:
+            return False
+        message = self._get(name)
+        if message is None:
+            self.gone.add(name)
+            self.missing.append(name)
+            return False
+        self.parents[name] = message.get("continues", [])
+        if "options" in message:
+            self._deltas[name] = message["options"]
+        return True
+
+    def _get(self, name: str) -> "Message | None":
+        found = self._messages.get(name)
+        return self._find(name) if found is None and self._find else found
+
+    def message(self, name: str) -> "Message":
+        found = self._get(name)
+        assert found is not None
+        return found
+
+    def options(self) -> "Options":
+        return options([{"options": self._deltas[name]} for name in self.order if name in self._deltas])
+
+
+def _newest(parents: "dict[str, list[str]]", order: "list[str]", heads: "list[str]") -> "set[str]":
+    """Return the ids of the newest CONTEXT_MESSAGES messages, each reached from the heads through others of them.
+
+    Ids sort by time: of several branches and documents the newest come along, whatever their place in the order.
+    """
+    if len(order) <= CONTEXT_MESSAGES:
+        return set(order)
+    chosen: set[str] = set()
+    waiting = [head for head in heads if head in parents]
+    while waiting and len(chosen) < CONTEXT_MESSAGES:
+        name = max(waiting)
+        waiting.remove(name)
+        if name not in chosen:
+            chosen.add(name)
+            waiting += [parent for parent in parents[name] if parent in parents and parent not in chosen]
+    return chosen
+
+
+def _from_an_owner(ordered: "list[Message]", parents: "dict[str, list[str]]", chosen: "set[str]") -> "list[Message]":
+    """Return messages without what follows a cut, up to the next owner's message: results there have lost their calls.
+
+    Where that leaves nothing, the newest exchange is longer than the context and stays as it is.
+    """
+    lost: set[str] = set()
+    for message in ordered:
+        known = [parent for parent in message.get("continues", []) if parent in parents]
+        is_cut = known and not [parent for parent in known if parent in chosen and parent not in lost]
+        if is_cut and message["role"] not in ("user", "system"):
+            lost.add(message["id"])
+    return [message for message in ordered if message["id"] not in lost] or ordered
+
+
+def missing(messages: "Messages", ordered: "list[Message]") -> "list[str]":
     """Return the parent ids that `ordered` names but `messages` does not hold."""
     gone: list[str] = []
     for message in ordered:
@@ -55,23 +160,34 @@ def missing(messages: "dict[str, Message]", ordered: "list[Message]") -> "list[s
 
 
 def options(ordered: "list[Message]") -> "Options":
-    """Return the merged options of a thread: oldest first, objects merge, all else (false and [] too) replaces."""
+    """Return the merged options of a thread, oldest first.
+
+    Objects merge, lists of objects merge element by element, all else (other lists, false and [] too) replaces.
+    """
     merged: Options = {}
     for message in ordered:
-        _merge(merged, message.get("options", {}))
+        merged = _merged(merged, message.get("options", {}))
     return merged
 
 
-def _merge(target: "Options", delta: "Options") -> None:
-    for key in delta:
-        value = delta[key]
-        if isinstance(value, dict) and isinstance(target.get(key), dict):
-            _merge(target[key], value)
-        elif isinstance(value, dict):
-            target[key] = {}
-            _merge(target[key], value)
-        else:
-            target[key] = value
+def _merged(old: "Json", new: "Json") -> "Json":
+    """Return a value that shares no list and no object with the two it was made of, so that neither ever changes."""
+    if isinstance(new, dict):
+        base = old if isinstance(old, dict) else {}
+        found = dict([(key, base[key]) for key in base if key not in new])
+        for key in new:
+            found[key] = _merged(base.get(key), new[key])
+        return found
+    if not isinstance(new, list):
+        return new
+    if not (_are_objects(old) and _are_objects(new)):
+        return [_merged(None, item) for item in new]
+    longest = max(len(old), len(new))
+    return [_merged(old[at] if at < len(old) else None, new[at]) if at < len(new) else old[at] for at in range(longest)]
+
+
+def _are_objects(value: "Json") -> bool:
+    return isinstance(value, list) and value != [] and all([isinstance(item, dict) for item in value])
 
 
 def taint(ordered: "list[Message]") -> "list[str]":

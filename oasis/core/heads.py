@@ -1,0 +1,169 @@
+"""Heads: what a headish names, and where the bookmarks of a chat stand.
+
+A headish is the id of a message (25 letters and digits, in any case) or the name of a bookmark. The bookmarks of a chat
+are a table, name to id, made of its lines in order:
+
+    a record {"type": "bookmark", "name", "target"}   sets the bookmark there; "" removes it
+    a message with "head"                             sets a bookmark that is not there yet, and moves one only when
+                                                      the message descends from where it stands
+
+A removed bookmark stays in the table as "": messages go on carrying its name, and only a record brings it back. A new
+message carries the bookmark of what it continues, so that the bookmark goes along with the talk.
+Works on values alone; imports under MicroPython.
+"""
+
+from oasis.core.ids import is_scru128
+from oasis.core.schema import bookmark_fault
+from oasis.errors import UsageError
+
+if False:  # annotations only
+    from oasis.core.shapes import Json, Message
+
+    Table = dict[str, str]
+    Links = list[tuple[str, list[str]]]
+
+
+def resolve(headish: str, table: "Table", newest: str = "") -> str:
+    """Return the id that a headish names; without one, `newest`. Whether such a message exists is not looked at.
+
+    Raises: UsageError naming the headish.
+    """
+    if is_scru128(headish):
+        return headish.lower()
+    if not headish:
+        if not newest:
+            raise UsageError("there is no message yet to continue", "begin with a message of your own")
+        return newest
+    if not table.get(headish):
+        known = names(table)
+        raise UsageError(
+            "there is no message and no bookmark %r" % headish,
+            "there are: " + ", ".join(known) if known else "ids of messages have 25 letters and digits",
+        )
+    return table[headish]
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError, saying why, unless a bookmark can have this name."""
+    fault = bookmark_fault(name)
+    if fault:
+        raise UsageError("a bookmark cannot be named %r: %s" % (name[:80], fault), "use a word or two, like home-wifi")
+
+
+def record(name: str, target: str) -> "dict[str, str]":
+    """Return the record that sets or moves a bookmark, or removes it with "" as target.
+
+    Raises: UsageError for a name that a bookmark cannot have, or a target that is no id.
+    """
+    check_name(name)
+    if target and not is_scru128(target):
+        raise UsageError("%r is not the id of a message" % target, "ids have 25 letters and digits")
+    return {"type": "bookmark", "name": name, "target": target.lower()}
+
+
+def names(table: "Table") -> "list[str]":
+    """Return the names of the bookmarks that stand somewhere, sorted."""
+    return sorted([name for name in table if table[name]])
+
+
+def table(lines: "list[Json]") -> "Table":
+    """Return the bookmarks of a chat from all of its checked lines, in file order."""
+    found: Table = {}
+    links: Links = []
+    below: dict[str, set[str]] = {}  # bookmark -> the messages that descend from where it stands, itself included
+    for line in lines:
+        if "role" in line:
+            _take_message(line, found, below)
+            links.append((line["id"], line.get("continues", [])))
+        elif line.get("type") == "bookmark":
+            name, target = line["name"], line["target"].lower()
+            found[name] = target
+            below[name] = _descendants(target, links) if target else set()
+    return found
+
+
+def _take_message(message: "Message", found: "Table", below: "dict[str, set[str]]") -> None:
+    name, parents = message["id"], message.get("continues", [])
+    for mark in below:
+        for parent in parents:
+            if parent in below[mark]:
+                below[mark].add(name)
+                break
+    head = message.get("head")
+    if head and (head not in found or name in below[head]):
+        found[head] = name
+        below[head] = {name}
+
+
+def _descendants(target: str, links: "Links") -> "set[str]":
+    """Return a message and all that descend from it; `links` lists (id, parents), parents first."""
+    found = {target}
+    for name, parents in links:
+        for parent in parents:
+            if parent in found:
+                found.add(name)
+                break
+    return found
+
+
+def advance(table: "Table", messages: "dict[str, Message]", message: "Message") -> bool:
+    """Move the bookmark that a new message carries, if it may; return whether it stands there now.
+
+    `messages` maps the ids of the chat to its messages. False: only a record moves it there.
+    """
+    head = message.get("head", "")
+    if not head:
+        return False
+    if head in table and not (table[head] and is_descendant(messages, message, table[head])):
+        return False
+    table[head] = message["id"]
+    return True
+
+
+def is_descendant(messages: "dict[str, Message]", message: "Message", ancestor: str) -> bool:
+    """Return whether a message is `ancestor` or continues it, directly or through others."""
+    seen: set[str] = set()
+    waiting = [message["id"]]
+    links = {message["id"]: message.get("continues", [])}
+    while waiting:
+        name = waiting.pop()
+        if name == ancestor:
+            return True
+        if name in seen:
+            continue
+        seen.add(name)
+        parents = links.get(name)
+        if parents is None:
+            parents = (messages.get(name) or {}).get("continues", [])
+        waiting += parents
+    return False
+
+
+def head_of_turn(
+    continues: "list[str]", messages: "dict[str, Message]", table: "Table", explicit: str = ""
+) -> "tuple[str, bool]":
+    """Return the bookmark that a new message of the owner carries, "" for none, and whether a record must move it.
+
+    An explicit name wins; else it is that of the LAST message continued, unless the bookmark was removed since. True
+    when an explicit one stands where the new message does not descend from: `record(name, id)` goes behind the message.
+    Raises: UsageError for a name that a bookmark cannot have.
+    """
+    if explicit:
+        check_name(explicit)
+        stands = table.get(explicit)
+        reached = stands and any([_reaches(messages, parent, stands) for parent in continues])
+        return explicit, stands is not None and not reached
+    last = messages.get(continues[-1]) if continues else None
+    head = (last or {}).get("head", "")
+    return ("" if table.get(head) == "" else head), False
+
+
+def _reaches(messages: "dict[str, Message]", name: str, ancestor: str) -> bool:
+    found = messages.get(name)
+    return name == ancestor if found is None else is_descendant(messages, found, ancestor)
+
+
+def head_of_answer(asked: "Message", table: "Table") -> str:
+    """Return the bookmark that an answer to a message, or the results of its calls, carry: the same."""
+    head = str(asked.get("head", ""))
+    return "" if table.get(head) == "" else head
