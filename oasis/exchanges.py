@@ -108,6 +108,8 @@ class Exchanges:
         chat, message = (of["chat"], of["message"]) if of else ("", "")
         operator = Operator(self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, forces=forces)
         result = operator.masked(work(operator))
+        if result["status"] == "unchanged":
+            run.emit("note", text="nothing to change: all of it is so already")
         run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
