@@ -28,11 +28,11 @@ class Clock:
 class Waiting:
     """A plan that waits in a thread; `decision()` gives what came of it."""
 
-    def __init__(self, desk, name="plan1", hash_=HASH, expires_s=600):
+    def __init__(self, desk, name="plan1", hash_=HASH, expires_s=600, **more):
         self.desk = desk
         self.cancelled = False
         self.result = None
-        self.plan = {"id": name, "hash": hash_, "expires_s": expires_s}
+        self.plan = {"id": name, "hash": hash_, "expires_s": expires_s, **more}
         self.thread = threading.Thread(target=self._wait, daemon=True)
         self.thread.start()
         deadline = time.monotonic() + 5
@@ -220,3 +220,29 @@ def test_plans_are_listed_oldest_first(desk):
     for one in waiting:
         desk.decline(one.plan["id"], "")
         one.decision()
+
+
+@pytest.mark.parametrize("word", ["", "RISKY", "risky ", "yes", HASH])
+def test_where_a_word_is_asked_for_only_that_word_approves(desk, word):
+    waiting = Waiting(desk, typed_word="risky", unconfined="nft is missing")
+    for role, hash_ in ((OWNER, HASH), (TERMINAL, HASH[:SHORT])):
+        with pytest.raises(PolicyError, match="nft is missing") as caught:
+            desk.approve("plan1", hash_, role, word)
+        assert "oasis approve plan1 --word risky" in caught.value.hint
+    assert desk.plans() == [waiting.plan]
+    desk.approve("plan1", HASH, OWNER, "risky")
+    assert waiting.decision() == ("approved", "owner")
+
+
+def test_the_word_alone_does_not_approve(desk):
+    waiting = Waiting(desk, typed_word="risky", unconfined="nft is missing")
+    with pytest.raises(PolicyError, match="hash"):
+        desk.approve("plan1", OTHER, OWNER, "risky")
+    desk.decline("plan1", "")
+    waiting.decision()
+
+
+def test_a_word_that_nobody_asked_for_does_no_harm(desk):
+    waiting = Waiting(desk)
+    desk.approve("plan1", HASH, OWNER, "risky")
+    assert waiting.decision()[0] == "approved"

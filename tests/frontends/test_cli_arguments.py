@@ -22,6 +22,9 @@ NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
         ("PLAN [REASON…]", ["p1", "not", "now"], {"PLAN": "p1", "REASON": "not now"}),
         ("PLAN [REASON…]", ["p1"], {"PLAN": "p1", "REASON": ""}),
         ("PLAN", ["-h"], {"PLAN": "", "-h": "yes"}),
+        ("[--in KIND]… [LINE]…", ["a b", "--in", "x", "c", "--in=y"], {"--in": "x\ny", "LINE": "a b\nc"}),
+        ("[--in KIND]… [LINE]…", [], {"--in": "", "LINE": ""}),
+        ("[LINE]…", ["--", "-x", "-"], {"LINE": "-x\n-"}),
     ],
 )
 def test_words_are_read_by_the_usage(usage, words, expected):

@@ -120,6 +120,44 @@ def test_anything_but_yes_declines_the_plan(at_terminal, typed):
     assert daemon.params_of("plan.approve") == []
 
 
+class Loose(Run):
+    """A run whose plan asks for a typed word."""
+
+    plan = staticmethod(lambda: plan(typed_word="risky", unconfined="nft is missing"))
+
+    def answers(self):
+        waiting = lambda params: {"plans": [] if self.approved.is_set() else [self.plan()]}  # noqa: E731
+        approved = {"plan": "p1", "hash": HASH, "word": "risky"}
+        mine = [("plan.list", None, waiting), ("plan.approve", approved, self.decide(self.approved, "approved"))]
+        return mine + [answer for answer in super().answers() if answer[0] not in ("plan.list", "plan.approve")]
+
+    def poll(self, params):
+        if params["since"] == 0:
+            return polled([{"type": "plan", "plan": self.plan()}], 0, "waiting")
+        return super().poll(params)
+
+
+def test_where_a_word_is_asked_for_it_is_typed(at_terminal):
+    terminal, daemon = at_terminal(Loose().answers(), "prompt", "rename my wifi")
+    terminal.wait_for("type risky to approve it: the AI worker is not confined, nft is missing")
+    terminal.wait_for("Apply this? Type risky to do it: ")
+    terminal.type("risky\n")
+    terminal.wait_for("Keep it? [y/N]")
+    terminal.type("y\n")
+    assert terminal.leave() == 0
+    assert daemon.params_of("plan.approve") == [{"plan": "p1", "hash": HASH, "word": "risky"}]
+
+
+@pytest.mark.parametrize("typed", ["y", "yes", "Risky", "", "risky!"])
+def test_another_word_declines(at_terminal, typed):
+    terminal, daemon = at_terminal(Loose().answers(), "approve", "p1")
+    terminal.wait_for("Apply this? Type risky to do it: ")
+    terminal.type(typed + "\n")
+    terminal.wait_for("Then not.")
+    assert terminal.leave() == 11
+    assert daemon.params_of("plan.approve") == [] and daemon.params_of("plan.decline") == [{"plan": "p1"}]
+
+
 def test_change_not_kept_is_put_back_at_once(at_terminal):
     terminal, daemon = at_terminal(Run().answers(), "prompt", "rename my wifi")
     terminal.wait_for("Apply this? [y/N] ")
