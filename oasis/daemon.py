@@ -34,6 +34,7 @@ from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
 from oasis.settings import PACKAGE, Settings
 from oasis.system.clock import is_trusted
+from oasis.system.confinement import USER, Confinement
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.lineserver import LineServer
@@ -79,9 +80,11 @@ class Clock:
 class Models:
     """The workers; their side of the daemon is loaded when a model is first asked, on many routers never."""
 
-    def __init__(self, max_workers: int, idle_s: int) -> None:
+    def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
         self._max_workers = max_workers
         self._idle_s = idle_s
+        self._user = user
+        self._prepare = prepare
         self._lock = threading.Lock()
         self._pool: Pool | None = None
         self._is_closed = False
@@ -92,7 +95,8 @@ class Models:
             if self._pool is None:
                 from oasis.worker.pool import Pool, default_argv
 
-                self._pool = Pool(default_argv(), max_workers=self._max_workers, idle_s=self._idle_s)
+                argv = default_argv(user=self._user)
+                self._pool = Pool(argv, None, self._max_workers, self._idle_s, prepare=self._prepare)
             if self._is_closed:
                 self._pool.close()  # which answers that oasis is stopping
         self._pool.chat(request, on_event, cancelled)
@@ -123,10 +127,16 @@ class Daemon:
         shop = self._workshop()
         self.transaction = shop.transaction
         self._journal = shop.journal
-        self.models = Models(self.settings.number("worker_max", 2), self.settings.number("worker_idle_s", 60))
+        self.confinement = Confinement(
+            root, files.read, self._executor.run, self._service_urls, os.geteuid(), clock.now_s
+        )
+        shop.unconfined = self.confinement.reason
+        idle_s = self.settings.number("worker_idle_s", 60)
+        # In a folder a worker may stay who started it; on a router it never is root.
+        user = USER if root.folder == "/" and os.geteuid() == 0 else ""
+        self.models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
         store = Store(files, self.settings.chat_folder(), self._new_record_id)
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
-        idle_s = self.settings.number("worker_idle_s", 60)
         self.offline = Offline(offline_argv(idle_s))
         exchanges = Exchanges(
             store, self.settings, Registry(), shop, self.runs, self.models, self.offline, _serialised(messages.next),
@@ -172,7 +182,7 @@ class Daemon:
 
     def _unconfined(self) -> str:
         """Return why the worker could reach the router by itself, "" when it cannot."""
-        return ""
+        return self.confinement.reason()
 
     def _evidence(self) -> Evidence:
         if self._parts is None:
@@ -181,6 +191,12 @@ class Daemon:
             is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
             self._parts = gather(self.root, self._executor, self._files, self._ubus.call, self._clock, is_here_fine)
         return self._parts
+
+    def _service_urls(self) -> list[str]:
+        try:
+            return [str(item["base_url"]) for item in self.settings.services()]
+        except OasisError:
+            return []  # settings that cannot be read open nothing; whoever needs them says what is wrong
 
     def _is_clock_trusted(self, newest_unix_s: int) -> bool:
         return is_trusted(self.root, self._files, self._clock.unix_s(), newest_unix_s)
@@ -229,6 +245,9 @@ class Daemon:
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
         self._take_over()
+        loose = self.confinement.reason()
+        if loose:
+            self.notes.append("workers are not kept from the router: " + loose)
         self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()

@@ -143,6 +143,7 @@ class Methods:
             "approval": self._shop.planner.policy.approval,
             "pending": shown(pending) if pending else None,
             "waiting": self._cards(),
+            "unconfined": self._shop.unconfined(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
         }
 

@@ -60,6 +60,7 @@ class Workshop:
         self.now_s = now_s
         self.moment = moment
         self.redactor = redactor
+        self.unconfined: Callable[[], str] = str  # why the workers are not kept from the router, "" when they are
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
 

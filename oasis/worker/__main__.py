@@ -1,8 +1,8 @@
 """The worker process: one request a line in, event lines out; the end of stdin ends it at once.
 
-Started by its path with -I, so it puts its own tree on the path; an argument names another user to become. Reads
-stdin in a thread of its own, because the end of stdin is how a request is cancelled: the process exits, and with it
-every connection.
+Started by its path with -I, so it puts its own tree on the path. An argument names the user that it must become;
+without one it becomes `oasis` where it can. Reads stdin in a thread of its own, because the end of stdin is how a
+request is cancelled: the process exits, and with it every connection.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from oasis.worker import lines, protocol, rights, transport
 
 
 def main(user: str) -> None:
-    """Serve requests until stdin ends, as `user` when that is possible."""
+    """Serve requests until stdin ends, as `user`, or without one as the usual user when that is possible."""
     for vendor in providers.VENDORS:
         providers.load(vendor)
     profiles, send = providers.profiles(), transport.best()
-    rights.drop(user)
+    rights.drop(user or rights.USER, is_required=bool(user))
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     while True:
@@ -70,4 +70,4 @@ def _read(requests: queue.SimpleQueue[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else rights.USER)
+    main(sys.argv[1] if len(sys.argv) > 1 else "")

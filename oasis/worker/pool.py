@@ -12,7 +12,7 @@ import threading
 import time
 
 from oasis.core import jsonl
-from oasis.errors import PeerError, ProviderError, SchemaError
+from oasis.errors import OasisError, PeerError, ProviderError
 from oasis.worker import lines
 from oasis.worker.process import STOP_S, Process
 
@@ -30,15 +30,18 @@ ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 PATIENCE_S = 180.0
 
 
-def default_argv(python: str = sys.executable) -> list[str]:
-    """Return how to start the worker that lies beside this module."""
+def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
+    """Return how to start the worker that lies beside this module; it ends when it cannot become `user`."""
     folder, _, own = __file__.rpartition("/")
     suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
-    return [python, "-I", "-B", f"{folder}/__main__{suffix}"]
+    return [python, "-I", "-B", f"{folder}/__main__{suffix}", *([user] if user else [])]
 
 
 class Pool:
-    """At most `max_workers` workers, started when needed."""
+    """At most `max_workers` workers, started when needed.
+
+    `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
+    """
 
     def __init__(
         self,
@@ -47,8 +50,10 @@ class Pool:
         max_workers: int = 2,
         idle_s: float = 60.0,
         now_s: Callable[[], float] = time.monotonic,
+        prepare: Callable[[], None] = lambda: None,
     ):
         self._argv = argv
+        self._prepare = prepare
         self._env = dict(ENV if env is None else env)
         self._max_workers = max_workers
         self._idle_s = idle_s
@@ -104,7 +109,7 @@ class Pool:
             return
         try:
             ending = self._ending(turn)
-        except (PeerError, SchemaError) as error:
+        except OasisError as error:
             ending = _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
@@ -115,11 +120,13 @@ class Pool:
     def _ending(self, turn: _Turn) -> Event:
         """Have the request answered and return its ending.
 
-        Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError.
+        Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
+        what `prepare` raises.
         """
         data = jsonl.line({**turn.request, "id": turn.number})
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
+        self._prepare()
         turn.process = self._process()
         try:
             ending = self._converse(turn, turn.process, data)

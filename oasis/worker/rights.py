@@ -1,42 +1,55 @@
 """Give away what the worker does not need; called once, after every import.
 
-Each step is taken where the system has it; none of them is the only wall (the router's own rules fence the user in).
+Each step is taken where the system has it; none of them is the only wall (the router's own rules fence the user in,
+system/fence.py).
 """
 
 from __future__ import annotations
 
 import os
+import pwd
+
+# Before the rights are gone: an interpreter may lie where the user cannot read.
+try:
+    import resource
+except ImportError:  # a router's slim Python; the daemon sets most limits too (system/limits.py)
+    resource = None  # type: ignore[assignment]
+try:
+    import ctypes
+except ImportError:  # is a package of its own there
+    ctypes = None  # type: ignore[assignment]
 
 USER = "oasis"
 
-MEMORY_BYTES = (
-    512 * 1024 * 1024
-)  # of addresses, not of memory: TLS, thread stacks and arenas reserve far more than used
+# Of addresses, not of memory: TLS, thread stacks and arenas reserve far more than used.
+MEMORY_BYTES = 512 * 1024 * 1024
 FILES = 64
-PROCESSES = 64  # counts threads of every worker of this user, so only set once it is a user of its own
+PROCESSES = 64  # counts threads of every worker of this user, so only set for a user of its own
 
 
-def drop(user: str) -> None:
-    """Limit resources, forbid new privileges and, as root, become `user` where that user exists."""
+def drop(user: str, is_required: bool = False) -> None:
+    """Limit resources, forbid new privileges and, as root, become `user`.
+
+    Raises: SystemExit where that is not possible and `is_required`.
+    """
     forbid_new_privileges()
-    if become(user):
-        _limit("RLIMIT_NPROC", PROCESSES)
     _limit("RLIMIT_FSIZE", 0)
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_NOFILE", FILES)
     _limit("RLIMIT_AS", MEMORY_BYTES)
+    if not become(user) and is_required:
+        raise SystemExit(f"cannot become the user {user}")
 
 
 def become(user: str) -> bool:
     """Become `user` for good; False when not root or there is no such user."""
     try:
-        import pwd
-
         entry = pwd.getpwnam(user)
-    except (ImportError, KeyError):
+    except KeyError:
         return False
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or 0 in (entry.pw_uid, entry.pw_gid):
         return False
+    _limit("RLIMIT_NPROC", PROCESSES)
     os.setgroups([entry.pw_gid])
     os.setresgid(entry.pw_gid, entry.pw_gid, entry.pw_gid)
     os.setresuid(entry.pw_uid, entry.pw_uid, entry.pw_uid)
@@ -44,10 +57,12 @@ def become(user: str) -> bool:
 
 
 def forbid_new_privileges() -> bool:
-    """Set no_new_privs; False where ctypes is missing (there procd sets it for the whole tree)."""
-    try:
-        import ctypes
-    except ImportError:
+    """Set no_new_privs; False where ctypes is missing, as in a router's slim Python.
+
+    procd's own `no_new_privs` is only for services in a jail. What it keeps from: programs with the setuid bit, of
+    which a stock router has none.
+    """
+    if ctypes is None:
         return False
     no_new_privs = 38  # PR_SET_NO_NEW_PRIVS, linux/prctl.h
     try:
@@ -58,9 +73,7 @@ def forbid_new_privileges() -> bool:
 
 
 def _limit(name: str, value: int) -> None:
-    try:
-        import resource
-    except ImportError:  # a router's slim Python
+    if resource is None:
         return
     which = getattr(resource, name)
     hard = resource.getrlimit(which)[1]

@@ -1,0 +1,168 @@
+"""Keep the workers from the router itself, and tell whether they are.
+
+The rules (fence.py) are loaded at start and looked at again before every request to a worker and every risky plan,
+because others may have flushed the whole ruleset (`/etc/init.d/firewall stop` does): what the kernel lists must be what
+it listed when we loaded them, else they are loaded again. They stay when oasisd ends or dies: a worker may outlive it,
+and without workers they concern nobody.
+
+A router root in a folder is no router: nothing is loaded, and there is nothing that a worker could reach there.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.errors import OasisError, PolicyError
+from oasis.system import fence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.system.root import Root
+
+    Run = Callable[[list[str], bytes | None, float], tuple[int, bytes, bytes]]
+
+USER = "oasis"
+# The worker's user first; those of tools and of MCP servers are fenced in the same way where they exist.
+USERS = (USER, "oasis-tool", "oasis-mcp")
+# The page asks for the state with everything it asks.
+KEPT_S = 3.0
+_TIMEOUT_S = 10.0
+_COMPLAINT_CHARACTERS = 200
+
+
+def reason(is_router: bool, uid: int, has_user: bool, has_nft: bool, complaint: str, has_password: bool) -> str:
+    """Return "" when the workers are kept from the router, else one sentence that says why they are not.
+
+    `uid` is the daemon's own, `complaint` what is wrong with the rules, `has_password` whether root has one.
+    """
+    if not is_router:
+        return ""  # a folder on a developer's host: the folder has no ports, and the host is not ours to fence
+    if uid != 0:
+        return "oasisd does not run as root, so its workers have all rights that it has"
+    if not has_user:
+        return "the user %s does not exist, so no worker can be kept apart from the router" % USER
+    if not has_nft:
+        return "nft is not installed, so nothing keeps the workers from the router's own ports"
+    if complaint:
+        return "the rules that keep the workers from the router's own ports are not loaded: %s" % complaint
+    if not has_password:
+        return "root has no password, so whoever reaches the router's SSH or page is its owner"
+    return ""
+
+
+def user_ids(passwd: bytes) -> dict[str, int]:
+    """Return the numbers of our users that the router has; one that is root, or of root's group, is none.
+
+    Source: passwd(5).
+    """
+    found: dict[str, int] = {}
+    for line in passwd.split(b"\n"):
+        name, _, uid, gid, *_ = [*line.split(b":"), b"", b"", b""]
+        user = name.decode("ascii", "replace")
+        if user in USERS and uid.isdigit() and gid.isdigit() and int(uid) and int(gid):
+            found.setdefault(user, int(uid))
+    return found
+
+
+def has_password(passwd: bytes, shadow: bytes) -> bool:
+    """Tell whether nobody gets in as root without a password; a locked account has one.
+
+    Source: passwd(5), shadow(5): the second field, in `shadow` when the one in `passwd` is "x".
+    """
+    field = _second_field(passwd, b"root")
+    if field == b"x":
+        field = _second_field(shadow, b"root")
+    return field != b""
+
+
+def _second_field(text: bytes, name: bytes) -> bytes | None:
+    for line in text.split(b"\n"):
+        words = line.split(b":")
+        if words[0] == name and len(words) > 1:
+            return words[1]
+    return None
+
+
+class Confinement:
+    """The fence of one router.
+
+    `read(path)` gives a file's bytes or None, `run` is the executor's, `urls()` the addresses of the model services,
+    `uid` the daemon's own.
+    """
+
+    def __init__(
+        self, root: Root, read: Callable[[str], bytes | None], run: Run, urls: Callable[[], list[str]], uid: int,
+        now_s: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._root = root
+        self._read = read
+        self._run = run
+        self._urls = urls
+        self._uid = uid
+        self._now_s = now_s
+        self._lock = threading.Lock()
+        self._loaded: tuple[str, bytes] | None = None  # our text, and the kernel's words for it
+        self._told: tuple[float, str] | None = None
+
+    def reason(self) -> str:
+        """Return "" when the workers are kept from the router, else why not; loads the rules when they are gone."""
+        with self._lock:
+            now_s = self._now_s()
+            if self._told is None or now_s - self._told[0] > KEPT_S:
+                self._told = (now_s, self._look())
+            return self._told[1]
+
+    def prepare(self) -> None:
+        """Have the rules in force before a worker is asked something.
+
+        Raises: PolicyError when a worker would have to be root.
+        """
+        if self._root.folder != "/" or self._uid != 0:
+            return
+        with self._lock:
+            uids = self._user_ids()
+            if USER not in uids:
+                raise PolicyError(
+                    "no worker is started: the user %s does not exist" % USER,
+                    "/etc/init.d/oasis restart makes it; the offline service works without",
+                )
+            self._complaint(uids)
+
+    def _look(self) -> str:
+        if self._root.folder != "/":
+            return reason(False, self._uid, False, False, "", False)
+        uids, has_nft = self._user_ids(), bool(self._root.program("nft"))
+        complaint = self._complaint(uids) if self._uid == 0 and USER in uids and has_nft else ""
+        is_shut = has_password(self._file("/etc/passwd"), self._file("/etc/shadow")) if self._uid == 0 else True
+        return reason(True, self._uid, USER in uids, has_nft, complaint, is_shut)
+
+    def _complaint(self, uids: dict[str, int]) -> str:
+        """Load the rules unless they are in force; return "" or what is wrong."""
+        nft = self._root.program("nft")
+        text = fence.rules(list(uids.values()), self._urls())
+        try:
+            if self._loaded and self._loaded == (text, self._listed(nft)):
+                return ""
+            self._loaded = None
+            # As fw4 does it: there is not always a /dev/stdin.
+            status, _, err = self._run([nft, "-f", "/proc/self/fd/0"], text.encode(), _TIMEOUT_S)
+            listed = self._listed(nft) if status == 0 else b""
+        except OasisError as error:
+            return error.message
+        if not listed:
+            return err.decode("utf-8", "replace").strip().partition("\n")[0][:_COMPLAINT_CHARACTERS] or "nft said no"
+        self._loaded = (text, listed)
+        return ""
+
+    def _listed(self, nft: str) -> bytes:
+        """Return what the kernel has of our table, b"" when there is none."""
+        status, out, _ = self._run([nft, "list", "table", "inet", fence.TABLE], None, _TIMEOUT_S)
+        return out if status == 0 else b""
+
+    def _user_ids(self) -> dict[str, int]:
+        return user_ids(self._file("/etc/passwd"))
+
+    def _file(self, path: str) -> bytes:
+        return self._read(self._root.path(path)) or b""
