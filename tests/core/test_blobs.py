@@ -52,7 +52,8 @@ def refusal(kind, function, *arguments):
 def test_the_name_says_the_type():
     for name, kind in (
         ("a.pdf", "application/pdf"), ("a.txt", "text/plain"), ("a.md", "text/markdown"),
-        ("a.json", "application/json"), ("a.csv", "text/csv"), ("a.jpg", "image/jpeg"), ("a.jpeg", "image/jpeg"), ("a.png", "image/png"),
+        ("a.json", "application/json"), ("a.csv", "text/csv"), ("a.jpg", "image/jpeg"),
+        ("a.jpeg", "image/jpeg"), ("a.png", "image/png"),
         ("a.webp", "image/webp"), ("a.gif", "image/gif"), ("A.B.PDF", "application/pdf"),
         ("a.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
         ("a.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
