@@ -73,6 +73,7 @@ class Daemon:
         self.numbers = itertools.count(1)
         self.runs: dict[str, Run] = {}
         self.plans: dict[str, Value] = {}
+        self.refused: list[str] = []
         self.changes: list[Value] = []
         self.ends_s: dict[str, float] = {}
         self.service = "cloud"
@@ -159,13 +160,20 @@ class Daemon:
 
     # --- plans and changes
 
-    def m_plan_approve(self, plan: str, hash: str) -> Value:
+    def m_plan_approve(self, plan: str, hash: str, word: str = "") -> Value:
         if self.plans[plan]["hash"] != hash:
             raise Fault("policy", "the hash is not that of the plan", "reload the page and look at the plan again")
+        if self.plans[plan].get("typed_word", "") != word:
+            raise Fault("policy", "the plan needs a typed word", "type it into the field")
         return self._decide(plan, "approved")
 
     def m_plan_decline(self, plan: str, reason: str = "") -> Value:
         return self._decide(plan, "declined")
+
+    def m_plan_force(self, refused: str, force: list[str]) -> Value:
+        if refused not in self.refused or force != VALUES["refused"]["force"]:
+            raise Fault("usage", "nothing refused is kept any more", "ask for the change again")
+        return self._start("", lambda run: self._guest(run, **VALUES["forced"]))
 
     def m_change_extend(self, change: str) -> Value:
         found = next(item for item in self.changes if item["id"] == change)
@@ -205,6 +213,8 @@ class Daemon:
         self._say(run, "You said: " + message)
 
     def _say(self, run: Run, text: str, size: int = 12) -> None:
+        if not run.chat:
+            return
         for at in range(0, len(text), size):
             time.sleep(PIECE_S)
             run.add("delta", text=text[at : at + size])
@@ -234,7 +244,19 @@ class Daemon:
         run.add("reset", text="The whole text so far, ")
         self._say(run, "and its end.")
 
-    def _guest(self, run: Run) -> None:
+    def _refused(self, run: Run) -> None:
+        self.refused.append(f"q{next(self.numbers)}")
+        run.add("refused", refused=self.refused[-1], **VALUES["refused"])
+        self._say(run, "The router refused that.", 30)
+
+    def _script_refused(self, run: Run) -> None:
+        run.add("refused", refused="", **VALUES["code"])
+        self._say(run, "Only you can do that.", 30)
+
+    def _loose(self, run: Run) -> None:
+        self._guest(run, typed_word="risky", unconfined="nft is missing")
+
+    def _guest(self, run: Run, **more: object) -> None:
         tool = {"id": "t" + run.number, "name": "read_config"}
         time.sleep(PIECE_S)
         run.add("tool_use", **tool, input={"package": "wireless"})
@@ -243,6 +265,7 @@ class Daemon:
         )
         self._say(run, "I would add a **guest network** that can reach the internet but not your devices.", 30)
         plan = self._plan(run)
+        plan.update(more)
         run.add("plan", plan=self._plan_now(plan))
         self._wait(run, plan)
         run.add("approval", plan=plan["id"], decision=plan["decision"])
@@ -340,6 +363,9 @@ SCRIPTS: dict[str, Callable[[Daemon, Run], None]] = {
     "hostile": Daemon._hostile,
     "error": Daemon._error,
     "reset": Daemon._reset,
+    "shut": Daemon._refused,
+    "script": Daemon._script_refused,
+    "loose": Daemon._loose,
     "guest": Daemon._guest,
     "rename": Daemon._low,
 }

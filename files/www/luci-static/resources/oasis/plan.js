@@ -102,6 +102,47 @@ function moved(plan) {
 	]);
 }
 
+function verdictWords(verdict) {
+	switch (verdict) {
+	case 'yes': return _('Will you still reach the router? Yes');
+	case 'no': return _('Will you still reach the router? No');
+	case 'cannot_tell': return _('Will you still reach the router? Oasis cannot tell');
+	default: return words.plain(verdict);
+	}
+}
+
+/* Whether the owner still gets in, as far as the router can tell. */
+function reach(plan) {
+	const verdict = plan.verdict || {};
+
+	if (!verdict.verdict)
+		return null;
+
+	return E('div', { 'class': 'oasis-reach', 'data-verdict': words.plain(verdict.verdict) }, [
+		E('strong', [ verdictWords(verdict.verdict) ]),
+		(verdict.reasons || []).length ? list(verdict.reasons) : null
+	].filter(Boolean));
+}
+
+/* Whose words are in it, beside the owner's. */
+function others(plan) {
+	const whose = plan.untrusted || [];
+
+	if (!whose.length && !plan.tainted)
+		return null;
+
+	return E('p', { 'class': 'oasis-others' }, [
+		whose.length ? _('Words of others are in it: %s').format(whose.map(words.plain).join(', ')) : _('Words of others were in sight when it was made.')
+	]);
+}
+
+function forced(plan) {
+	if (!(plan.forces || []).length)
+		return null;
+
+	return E('p', { 'class': 'oasis-forced' }, [ E('strong', [ _('Forced by you: %s').format(plan.forces.map(words.plain).join(', ')) ]) ]);
+}
+
 function badge(plan) {
 	return E('span', { 'class': 'oasis-badge ' + (plan.risk == 'risky' ? 'oasis-risky' : 'oasis-low') },
 		[ plan.risk == 'risky' ? _('risky') : _('low risk') ]);
@@ -128,11 +169,14 @@ const Card = baseclass.extend({
 
 	renderDetails: function() {
 		const plan = this.plan;
+		const isShut = (plan.verdict || {}).verdict == 'no';
 
+		/* what shuts the owner out is read first, also on a small screen */
 		return E('details', { 'class': 'oasis-plan-details', 'open': '' }, [
 			E('summary', [ _('Details') ]),
+			forced(plan), isShut ? reach(plan) : null,
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
-			reasons(plan), services(plan)
+			reasons(plan), isShut ? null : reach(plan), others(plan), services(plan)
 		].concat(diffs(plan), [ commands(plan), moved(plan), safetyNet(plan) ]).filter(Boolean));
 	},
 
@@ -151,13 +195,39 @@ const Card = baseclass.extend({
 
 	ask: function() {
 		const press = this.press.bind(this);
+		const approve = button('approve', 'cbi-button-positive important', _('Approve'), press);
 
 		this.foot.appendChild(this.left);
 		if (this.act) {
+			if (this.plan.typed_word)
+				this.foot.appendChild(this.wordField(approve));
 			this.foot.appendChild(button('decline', 'cbi-button-neutral', _('Decline'), press));
-			this.foot.appendChild(button('approve', 'cbi-button-positive important', _('Approve'), press));
+			this.foot.appendChild(approve);
 		}
 		this.expire_in(this.plan.expires_in_s);
+	},
+
+	/* Where the worker is not confined, a word is typed before the button can be pressed. */
+	wordField: function(approve) {
+		const word = this.plan.typed_word;
+
+		this.word = E('input', {
+			'type': 'text', 'class': 'cbi-input-text', 'autocomplete': 'off', 'autocapitalize': 'none', 'spellcheck': 'false',
+			'input': L.bind(function() { approve.disabled = !this.isTyped(); }, this),
+			'keydown': function(ev) {
+				if (ev.key == 'Enter' && !approve.disabled)
+					approve.click();
+			}
+		});
+		approve.disabled = true;
+
+		return E('label', { 'class': 'oasis-word' }, [
+			E('span', [ _('Type %s to approve it: the AI worker is not confined, %s').format(words.plain(word), words.plain(this.plan.unconfined)) ]), this.word
+		]);
+	},
+
+	isTyped: function() {
+		return !this.word || this.word.value == this.plan.typed_word;
 	},
 
 	press: function(verb, ev) {
@@ -167,7 +237,7 @@ const Card = baseclass.extend({
 		ev.currentTarget.classList.add('spinning');
 		this.trouble.textContent = '';
 
-		return this.act[verb](this.plan)
+		return this.act[verb](this.plan, this.word ? this.word.value : undefined)
 			.then(L.bind(function(reply) { this.decide(reply.decision); }, this))
 			.catch(L.bind(this.refused, this, buttons));
 	},
@@ -177,9 +247,9 @@ const Card = baseclass.extend({
 			return;
 
 		buttons.forEach(function(item) {
-			item.disabled = false;
+			item.disabled = item.classList.contains('important') && !this.isTyped();
 			item.classList.remove('spinning');
-		});
+		}, this);
 		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]));
 	},
 
@@ -207,7 +277,7 @@ const Card = baseclass.extend({
 });
 
 return baseclass.extend({
-	/* A card for a plan: { node, decide(decision), expire_in(seconds) }. act: { approve(plan), decline(plan) } give promises, or null for who may only look. */
+	/* A card for a plan: { node, decide(decision), expire_in(seconds) }. act: { approve(plan, word), decline(plan) } give promises, or null for who may only look. */
 	card: function(plan, act) {
 		return new Card(plan, act);
 	}

@@ -4,6 +4,7 @@
 'require oasis.words as words';
 'require oasis.plan as planCard';
 'require oasis.change as changeCard';
+'require oasis.refused as refusedCard';
 
 /*
  * What was said and done in one chat, as nodes: stored messages first, then the events of a run as they come.
@@ -138,6 +139,7 @@ const Transcript = baseclass.extend({
 	on_tool_result: function(event) { this.toolResult(event.tool_use_id, event.name, event.text, event.is_error); },
 	on_message: function() { this.closeText(); },
 	on_plan: function(event) { this.plan(event.plan); },
+	on_refused: function(event) { this.refused(event); },
 	on_approval: function(event) { if (this.plans[event.plan]) this.plans[event.plan].decide(event.decision); },
 	on_change: function(event) { this.change(event.change); },
 	on_error: function(event) { this.fault(event.error); },
@@ -229,6 +231,15 @@ const Transcript = baseclass.extend({
 		this.unfold(this.put(this.plans[value.id].node));
 	},
 
+	/* What is only told has no id; what may be forced is shown once. */
+	refused: function(value) {
+		if (value.refused && this.refusals[value.refused])
+			return;
+
+		this.closeText();
+		this.refusals[value.refused] = this.put(refusedCard.card(value, this.act));
+	},
+
 	/* A change already shown is shown anew in its place. */
 	change: function(value) {
 		const card = changeCard.card(value, this.act), old = this.changes[value.id];
@@ -262,6 +273,7 @@ const Transcript = baseclass.extend({
 	clear: function() {
 		this.tools = {};
 		this.plans = {};
+		this.refusals = {};
 		this.changes = {};
 		this.stored = [];
 		this.made = [];
@@ -315,7 +327,7 @@ const Transcript = baseclass.extend({
 });
 
 return baseclass.extend({
-	/* act: { approve, decline, undo } or null for who may only look; welcome: node shown in an empty chat. */
+	/* act: { approve, decline, force, undo } or null for who may only look; welcome: node shown in an empty chat. */
 	create: function(act, welcome) {
 		return new Transcript(act, welcome);
 	}

@@ -41,7 +41,7 @@ return view.extend({
 
 	render: function(results) {
 		const write = L.hasViewPermission() !== false;
-		const act = write ? { approve: this.approve.bind(this), decline: this.decline.bind(this), undo: this.undo.bind(this) } : null;
+		const act = write ? { approve: this.approve, decline: this.decline, force: this.force.bind(this), undo: this.undo.bind(this) } : null;
 
 		alive.arrive();
 		this.write = write;
@@ -281,12 +281,19 @@ return view.extend({
 
 	/* --- plans and changes --- */
 
-	approve: function(plan) {
-		return api.call('approve', plan.id, plan.hash);
-	},
+	approve: function(plan, word) { return api.call('approve', plan.id, plan.hash, word); },
 
-	decline: function(plan) {
-		return api.call('decline', plan.id);
+	decline: function(plan) { return api.call('decline', plan.id); },
+
+	/* The run of a forced plan is followed like the one that was refused, so that has to be over. */
+	force: function(refusal) {
+		if (this.runId)
+			return Promise.reject(api.fault('busy', _('Oasis is still answering.'), _('Wait for the end or stop it, then press again.')));
+
+		return api.call('force', refusal.refused, refusal.force).then(L.bind(function(reply) {
+			this.log.note(_('Proposed all the same: %s').format(refusal.summary));
+			this.begun(reply);
+		}, this));
 	},
 
 	undo: function(item) {
@@ -367,9 +374,7 @@ return view.extend({
 		this.refreshInfo();
 	},
 
-	trouble: function(fault) {
-		this.notices.fault(fault);
-	},
+	trouble: function(fault) { this.notices.fault(fault); },
 
 	/* The conversation takes the height that the window leaves. */
 	fit: function() {
