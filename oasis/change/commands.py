@@ -21,12 +21,12 @@ OPERATIONS = 200  # one plan; a whole stock router has about as many options
 _SHOWN_CHARS = 200
 
 _NAME = re.compile(r"[A-Za-z0-9_]+\Z")
-_PACKAGE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 _SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])\Z")
 _TYPE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _READING = ("get", "show", "export", "changes")
 # What people write after changes and what Oasis does by itself anyway.
-_IMPLIED = re.compile(r"(?:uci commit(?: [\w-]+)?|reload_config|wifi(?: reload| up)?)\Z")
+_IMPLIED = re.compile(r"(?:uci commit(?: [\w.-]+)*|reload_config|wifi(?: reload| up)?)\Z")
 
 
 def parse(text: str) -> tuple[list[Operation], list[str]]:
@@ -38,11 +38,11 @@ def parse(text: str) -> tuple[list[Operation], list[str]]:
     notes = []
     for words in split(text):
         shown = " ".join(quoted(word) for word in words)
-        if _IMPLIED.match(" ".join(_plain(words))):
+        if is_implied(words):
             notes.append("%s: not needed, commit and reload happen by themselves" % shown)
             continue
         try:
-            operations.append(_operation(_uci_words(words)))
+            operations.append(operation(words))
         except UsageError as error:
             raise UsageError("%s: %s" % (shown[:_SHOWN_CHARS], error.message[:_SHOWN_CHARS]), error.hint)
     if len(operations) > OPERATIONS:
@@ -50,8 +50,17 @@ def parse(text: str) -> tuple[list[Operation], list[str]]:
     return operations, notes
 
 
-def _plain(words: list[str]) -> list[str]:
-    return [word for word in words if word not in ("-q", "sudo")]
+def is_implied(words: list[str]) -> bool:
+    """Return whether a command asks for what follows each change by itself."""
+    return bool(_IMPLIED.match(" ".join(word for word in words if word not in ("-q", "sudo"))))
+
+
+def operation(words: list[str]) -> Operation:
+    """Return the operation of one command.
+
+    Raises: UsageError when it is no UCI change.
+    """
+    return _operation(_uci_words(words))
 
 
 def _uci_words(words: list[str]) -> list[str]:

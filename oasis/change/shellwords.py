@@ -12,7 +12,10 @@ from oasis.errors import UsageError
 
 TEXT_CHARS = 64 * 1024  # a whole proposal; the longest real one seen is a few kB
 
-_PROMPT = re.compile(r"^\s*(?:[\w.-]+@[\w.-]+:[^#$\n]{0,80}[#$]|[#$>])\s+(?=uci\b|/|service\b|wifi\b|reload_config\b)")
+_KNOWN = r"(?=(?:sudo\s+)?(?:uci\b|/|service\b|wifi\b|reload_config\b|opkg\b|apk\b))"
+_PROMPT = re.compile(r"^\s*(?:\[?[\w.-]+@[\w.-]+[: ][^#$\n]{0,80}[#$]\s+(?=\S)|[$>]\s+%s)" % _KNOWN)
+_HASH = re.compile(r"^\s*#\s+%s" % _KNOWN)
+_BARE = re.compile(r"\s*%s" % _KNOWN)
 _REASONS = {
     "$": "it uses a shell variable or substitution",
     "`": "it runs a command inside another one",
@@ -36,8 +39,18 @@ def commands(text: str) -> "list[list[str]]":
         raise UsageError("the commands are longer than %d characters" % TEXT_CHARS, "send them in smaller steps")
     if "\0" in text:
         raise UsageError("the commands hold a NUL character", "leave it out")
-    lines = text.replace("\r\n", "\n").split("\n")
-    return _Splitter("\n".join(_PROMPT.sub("", line) for line in lines)).run()
+    return _Splitter("\n".join(unprompted(text.replace("\r\n", "\n").split("\n")))).run()
+
+
+def unprompted(lines: "list[str]") -> "list[str]":
+    """Return lines without the prompts of a shell before their commands.
+
+    `#` is root's prompt, and begins a comment: beside commands that stand bare or behind another prompt it is that.
+    """
+    plain = [_PROMPT.sub("", line, count=1) for line in lines]
+    if any(_BARE.match(line) for line in plain):
+        return plain
+    return [_HASH.sub("", line, count=1) for line in plain]
 
 
 class _Splitter:
