@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oasis.change.evidence import Evidence
+    from oasis.change.origin import Origins
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images
     from oasis.uci.cursor import Cursor
@@ -119,6 +120,7 @@ class Daemon:
         files.folder(root.run_folder)
         self._lock = _lock(root)
         self._parts: Evidence | None = None
+        self._origins: Origins | None = None
         self._clock = clock = Clock()
         self.settings = Settings(root, files)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
@@ -175,10 +177,19 @@ class Daemon:
             self.redactor,
         )  # fmt: skip
 
+        shop.origins = self._came
+        return shop
     def _owner_way(self, images: Images) -> Answer | None:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
 
-        return OwnerWay(self.root, self._files, self._ubus.call)(images)
+        return OwnerWay(self.root, self._files, self._ubus.call)(images, self.runs.came(run))
+
+    def _came(self) -> Origins:
+        if self._origins is None:
+            from oasis.change.origin import gather
+
+            self._origins = gather(self._ubus.call, self._clock.now_s)
+        return self._origins
 
     def _unconfined(self) -> str:
         """Return why the worker could reach the router by itself, "" when it cannot."""

@@ -17,6 +17,8 @@ from oasis.settings import OFFLINE
 from oasis.tools.operator import Operator
 
 if False:  # annotations only
+    from collections.abc import Sequence
+
     from oasis.agent import Ask, OnEvent
     from oasis.core.shapes import Any, Callable, Message, Protocol
     from oasis.core.store import Chat, Store
@@ -54,7 +56,10 @@ class Exchanges:
         self._new_id = new_id
         self._unix_s = unix_s
 
-    def start(self, message: str, chat: str = "", service: str = "", continues: list[str] | None = None) -> Run:
+    def start(
+        self, message: str, chat: str = "", service: str = "", continues: list[str] | None = None,
+        came: Sequence[Any] = (),
+    ) -> Run:  # fmt: skip
         """Put the owner's message on flash and start its run.
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
@@ -73,7 +78,7 @@ class Exchanges:
             return opened, self._take(opened, text, self._heads(opened, continues))
 
         return self._runs.start(
-            new.id if new else chat, lambda run, taken: self._answer(run, taken[0], taken[1], chosen), take
+            new.id if new else chat, lambda run, taken: self._answer(run, taken[0], taken[1], chosen), take, came
         )
 
     def _heads(self, chat: Chat, continues: list[str] | None) -> list[str]:
@@ -82,9 +87,9 @@ class Exchanges:
                 raise UsageError("chat %s has no message %r to continue" % (chat.id, name))
         return list(continues or chat.heads)
 
-    def undo(self, change: str = "", skip_conflicts: bool = False) -> Run:
+    def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts))
+        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
 
     def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
         operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
@@ -92,15 +97,19 @@ class Exchanges:
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
-    def propose(self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...]) -> Run:
+    def propose(
+        self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
+    ) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
         return self._runs.start(
-            "", lambda run: self._force(run, forces, lambda hands: hands.change(operations, summary))
+            "", lambda run: self._force(run, forces, lambda hands: hands.change(operations, summary)), None, came
         )
 
-    def force(self, kept: Refused, forces: tuple[str, ...]) -> Run:
+    def force(self, kept: Refused, forces: tuple[str, ...], came: Sequence[Any] = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
-        return self._runs.start("", lambda run: self._force(run, forces, lambda hands: hands.force(kept), kept))
+        return self._runs.start(
+            "", lambda run: self._force(run, forces, lambda hands: hands.force(kept), kept), None, came
+        )
 
     def _force(
         self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None

@@ -60,6 +60,16 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "server_port": (str, True),
         },
     ),
+    "path.seen": (
+        "local",
+        {
+            "session": (str, True),
+            "remote_addr": (str, True),
+            "remote_port": (str, True),
+            "server_addr": (str, True),
+            "server_port": (str, True),
+        },
+    ),
     "change.rollback": ("write", {"change": (str, False)}),
     "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
     "chat.list": ("read", {}),
@@ -155,7 +165,7 @@ class Methods:
         service: str = "",
         continues: list[str] | None = None,
     ) -> dict[str, object]:
-        run = self._exchanges.start(message, chat, service, continues)
+        run = self._exchanges.start(message, chat, service, continues, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
@@ -187,14 +197,14 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._exchanges.propose(operations, summary[:SUMMARY_CHARS], forces)
+        run = self._exchanges.propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
-        run = self._exchanges.force(kept, kinds(kept, force))
+        run = self._exchanges.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
@@ -240,13 +250,28 @@ class Methods:
         from oasis.system.connections import connection  # an idle daemon does without
 
         one = connection(server_addr, server_port, remote_addr, remote_port)
-        return {"alive": self._shop.transaction.judge(change, nonce, session, one)}
+        word = self._shop.transaction.judge(change, nonce, session, one)
+        if word in ("proved", "reused") and self._shop.origins:
+            self._shop.origins().seen(session, one)
+        return {"alive": word}
+
+    def path_seen(
+        self, role: dict[str, object], session: str, remote_addr: str, remote_port: str, server_addr: str,
+        server_port: str,
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.system.connections import connection
+
+        one = connection(server_addr, server_port, remote_addr, remote_port)
+        return {"path": self._shop.origins().seen(session, one) if self._shop.origins else "stranger"}
+
+    def _came(self, role: dict[str, object]) -> list[Any]:
+        return self._shop.origins().of(role) if self._shop.origins else []
 
     def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
-        run = self._exchanges.undo(change, skip_conflicts)
+        run = self._exchanges.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:

@@ -14,6 +14,8 @@ from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, UsageError
 
 if False:  # annotations only
+    from collections.abc import Sequence
+
     from oasis.core.shapes import Any, Callable
 
     Event = dict[str, Any]
@@ -33,13 +35,18 @@ RUNNING = 8
 
 
 class Run:
-    """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls."""
+    """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
+
+    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py).
+    """
 
     def __init__(
-        self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None
-    ) -> None:
+        self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None,
+        came: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
+        self.came = came
         self.state = "running"
         self._now_s = now_s
         self._ended_s: float | None = None
@@ -173,15 +180,18 @@ class Runs:
         self._lock = threading.Lock()
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
+        self._held: set[str] = set()  # chats that somebody works on without a run
 
-    def start(self, chat: str, work: Work, prepare: Callable[[], object] | None = None) -> Run:
+    def start(
+        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Sequence[Any] = ()
+    ) -> Run:
         """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
 
         `prepare()` is called before, in the caller's thread, while the chat is reserved already; what it returns is
         given on: `work(run, prepared)`.
         Raises: UsageError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
-        run = self._reserve(chat)
+        run = self._reserve(chat, came)
         try:
             arguments = (prepare(),) if prepare else ()
             name = "run " + run.id
@@ -192,17 +202,32 @@ class Runs:
             raise
         return run
 
-    def _reserve(self, chat: str) -> Run:
+    def _reserve(self, chat: str, came: Sequence[Any]) -> Run:
         with self._lock:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
-            if chat and any(run.chat == chat for run in busy):
+            if chat and (chat in self._held or any(run.chat == chat for run in busy)):
                 raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
-            run = Run(self._new_id(), chat, self._now_s, self._news)
+            run = Run(self._new_id(), chat, self._now_s, self._news, came)
             self._runs[run.id] = run
             return run
+
+    def alone(self, chat: str, work: Callable[[], Any]) -> Any:
+        """Do something with a chat that nobody answers meanwhile; return what `work()` returns.
+
+        Raises: UsageError when the chat is being answered; what work raises.
+        """
+        with self._lock:
+            if chat in self._held or any(run.chat == chat for run in self._runs.values() if not run.is_ended()):
+                raise UsageError("chat %s is being answered" % chat, "wait for it, or stop it first")
+            self._held.add(chat)
+        try:
+            return work()
+        finally:
+            with self._lock:
+                self._held.remove(chat)
 
     def get(self, name: str) -> Run:
         """Return a run.
@@ -214,6 +239,12 @@ class Runs:
             if name not in self._runs:
                 raise UsageError("there is no run %r any more" % name, "its chat holds what was said: oasis list")
             return self._runs[name]
+
+    def came(self, name: str) -> Sequence[Any]:
+        """Return by which connections the owner of a run is here, () when nothing tells or the run is unknown."""
+        with self._lock:
+            run = self._runs.get(name)
+        return run.came if run is not None else ()
 
     def tell(self, name: str, kind: str, **fields: Any) -> None:
         """Add an event to a run that may be long over."""

@@ -155,7 +155,7 @@ def test_code_with_its_words_waits_is_applied_and_must_be_kept(make, approval):
 
 def test_a_way_that_is_shut_is_refused_and_forced(router):
     verdict = {"verdict": "no", "reasons": ["zone lan rejects you"], "new_address": ""}
-    router.planner._reach = lambda images: dict(verdict)
+    router.planner._reach = lambda images, run: dict(verdict)
     shut = ["uci set firewall.@zone[0].input=REJECT"]
     error = of_type(router.follow(router.ask("plan.propose", commands=shut)), "error")[0]["error"]
     assert error["force"] == ["reachability"] and "zone lan rejects you" in error["message"]

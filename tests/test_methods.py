@@ -24,7 +24,7 @@ VIEWER = {"name": "viewer", "terminal": True}
 # What only the owner may do, written down a second time: a method that loses its access must be noticed.
 WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline", "change.confirm", "change.rollback", "change.undo",
-    "change.extend", "change.alive",
+    "change.extend", "change.alive", "path.seen",
     "chat.delete", "service.select", "secret.keep",
 }  # fmt: skip
 READS = {

@@ -48,7 +48,7 @@ _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 class Planner:
     """Make plans for one router.
 
-    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images)` tells
+    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images, run)` tells
     whether the owner still reaches the router (owner.py), `unconfined()` why nothing keeps the worker away from it, ""
     when something does: without, the owner types a word before anything risky happens.
     """
@@ -61,7 +61,7 @@ class Planner:
         key: bytes,
         new_id: NewId,
         now_s: Seconds,
-        reach: Callable[[Images], Answer | None] | None = None,
+        reach: Callable[[Images, str], Answer | None] | None = None,
         unconfined: Callable[[], str] = lambda: "",
     ) -> None:
         self._root = root
@@ -199,7 +199,7 @@ class Planner:
             from oasis.change import moved
 
             plan.update(moved.new_address(images))
-        plan["verdict"] = self._judge_way(images, str(plan["risk"]), needs)
+        plan["verdict"] = self._judge_way(images, run, str(plan["risk"]), needs)
         plan["words"] = difference.sentences(differences)
         for package in shown:
             plan["untrusted"] += foreign.told(package, plan["words"])
@@ -209,9 +209,9 @@ class Planner:
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
 
-    def _judge_way(self, images: Images, risk: str, needs: dict[str, list[str]]) -> Answer:
+    def _judge_way(self, images: Images, run: str, risk: str, needs: dict[str, list[str]]) -> Answer:
         """Return whether the owner still reaches the router after a risky plan, {} where nothing says so."""
-        answer = self._reach(images) if self._reach is not None and risk != "low" else None
+        answer = self._reach(images, run) if self._reach is not None and risk != "low" else None
         if answer is None:
             return {}
         if answer["verdict"] == "no":

@@ -8,6 +8,7 @@ printed as a number of the host's own byte order, the port as a number.
 from __future__ import annotations
 
 import _socket
+import os
 import sys
 
 from oasis.errors import UsageError
@@ -25,20 +26,16 @@ _MAPPED = b"\0" * 10 + b"\xff\xff"
 
 def connections(folder: str = FOLDER) -> dict[Connection, int]:
     """Return the state (kernel's number) of every TCP connection; what only listens is left out."""
-    found: dict[Connection, int] = {}
-    for name in ("tcp", "tcp6"):
-        try:
-            with open(folder + "/" + name, encoding="ascii") as lines:
-                next(lines, "")
-                for line in lines:
-                    words = line.split()
-                    if len(words) > 3 and int(words[3], 16) != LISTENS:
-                        one = (*_end(words[1]), *_end(words[2]))
-                        found[one] = int(words[3], 16)
-        except OSError as error:
-            if error.errno != 2:  # a kernel without IPv6 has no tcp6
-                raise
-    return found
+    return {_both(words): int(words[3], 16) for words in _table(folder)}
+
+
+def of_processes(pids: list[int], folder: str = "/proc") -> list[Connection]:
+    """Return the connections whose sockets processes hold; none of a process that is gone or another user's.
+
+    Source: proc(5), /proc/PID/fd: a socket is a link to "socket:[INODE]", the number of the tables' tenth column.
+    """
+    held = {link for pid in pids for link in _links("%s/%d/fd/" % (folder, pid))}
+    return [_both(words) for words in _table(folder + "/net") if len(words) > 9 and "socket:[%s]" % words[9] in held]
 
 
 def connection(local: str, local_port: str, remote: str, remote_port: str) -> Connection:
@@ -57,6 +54,39 @@ def is_loopback(address: bytes) -> bool:
 def mirrored(one: Connection) -> Connection:
     """Return a connection as its other end sees it."""
     return (*one[2:], *one[:2])
+
+
+def _table(folder: str) -> list[list[str]]:
+    """Return the lines of all connections, as words."""
+    found: list[list[str]] = []
+    for name in ("tcp", "tcp6"):
+        try:
+            with open(folder + "/" + name, encoding="ascii") as lines:
+                next(lines, "")
+                rows = [line.split() for line in lines]
+                found += [words for words in rows if len(words) > 3 and int(words[3], 16) != LISTENS]
+        except OSError as error:
+            if error.errno != 2:  # a kernel without IPv6 has no tcp6
+                raise
+    return found
+
+
+def _links(folder: str) -> list[str]:
+    """Return what the links of a folder point to; none of those, and of folders, that are gone meanwhile."""
+    found = []
+    try:
+        for name in os.listdir(folder):
+            try:
+                found.append(os.readlink(folder + name))
+            except OSError:
+                continue
+    except OSError:
+        return found
+    return found
+
+
+def _both(words: list[str]) -> Connection:
+    return (*_end(words[1]), *_end(words[2]))
 
 
 def _end(text: str) -> tuple[bytes, int]:

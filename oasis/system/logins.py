@@ -22,8 +22,23 @@ def login_of(pid: int, folder: str = FOLDER) -> tuple[str, float]:
 
     Shape: ("ssh", seconds of uptime), ("console", 0.0) or ("unknown", 0.0).
     """
-    first = process = _stat(pid, folder)
-    found = None
+    servers = _servers(pid, folder)
+    if servers:
+        return "ssh", servers[-1][1] / os.sysconf("SC_CLK_TCK")
+    first = _stat(pid, folder)
+    major = (first[2] >> 8) & 0xFFF if first else 0
+    return ("console" if major and major not in _PSEUDO else "unknown"), 0.0
+
+
+def servers_of(pid: int, folder: str = FOLDER) -> list[int]:
+    """Return the processes of the SSH server that serve the login of a process alone; [] when it has no such login."""
+    return [number for number, _ in _servers(pid, folder)]
+
+
+def _servers(pid: int, folder: str) -> list[tuple[int, int]]:
+    """Return (process, its start in clock ticks) of each that serves a login, the innermost first."""
+    process = _stat(pid, folder)
+    found: list[tuple[int, int]] = []
     for _ in range(_DEPTH):
         if process is None:
             break
@@ -31,15 +46,12 @@ def login_of(pid: int, folder: str = FOLDER) -> tuple[str, float]:
         above = _stat(parent, folder) if parent > 0 else None
         if name in SERVERS:
             # The one that listens is the last of them and serves everybody, so it is not the login.
-            if found is None or (above is not None and above[0] in SERVERS):
-                found = started
-        elif found is not None:
+            if not found or (above is not None and above[0] in SERVERS):
+                found.append((pid, started))
+        elif found:
             break
-        process = above
-    if found is not None:
-        return "ssh", found / os.sysconf("SC_CLK_TCK")
-    major = (first[2] >> 8) & 0xFFF if first else 0
-    return ("console" if major and major not in _PSEUDO else "unknown"), 0.0
+        process, pid = above, parent
+    return found
 
 
 def _stat(pid: int, folder: str) -> tuple[str, int, int, int] | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
     from oasis.change.journal import Journal
+    from oasis.change.origin import Origins
     from oasis.change.plan import Planner
     from oasis.change.redact import Redactor
     from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
@@ -61,6 +62,7 @@ class Workshop:
         self.moment = moment
         self.redactor = redactor
         self.unconfined: Callable[[], str] = str  # why the workers are not kept from the router, "" when they are
+        self.origins: Callable[[], Origins] | None = None  # tells by which connection somebody came
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
 

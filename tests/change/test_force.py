@@ -21,7 +21,7 @@ NO_WAY = "uci set firewall.@zone[0].input=REJECT"
 
 
 def reach(state):
-    return lambda images: {"verdict": state, "reasons": ["zone lan rejects you"], "new_address": ""}
+    return lambda images, run: {"verdict": state, "reasons": ["zone lan rejects you"], "new_address": ""}
 
 
 @pytest.fixture

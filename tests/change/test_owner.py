@@ -1,9 +1,12 @@
 """The owner's own way is tried on each risky plan, as the running router tells it."""
 
+import os
+
 import pytest
 
 from oasis.change.owner import OwnerWay
 from oasis.errors import ApplyError, PolicyError, ToolError
+from oasis.system.connections import connection
 from oasis.system.ubus import Ubus
 from tests.change.kit import RENAME, WIFI
 
@@ -15,7 +18,8 @@ PAGE = "   9: 0101A8C0:0050 8E01A8C0:C350 01 00000000:00000000 00:00000000 00000
 def kit(kit):
     """A kit whose planner asks for the owner's way."""
     ubus = Ubus(kit.executor, kit.root.program("ubus"))
-    kit.planner._reach = OwnerWay(kit.root, kit.files, ubus.call)
+    way = OwnerWay(kit.root, kit.files, ubus.call)
+    kit.planner._reach = lambda images, run: way(images)
     return kit
 
 
@@ -65,7 +69,7 @@ def test_a_moved_address_is_told_before(kit):
 
 
 def test_low_risk_and_other_packages_are_not_asked(kit):
-    kit.planner._reach = lambda images: pytest.fail("asked")
+    kit.planner._reach = lambda images, run: pytest.fail("asked")
     assert kit.plan(RENAME)["verdict"] == {}
 
 
@@ -88,5 +92,87 @@ def test_a_bus_that_does_not_answer_makes_it_careful(kit):
         raise ToolError("no bus")
 
     connect(kit)
-    kit.planner._reach = OwnerWay(kit.root, kit.files, broken)
+    kit.planner._reach = lambda images, run: OwnerWay(kit.root, kit.files, broken)(images)
     assert kit.plan("uci set network.wan.mtu=1400")["verdict"]["verdict"] in ("yes", "cannot_tell")
+
+
+SSH = "  10: 0101A8C0:0016 8D01A8C0:C351 01 00000000:00000000 00:00000000 00000000     0        0 4001 1 0\n"
+ANNA = "d43b049e652a"
+
+
+def reach(kit, came=()):
+    ubus = Ubus(kit.executor, kit.root.program("ubus"))
+    way = OwnerWay(kit.root, kit.files, ubus.call)
+    kit.planner._reach = lambda images, run: way(images, came)
+
+
+def put(kit, path, data):
+    os.makedirs(os.path.dirname(kit.root.path(path)), exist_ok=True)
+    with open(kit.root.path(path), "wb") as handle:
+        handle.write(data)
+
+
+def bridge(kit, port, name="br-lan"):
+    """Write the kernel's files of a bridge with three ports, Anna's device behind one of them."""
+    for number, one in enumerate(("lan1", "lan2", "lan4"), 1):
+        put(kit, f"/sys/class/net/{name}/brif/{one}/port_no", b"0x%x\n" % number)
+    entry = bytes.fromhex(ANNA) + bytes([port, 0]) + bytes(8)
+    put(kit, f"/sys/class/net/{name}/brforward", entry)
+
+
+def test_the_connection_of_the_runs_owner_decides_and_not_somebody_elses(kit):
+    connect(kit, PAGE + SSH)
+    shut = "uci add firewall rule\nuci set firewall.@rule[-1].src=lan\nuci set firewall.@rule[-1].dest_port=22\n"
+    shut += "uci set firewall.@rule[-1].proto=tcp\nuci set firewall.@rule[-1].target=DROP\n"
+    with pytest.raises(PolicyError):
+        kit.plan(shut)
+    reach(kit, [connection("192.168.1.1", "80", "192.168.1.142", "40404")])
+    assert kit.plan(shut)["verdict"]["verdict"] == "yes"
+    reach(kit, [connection("192.168.1.1", "22", "192.168.1.141", "50001")])
+    with pytest.raises(PolicyError):
+        kit.plan(shut)
+
+
+def test_a_connection_that_is_gone_leaves_all_that_stand(kit):
+    connect(kit, SSH)
+    reach(kit, [connection("192.168.1.1", "80", "192.168.1.142", "50000")])
+    with pytest.raises(PolicyError):
+        kit.plan("uci set dropbear.main.enable=0")
+
+
+def test_the_bridge_tells_behind_which_port_the_owner_is(kit):
+    connect(kit)
+    leaves = "uci del_list network.@device[0].ports=lan4"
+    assert kit.plan(leaves)["verdict"]["verdict"] == "cannot_tell"
+    bridge(kit, 2)
+    assert kit.plan(leaves)["verdict"]["verdict"] == "yes"
+    bridge(kit, 3)
+    with pytest.raises(PolicyError, match="lan4"):
+        kit.plan(leaves)
+
+
+def test_pages_go_on_to_https_only_where_uhttpd_can_serve_it(kit):
+    connect(kit)
+    redirect = "uci add_list uhttpd.main.listen_https=0.0.0.0:443\nuci set uhttpd.main.redirect_https=1"
+    assert kit.plan(redirect)["verdict"]["verdict"] == "cannot_tell"
+    for path in ("/lib/libustream-ssl.so", "/etc/uhttpd.crt", "/etc/uhttpd.key"):
+        put(kit, path, b"x")
+    assert kit.plan(redirect)["verdict"]["verdict"] == "yes"
+    put(kit, "/etc/uhttpd.key", b"")
+    assert kit.plan(redirect)["verdict"]["verdict"] == "cannot_tell"
+
+
+def test_an_owner_on_wifi_is_not_told_yes_when_the_wifi_goes(kit):
+    connect(kit)
+    kit.write("wireless", kit.config("wireless").replace(b"option disabled '1'", b"option disabled '0'"))
+    bridge(kit, 1)
+    put(kit, "/sys/class/net/br-lan/brif/phy0-ap0/port_no", b"0x9\n")
+    put(kit, "/sys/class/net/br-lan/brforward", bytes.fromhex(ANNA) + bytes([9, 0]) + bytes(8))
+    status = {"radio0": {"interfaces": [{"section": "default_radio0", "ifname": "phy0-ap0"}]}}
+    answers = {"network.wireless": status}
+    way = OwnerWay(kit.root, kit.files, lambda name, method, more=None: answers.get(name) or real(name, method, more))
+    real = Ubus(kit.executor, kit.root.program("ubus")).call
+    kit.planner._reach = lambda images, run: way(images)
+    with pytest.raises(PolicyError, match="switched off"):
+        kit.plan("uci set wireless.radio0.disabled=1")
+    assert kit.plan("uci set wireless.default_radio0.ssid=Other")["verdict"]["verdict"] == "cannot_tell"

@@ -1,12 +1,13 @@
 """Connections as the kernel lists them, in both byte orders of its numbers, and as a web server names them."""
 
+import os
 import socket
 import sys
 
 import pytest
 
 from oasis.errors import UsageError
-from oasis.system.connections import OPEN, connection, connections, is_loopback, mirrored
+from oasis.system.connections import OPEN, connection, connections, is_loopback, mirrored, of_processes
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
@@ -76,3 +77,18 @@ def test_what_is_no_address_is_refused(words):
 def test_a_kernel_without_ipv6_has_no_second_table(tmp_path):
     table(tmp_path, "tcp", ("192.168.1.1", 80, "192.168.1.142", 52814, 1))
     assert len(connections(str(tmp_path))) == 1
+
+
+def test_the_connections_of_a_process_are_found_by_its_sockets():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        here, there = client.getsockname(), server.getsockname()
+        one = connection(here[0], str(here[1]), there[0], str(there[1]))
+        assert one in of_processes([os.getpid()])
+        assert one not in of_processes([1])
+    assert of_processes([]) == []
+
+
+def test_a_process_that_is_gone_holds_nothing(tmp_path):
+    (tmp_path / "net").mkdir()
+    table(tmp_path / "net", "tcp", ("192.168.1.1", 22, "192.168.1.142", 40000, 1))
+    assert of_processes([4242], str(tmp_path)) == []

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oasis.system.logins import login_of
+from oasis.system.logins import login_of, servers_of
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PTS0 = 136 << 8
@@ -62,3 +62,14 @@ def test_a_loop_of_parents_ends(tmp_path):
 
 def test_this_process_has_some_answer():
     assert login_of(os.getpid())[0] in ("ssh", "console", "unknown")
+
+
+def test_the_servers_of_a_login_are_those_that_serve_it_alone(tmp_path):
+    table(
+        tmp_path, (1, "init", 0, 0, 0), (10, "sshd", 1, 0, 5), (20, "sshd-session", 10, 0, 100),
+        (21, "sshd-session", 20, 0, 104), (22, "bash", 21, PTS0, 105), (23, "oasis", 22, PTS0, 900),
+        (30, "ash", 1, SERIAL, 20),
+    )  # fmt: skip
+    assert servers_of(23, str(tmp_path)) == [21, 20]
+    assert servers_of(30, str(tmp_path)) == []
+    assert servers_of(4242, str(tmp_path)) == []

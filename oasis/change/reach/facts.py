@@ -6,7 +6,7 @@ Shape of facts:
      "neighbours": {peer address: MAC address}, "leases": [addresses given by DHCP],
      "ports": {peer address: the bridge port behind which it is, a wireless one too},
      "wifi": {wireless device: name of its wifi-iface section},
-     "links": [all names of network devices], "has_tls": bool (uhttpd can serve HTTPS),
+     "has_tls": bool (uhttpd can serve HTTPS),
      "firewall": [rules that services added, as ubus gives them]}
 A key that is missing makes answers more careful, never wrong. Each function turns one text or reply into the value of
 one key.
@@ -15,6 +15,7 @@ one key.
 from __future__ import annotations
 
 from oasis.change import addresses
+from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,18 @@ def leases(text: bytes) -> list[str]:
     """Return "leases" of dnsmasq's lease file."""
     lines = [line.split() for line in text.decode("utf-8", "replace").split("\n")]
     return [words[2] for words in lines if len(words) >= 4 and addresses.number(words[2])]
+
+
+def access_points(status: dict[str, Any]) -> dict[str, str]:
+    """Return "wifi" of the reply to `network.wireless status`."""
+    told = [one for radio in status.values() if isinstance(radio, dict) for one in radio.get("interfaces", [])]
+    return {str(one["ifname"]): str(one["section"]) for one in told if one.get("ifname") and one.get("section")}
+
+
+def certificates(uhttpd: bytes) -> list[tuple[str, str]]:
+    """Return (certificate, key) of each section of uhttpd's package, "" for the usual file."""
+    package = sections.read({"uhttpd": uhttpd})["uhttpd"]
+    return [(sections.text(one, "cert"), sections.text(one, "key")) for one in sections.typed(package, "uhttpd")]
 
 
 def ports(forwarding: bytes, names: dict[int, str], macs: dict[str, str]) -> dict[str, str]:

@@ -18,13 +18,21 @@ if TYPE_CHECKING:
 _QUIET = {
     "dropbear": (
         "enable Port Interface DirectInterface GatewayPorts LocalPortForward RemotePortForward SSHKeepAlive "
-        "IdleTimeout mdns verbose BannerFile RecvWindowSize MaxAuthTries"
+        "mdns verbose RecvWindowSize"
     ),
     "uhttpd": (
-        "enabled listen_http listen_https redirect_https rfc1918_filter max_requests max_connections network_timeout "
-        "http_keepalive tcp_keepalive ubus_cors realm no_dirlists cert key"
+        "enabled listen_http listen_https redirect_https rfc1918_filter tcp_keepalive ubus_cors realm no_dirlists cert "
+        "key"
     ),
 }
+# Numbers that change nothing for him either, from this value on.
+_LEAST = {
+    "dropbear": {"IdleTimeout": 300, "MaxAuthTries": 3},
+    "uhttpd": {"max_requests": 2, "max_connections": 20, "network_timeout": 10, "http_keepalive": 0},
+}
+# What dropbear's script wants of its options: one that is wrong, and the section is not started.
+_SWITCHES = ("enable", "PasswordAuth", "RootPasswordAuth", "RootLogin", "GatewayPorts", "verbose")
+_NUMBERS = ("SSHKeepAlive", "IdleTimeout", "MaxAuthTries", "RecvWindowSize", "mdns")
 _PASSWORDS = ("PasswordAuth", "RootPasswordAuth", "RootLogin")
 
 
@@ -65,7 +73,7 @@ def judge(
     """
     earlier = [one for one in listeners(before, networks[0]) if _is_at(one, old)]
     later = listeners(after, networks[1])
-    here = [one for one in later if _is_at(one, new)]
+    here = sorted([one for one in later if _is_at(one, new)], key=lambda one: bool(one["doubt"]))
     if not earlier:
         if any(one["port"] == new["port"] for one in later):
             return "cannot_tell", "who listens on port %d now is not known" % new["port"], new["port"], None
@@ -98,7 +106,9 @@ def _kept(
     for option in _PASSWORDS if found["service"] == "dropbear" else ():
         if sections.flag(old, option, True) and not sections.flag(section, option, True):
             return "cannot_tell", "%s.%s goes off: whether you hold a key is not known" % (name, option), port, found
-    loud = _loud(old, section, tuple(_QUIET[found["service"]].split()))
+    quiet = [*_QUIET[found["service"]].split()]
+    quiet += [name for name, least in _LEAST[found["service"]].items() if _is_at_least(section, name, least)]
+    loud = _loud(old, section, tuple(quiet))
     if loud:
         return "cannot_tell", "%s.%s: what it does to your access is not known" % (name, loud), port, found
     return _page(old, section, name, new, facts, found)
@@ -155,6 +165,7 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
     doubt = "dropbear: several ports in one section stop it on some versions" if len(words) > 1 else ""
     if not all(addresses.is_port(word) for word in words):
         return []  # the section fails its validation and is not started
+    doubt = doubt or _wrong(section)
     bound: dict[str, Any] | None = None
     direct = sections.texts(section, "DirectInterface")
     names = sections.texts(section, "Interface")
@@ -178,7 +189,7 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
 def _uhttpd(section: Table) -> list[dict[str, Any]]:
     if not sections.flag(section, "enabled", True):
         return []
-    found = []
+    found: list[dict[str, Any]] = []
     doubt = "uhttpd: option config replaces these settings" if sections.text(section, "config") else ""
     for option, is_tls in (("listen_http", False), ("listen_https", True)):
         for word in sections.texts(section, option):
@@ -186,18 +197,29 @@ def _uhttpd(section: Table) -> list[dict[str, Any]]:
             if port < 0:
                 continue
             number = addresses.number(host) if host else None
-            if host and number is None:
-                continue  # a name, or text that is no address: the socket is not made
+            if not host and ":" in word:
+                continue  # an empty name: the socket is not made
+            why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")
             families = (4, 6) if number is None else (number[0],)
             bound = None if number is None or number[1] == 0 else {"addresses": [number]}
-            found.append(_listener("uhttpd", section, port, families, bound, is_tls, doubt))
+            made = _listener("uhttpd", section, port, families, bound, is_tls, why)
+            if any(_is_taken(one, made) for one in found):
+                made["doubt"] = made["doubt"] or "uhttpd: an address before it in the list holds port %d" % port
+            found.append(made)
     return found
+
+
+def _is_taken(earlier: dict[str, Any], one: dict[str, Any]) -> bool:
+    """Return whether the socket of an earlier address keeps a later one of the same process from being made."""
+    is_other = earlier["bound"] != one["bound"] or earlier["families"] != one["families"]
+    return is_other and earlier["port"] == one["port"] and _overlaps(earlier, one)
 
 
 def _endpoint(word: str) -> tuple[str, int]:
     """Return (host or "", port or -1) of a listen address."""
     host, _, port = word.rpartition(":")
-    return host.strip("[]"), int(port) if addresses.is_port(port) else -1
+    is_number = port.isascii() and port.isdigit() and 0 < int(port[-6:]) < 65536
+    return host.strip("[]"), int(port) if is_number and int(port) < 65536 else -1
 
 
 def _listener(
@@ -219,12 +241,34 @@ def _clash(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Return whether two listeners of a port get in each other's way; the same words twice do not matter."""
     if (one["service"], one["section"]) == (other["service"], other["section"]) and one["is_tls"] == other["is_tls"]:
         return False
+    return _overlaps(one, other)
+
+
+def _overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
     if not set(one["families"]) & set(other["families"]):
         return False
     if one["bound"] is None or other["bound"] is None or one["bound"] == other["bound"]:
         return True
     mine, theirs = (set(end["bound"].get("addresses", [])) for end in (one, other))
     return bool(mine & theirs)
+
+
+def _is_at_least(section: Table, option: str, least: int) -> bool:
+    """Return whether a number is one that changes nothing for an owner, or is left to the program."""
+    value = sections.text(section, option)
+    never = option == "IdleTimeout" and value == "0"
+    return not value or never or (value.isascii() and value.isdigit() and int(value) >= least)
+
+
+def _wrong(section: Table) -> str:
+    """Return what is wrong with a dropbear section for its script, "" when nothing is."""
+    for option in _SWITCHES:
+        if option in section and sections.flag(section, option, True) != sections.flag(section, option, False):
+            return "dropbear.%s.%s is no truth value: it may not start" % (section[".name"], option)
+    for option in _NUMBERS:
+        if option in section and not sections.text(section, option).isdigit():
+            return "dropbear.%s.%s is no number: it may not start" % (section[".name"], option)
+    return ""
 
 
 def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:

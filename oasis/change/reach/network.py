@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ON_DEVICE = ("static", "none", "dhcp", "dhcpv6", "")
 _OWN_DEVICE = ("wireguard", "amneziawg", "vxlan", "gre", "openconnect", "openvpn")
+PEERS = ("wireguard_", "amneziawg_")  # beginnings of the types of a tunnel's peers
 PPP = ("pppoe", "pppoa", "ppp", "pptp", "l2tp", "3g")
 # What addresses of IPv6 hang on: these of the interface, and the prefix of our own.
 _SIX = (
@@ -126,9 +127,30 @@ def static_addresses(section: Table) -> tuple[list[Subnet], str]:
             if subnet is None:
                 return [], "network.%s.%s %r is no address" % (name, option, word)
             held.append(subnet)
-    if held and "gateway" in section and not addresses.is_ip4(sections.text(section, "gateway")):
-        return [], "network.%s.gateway is no address" % name
-    return held, ""
+    broken = _broken(section, {family for family, _, _ in held})
+    return ([], "network.%s.%s is no address" % (name, broken)) if broken else (held, "")
+
+
+def _broken(section: Table, families: set[int]) -> str:
+    """Return the option for whose value netifd refuses a static interface, "" when there is none."""
+    for option, family, is_read in (
+        ("broadcast", 4, True), ("ptpaddr", 4, True), ("gateway", 4, 4 in families), ("ip6gw", 6, 6 in families),
+    ):  # fmt: skip
+        number = addresses.number(sections.text(section, option))
+        if is_read and option in section and (number is None or number[0] != family):
+            return option
+    bad = any(_subnet(word, 6, -1) is None for word in sections.texts(section, "ip6prefix"))
+    return "ip6prefix" if bad else ""
+
+
+def odd_address(section: Table) -> str:
+    """Return an address of an interface that the kernel may refuse or that is no host's, "" when there is none."""
+    for family, value, bits in static_addresses(section)[0] if sections.text(section, "proto") == "static" else []:
+        is_local = section[".name"] == "loopback"
+        is_odd = value >> 24 in (0, 127) or value >> 28 >= 14 if family == 4 else value >> 120 == 0xFF or value < 2
+        if not bits or (is_odd and not is_local):
+            return addresses.text_of(family, value)
+    return ""
 
 
 def _mask_bits(text: str) -> int:

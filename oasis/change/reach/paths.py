@@ -15,6 +15,7 @@ from oasis.change.reach import sections
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.reach.shapes import Iterable, Path
+    from oasis.system.connections import Connection
 
 _ESTABLISHED = b"01"
 _MAPPED = 0xFFFF << 32  # ::ffff:0:0/96, IPv4 on a socket of both families
@@ -40,6 +41,19 @@ def owner_paths(
             seen.add(key)
             found.append(path)
     return found
+
+
+def among(ways: list[Path], came: Iterable[Connection]) -> list[Path]:
+    """Return the ways by which somebody came, as far as they stand; all of them when none of his does.
+
+    A browser opens connections as it likes, so peer, address and port tell its way, and not the peer's port.
+    """
+    own = [(_text(one[2]), _text(one[0]), one[1]) for one in came]
+    return [way for way in ways if (way["source"], way["address"], way["port"]) in own] or ways
+
+
+def _text(address: bytes) -> str:
+    return addresses.text_of(4 if len(address) == 4 else 6, int.from_bytes(address, "big"))
 
 
 def from_cgi(remote: str, remote_port: str, server: str, server_port: str) -> Path | None:

@@ -30,6 +30,10 @@ _QUIET_DEVICE = (
     "multicast_to_unicast multicast_fast_leave sendredirects igmpversion mldversion robustness query_interval"
 )
 _SWITCH = ("switch", "switch_vlan", "switch_port")
+# Types of sections whose effect is worked out somewhere here; of any other one it is not.
+_KNOWN = ("interface", "device", "bridge-vlan", "globals", "route", "route6", "rule", "rule6", "neighbor", "neighbor6",
+          *_SWITCH)  # fmt: skip
+_QUIET_GLOBALS = ("ula_prefix", "packet_steering", "steering_flows", "dhcp_default_duid")
 _LINK_LOCAL = 0xFE80 << 112
 
 
@@ -60,6 +64,8 @@ class Way:
             return self._ending("no", why)
         if candidate["kind"] == "port" and self._changed(_SWITCH):
             return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
+        if network.owns(self.then, self._family, self._source):
+            return self._ending("no", "the router takes your device's own address")
         doubt = self._doubt(candidate, met)
         best = self._best([self._arrive(one) for one in met])
         if doubt and best["state"] == "yes":
@@ -114,7 +120,36 @@ class Way:
             loud = _differs(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
-        return self._device_doubt() or self._route_doubt()
+        return self._section_doubt() or self._device_doubt() or self._route_doubt() or self._peer_doubt()
+
+    def _section_doubt(self) -> str:
+        """Return what is not understood of the interfaces and of sections that stand for none."""
+        for section in self._new.values():
+            kind, name = str(section[".type"]), sections.label(self._new, section)
+            if section == self._old.get(section[".name"]):
+                continue
+            if kind not in _KNOWN and not kind.startswith(network.PEERS):
+                return "network.%s: what a section of type %s does is not known" % (name, kind)
+            if kind == "globals" and _differs(self._old.get(name, {}), section, list(_QUIET_GLOBALS)):
+                return "network.%s: what it does to your way is not known" % name
+            odd = kind == "interface" and network.odd_address(section)
+            if odd:
+                return "network.%s: %s is no usual address of a router" % (name, odd)
+        return ""
+
+    def _peer_doubt(self) -> str:
+        """Return why your device may not be found at its address: a neighbour set by hand, a tunnel that claims it."""
+        for section in self._new.values():
+            kind = str(section[".type"])
+            if section == self._old.get(section[".name"]):
+                continue
+            if kind.startswith("neighbor") and value_of(sections.text(section, "ipaddr")) == self._source:
+                return "network.%s sets by hand where your device is" % sections.label(self._new, section)
+            for word in sections.texts(section, "allowed_ips") if kind.startswith(network.PEERS) else []:
+                target = _route_target({"target": word}, self._family)
+                if target is not None and target[2] > 0 and network.covers(target, self._family, self._source):
+                    return "%s claims your device's address" % kind
+        return ""
 
     def _is_known_wifi(self, candidate: Candidate) -> bool:
         source = addresses.text_of(self._family, self._source)
@@ -138,8 +173,12 @@ class Way:
         return sides[0] != sides[1]
 
     def _device_doubt(self) -> str:
+        names = set()
         for section in sections.typed(self._new, "device"):
             name = sections.text(section, "name")
+            if name in names:
+                return "there are two sections of device %s" % name
+            names.add(name)
             loud = _differs(attachment.device_section(self._old, name), section, _QUIET_DEVICE.split())
             if loud:
                 return "device %s, %s: what it does to your way is not known" % (name, loud)
@@ -193,7 +232,7 @@ class Way:
                 met, next(one for one in met["addresses"] if one[1] == self._address) if is_on_it else None
             )
             return {**moved, "moved": False}
-        is_same = not self._changed(("interface", "device", "route", "route6", "globals"))
+        is_same = sections.content(self._old) == sections.content(self._new)
         return self._ending(
             "yes" if is_same else "cannot_tell", "" if is_same else "your device is behind another router", met
         )
@@ -297,7 +336,7 @@ class Way:
         if self._family == 4:
             return ""
         section = attachment.device_section(self._new, str(met["device"]))
-        is_off = not sections.flag(section, "ipv6", True) or not sections.flag(met["options"], "ipv6", True)
+        is_off = not sections.flag(section, "ipv6", True)
         return "IPv6 is switched off on %s" % met["device"] if is_off else ""
 
     def _mac_changed(self) -> bool:

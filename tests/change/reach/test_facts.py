@@ -55,3 +55,17 @@ def test_rules_of_protocols_and_services_are_gathered():
     assert facts.added_rules(dump, services) == [
         {"type": "rule", "target": "DROP", "device": "tun0"}, {"type": "rule"}, {"type": "redirect"},
     ]  # fmt: skip
+
+
+def test_access_points_are_known_by_their_devices():
+    status = {
+        "radio0": {"up": True, "interfaces": [{"section": "default_radio0", "ifname": "phy0-ap0"}, {"section": "x"}]},
+        "radio1": {"up": False, "interfaces": []},
+    }
+    assert facts.access_points(status) == {"phy0-ap0": "default_radio0"}
+    assert facts.access_points({}) == {}
+
+
+def test_the_certificates_of_all_sections_are_named():
+    text = b"config uhttpd 'main'\n\toption cert '/etc/a'\n\nconfig cert 'defaults'\n\nconfig uhttpd 'b'\n"
+    assert facts.certificates(text) == [("/etc/a", ""), ("", "")]
