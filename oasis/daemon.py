@@ -172,14 +172,15 @@ class Daemon:
         facts.key = self.settings.install_key()
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, _log)
-        return Workshop(
+        shop = Workshop(
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
         )  # fmt: skip
 
         shop.origins = self._came
         return shop
-    def _owner_way(self, images: Images) -> Answer | None:
+
+    def _owner_way(self, images: Images, run: str) -> Answer | None:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
 
         return OwnerWay(self.root, self._files, self._ubus.call)(images, self.runs.came(run))
