@@ -57,6 +57,8 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     screen.line(clean.line(f"Oasis {info['version']} on {info['root']}, UCI by {info['backend']}"))
     screen.line(clean.line(f"AI service: {provider['name']} {provider['model']} ({provider['identifier']})"))
     screen.line(clean.line(f"approval: {info['approval']}"))
+    if info.get("unconfined"):
+        screen.line(clean.line(f"the AI worker is not confined: {info['unconfined']}"))
     for plan in info["waiting"]:
         screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
     if info["pending"]:

@@ -70,11 +70,13 @@ def start() -> Iterator[Start]:
 def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
     """Start the stand-in with the daemon's test double; keywords are options of either program."""
 
-    def run(confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, **options: object) -> Router:
+    def run(
+        confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, unconfined: str = "", **options: object
+    ) -> Router:
         root = str(tmp_path)
         daemon = None
         if with_daemon:
-            words = ("--confirm-s", str(confirm_s), "--expires-s", str(expires_s))
+            words = ("--confirm-s", str(confirm_s), "--expires-s", str(expires_s), "--unconfined", unconfined)
             daemon, line = start("fake_daemon.py", "--root", root, *words)
             assert line == "ready"
         extra: list[str] = []

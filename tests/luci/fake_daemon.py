@@ -3,7 +3,7 @@
 The words of a message choose the script (see SCRIPTS); everything else, plans, the confirm window, undo, is kept as
 the real daemon keeps it, in memory only. For edge cases of the page, which the real one cannot be asked for.
 
-    python tests/luci/fake_daemon.py --root ROUTERROOT [--confirm-s 90] [--expires-s 600]
+    python tests/luci/fake_daemon.py --root ROUTERROOT [--confirm-s 90] [--expires-s 600] [--unconfined REASON]
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Stopped(Exception):
 class Daemon:
     """The method table. Names of methods are those of the real one, `.` written as `_`."""
 
-    def __init__(self, confirm_s: float, expires_s: float) -> None:
-        self.confirm_s, self.expires_s = confirm_s, expires_s
+    def __init__(self, confirm_s: float, expires_s: float, unconfined: str) -> None:
+        self.confirm_s, self.expires_s, self.unconfined = confirm_s, expires_s, unconfined
         self.lock = threading.RLock()
         self.numbers = itertools.count(1)
         self.runs: dict[str, Run] = {}
@@ -95,6 +95,7 @@ class Daemon:
     def m_info(self) -> Value:
         return {
             "version": "0", "root": "/", "backend": "file", "approval": "risky",
+            "unconfined": self.unconfined,
             "provider": {"identifier": self.service, "name": "Cloud", "model": "big-1"},
             "pending": self.m_change_pending()["change"],
             "runs": [{"run": run.number, "chat": run.chat} for run in self.runs.values() if run.state not in OVER],
@@ -415,11 +416,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--root", required=True)
     parser.add_argument("--confirm-s", type=float, default=90)
     parser.add_argument("--expires-s", type=float, default=600)
+    parser.add_argument("--unconfined", default="")
     options = parser.parse_args(arguments)
     path = os.path.join(options.root, "var/run/oasis/oasis.sock")
     if os.path.exists(path):
         os.unlink(path)
-    server = Server(options.root, Daemon(options.confirm_s, options.expires_s))
+    server = Server(options.root, Daemon(options.confirm_s, options.expires_s, options.unconfined))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
     print("ready", flush=True)

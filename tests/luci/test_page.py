@@ -189,6 +189,24 @@ def test_page_without_daemon_says_so(router: Any, visit: Any) -> None:
     hold_all(page)
 
 
+def test_worker_that_is_not_confined_is_said_and_stays(router: Any, visit: Any) -> None:
+    page = visit(router(unconfined="root has no <b>password</b>").url)
+    words = "The AI worker is not confined: root has no <b>password</b>"
+    page.get_by_text(words).wait_for()
+    ask(page, "hello")
+    page.get_by_text("You said: hello").wait_for()
+    assert page.get_by_text(words).count() == 1
+    button(page, "New chat").click()
+    assert page.get_by_text(words).is_visible()
+    hold_all(page)
+
+
+def test_page_of_a_confined_worker_says_nothing(router: Any, visit: Any) -> None:
+    page = visit(router().url)
+    page.get_by_text("Your router is").wait_for()
+    assert page.get_by_text("not confined").count() == 0
+
+
 def test_message_that_does_not_fit_is_refused_here(router: Any, visit: Any) -> None:
     page = visit(router().url)
     ask(page, "ä" * 40000)

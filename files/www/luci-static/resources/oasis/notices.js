@@ -2,7 +2,8 @@
 'require baseclass';
 
 /*
- * What is said above the conversation: a fault of the page as a whole, a plan that waits elsewhere. It knows no daemon.
+ * What is said above the conversation: a fault of the page as a whole, a plan that waits elsewhere, and what stays true
+ * of the router. It knows no daemon.
  */
 
 function button(label, classes, press) {
@@ -14,12 +15,21 @@ function reload() {
 }
 
 return baseclass.extend({
-	/* changed() is called when the height may have changed. Gives { node, clear(), fault(fault, isWhole), plan(plan, open) }. */
+	/* changed() is called when the height may have changed.
+	   Gives { node, clear(unconfined), fault(fault, isWhole), plan(plan, open) }; why the worker is not confined stays
+	   until another clear() says otherwise. */
 	create: function(changed) {
 		const node = E('div', { 'class': 'oasis-notices', 'aria-live': 'polite' });
+		let standing = null;
 
-		const clear = function() {
+		const clear = function(unconfined) {
+			if (unconfined !== undefined)
+				standing = unconfined ? E('div', { 'class': 'alert-message warning' }, [
+					_('The AI worker is not confined: %s').format(unconfined)
+				]) : null;
 			node.textContent = '';
+			if (standing)
+				node.appendChild(standing);
 			changed();
 		};
 

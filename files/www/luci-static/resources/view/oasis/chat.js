@@ -140,7 +140,7 @@ return view.extend({
 
 	show: function(id, messages, changes) {
 		this.chat = id;
-		this.notices.clear();
+		this.notices.clear(this.info.unconfined);
 		this.list.mark(id);
 		this.log.show(messages, changes);
 		this.fit();
@@ -357,7 +357,7 @@ return view.extend({
 	refreshInfo: function() {
 		return api.call('info').then(L.bind(function(reply) {
 			this.info = reply;
-			this.notices.clear();
+			this.notices.clear(reply.unconfined || '');
 			this.showWaiting();
 			if (!reply.pending || !this.banner.isShown())
 				this.showPending(reply.pending);
