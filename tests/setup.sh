@@ -62,6 +62,8 @@ python_parts() {
 }
 
 system busybox busybox
+system nft nftables
+system ip iproute2
 system strace strace
 system openssl openssl
 system pgrep procps
