@@ -111,7 +111,7 @@ class Package:
         return before != after
 
 
-_hashes: dict[str, int] = {}
+_hashes: dict[str, str] = {}
 # Types come from files; a hostile one must not make the daemon remember them for ever.
 _HASHES_MAX = 256
 
@@ -121,11 +121,12 @@ def anonymous_name(created: int, type: str) -> str:
 
     Source: libuci list.c, uci_fixup_section: djb hash of the type (C's signed characters), 16 bits.
     """
-    value = _hashes.get(type)
-    if value is None:
+    known = _hashes.get(type)
+    if known is None:
         value = 5381
         for byte in type.encode("utf-8", "surrogateescape"):
             value = (value * 33 + (byte - 256 if byte > 127 else byte)) & 0xFFFF
+        known = "%04x" % value
         if len(_hashes) < _HASHES_MAX:
-            _hashes[type] = value
-    return f"cfg{created:02x}{value:04x}"
+            _hashes[type] = known
+    return "cfg%02x%s" % (created, known)

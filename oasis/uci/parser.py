@@ -1,33 +1,19 @@
 """Text of UCI files to packages, as libuci: the same packages or the same refusal with the same line and byte.
 
-Usual lines are taken by one pattern over the whole text; any other goes through the exact reader of `lexer`. The text
-is held as Latin-1 so that positions are bytes, and values become UTF-8 when kept. Knows no folders and no locks.
+Usual lines are taken by `usual`; any other goes through the exact reader of `lexer`. Knows no folders and no locks.
 Source: libuci file.c, uci_parse_line, uci_import.
 """
 
 from __future__ import annotations
 
 import io
-import re
 
-from oasis.uci import edit, lexer, names, refusal, written
+from oasis.uci import edit, lexer, names, refusal, usual
 from oasis.uci.package import Package, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
-
-# One whole line in a usual form, or a comment, with the blank lines before it. A value stands in single quotes (each
-# one inside as '\''), in double quotes without a backslash, or bare.
-_LINE = re.compile(
-    r"""\s*(?:
-        (option|list)[ \t]+(['"]?)([A-Za-z0-9_]+)\2[ \t]+
-            (?:'([^']*(?:'\\''[^']*)*)'|"([^"\\]*)"|([^\s'"#;\\]+))
-        | config[ \t]+(['"]?)([A-Za-z0-9_-]+)\7(?:[ \t]+(['"]?)([A-Za-z0-9_]+)\9)?
-        | (?=\#)
-    )[ \t\r]*(?:\#[^\n]*)?(?:\n|\Z)""",
-    re.VERBOSE | re.ASCII,
-)
 
 _COMMANDS = {
     b"p": b"package",
@@ -68,72 +54,34 @@ class Importer:
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
-        quick = 0 not in data and self._merge_into is None
-        if quick and self._name is not None and self._name not in self._taken:
-            package = written.read(names.decode(data), self._name)
-            if package is not None:
-                self.finished.append(package)
-                return self.finished
-        self._read_lines(data, data.decode("latin-1") if quick else "")
+        if 0 in data or self._merge_into is not None:
+            self._read_exactly(data)
+        else:
+            self._read_usual(data, usual.Lines(data.decode("latin-1")))
         if self._package is None and self._name is not None:
             self._open(self._name)
         self._close()
         return self.finished
 
-    def _read_lines(self, data: bytes, text: str) -> None:
+    def _read_exactly(self, data: bytes) -> None:
         lines = self.lines = lexer.LineBuffer(io.BytesIO(data))
-        position = counted = 0
+        while not lines.at_end:
+            if lines.read_line():
+                self._read_line(lines)
+
+    def _read_usual(self, data: bytes, known: usual.Lines) -> None:
+        lines = self.lines = lexer.LineBuffer(io.BytesIO(data))
         while True:
-            if text:
-                position = self._read_usual(text, position)
-                if position >= len(text):
-                    return
-                lines.stream.seek(position)
-                lines.line += text.count("\n", counted, position)
+            self._section = known.take(self._package, self._section)
+            if known.at_end:
+                return
+            lines.stream.seek(known.position)
+            lines.line = known.line
             if lines.read_line():
                 self._read_line(lines)
             if lines.at_end:
                 return
-            position = counted = lines.stream.tell()
-
-    def _read_usual(self, text: str, position: int) -> int:
-        """Take lines while they have a usual form; return where they no longer do."""
-        match = _LINE.match
-        is_ascii = text.isascii()
-        section = self._section
-        options = section.options if section is not None else None
-        found = match(text, position)
-        while found is not None:
-            kind, _, name, single, double, bare, _, type, _, title = found.groups()
-            if kind is not None:
-                if options is None:
-                    break
-                value = bare or double or single or ""
-                if not is_ascii:
-                    value = names.decode(value.encode("latin-1"))
-                if single and "'\\''" in value:
-                    value = value.replace("'\\''", "'")
-                if kind == "list":
-                    written.append(options, name, value)
-                elif value:
-                    options[name] = value
-            elif type is not None:
-                section = self._usual_section(type, title or "")
-                if section is None:
-                    break
-                self._section = section
-                options = section.options
-            position = found.end()
-            found = match(text, position)
-        return position
-
-    def _usual_section(self, type: str, name: str) -> Section | None:
-        if self._package is None:
-            return None
-        section = self._package.find(name) if name else None
-        if section is None:
-            return self._package.append(type, name)
-        return section if section.type == type else None
+            known.go_to(lines.stream.tell())
 
     def _read_line(self, lines: lexer.LineBuffer) -> None:
         try:

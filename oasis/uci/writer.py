@@ -59,9 +59,9 @@ def _write_section(lines: list[str], section: Section, name_all: bool) -> None:
         if isinstance(value, str):
             if "'" in value:
                 value = _escape(value)
-            lines.append(f"\toption {name} '{value}'\n")
+            lines += ("\toption ", name, " '", value, "'\n")
         else:
-            lines.extend([f"\tlist {name} {quote(item)}\n" for item in value])
+            lines += [f"\tlist {name} {quote(item)}\n" for item in value]
 
 
 def _escape(text: str) -> str:
