@@ -22,6 +22,8 @@ _SEEN = ("seen", "")
 # Not there at all: no waiting.
 _SILENT = ("unread", "")
 _GENERATED = "/var/etc"
+# What `ubus call system board` tells as well, for the price of a process.
+_HOST_NAME = "/proc/sys/kernel/hostname"
 
 
 def checks(
@@ -31,7 +33,7 @@ def checks(
     reloaded = [str(item["name"]) for item in plan["services"]]
     found: list[Check] = []
     if "system" in plan["images"] and "system" in reloaded:
-        found += _host_name(_new(plan, "system", "system"))
+        found += _host_name(_new(plan, "system", "system"), read)
     if "network" in plan["images"] and "network" in reloaded:
         found += _interfaces(_new(plan, "network", "interface"), before.get("interfaces"))
     if "wireless" in plan["images"] and "network" in reloaded:
@@ -69,17 +71,20 @@ def _is_off(section: Section) -> bool:
     return section.get("disabled") == "1" or section.get("enabled") == "0" or section.get("auto") == "0"
 
 
-def _host_name(sections: list[Section]) -> list[Check]:
+def _host_name(sections: list[Section], read: Callable[[str], bytes | None]) -> list[Check]:
     wanted = str(sections[0].get("hostname", "")) if sections else ""
 
     def look(now: Now) -> Answer:
-        board = now.ask("system", "board")
-        if not board or "hostname" not in board:
-            return "unread", "the bus does not tell the host name"
-        shown = str(board["hostname"])
+        shown = (read(_HOST_NAME) or b"").decode("utf-8", "replace").strip() or _board_name(now)
+        if not shown:
+            return "unread", "neither kernel nor bus tells the host name"
         return _SEEN if shown == wanted else ("wrong", "the host name is %r, not %r" % (shown, wanted))
 
     return [("host name %s" % wanted, look)] if wanted else []
+
+
+def _board_name(now: Now) -> str:
+    return str((now.ask("system", "board") or {}).get("hostname") or "")
 
 
 def _interfaces(sections: list[Section], before: dict[str, Any] | None) -> list[Check]:

@@ -9,12 +9,13 @@ over. A check answers with one of four:
     "slow"     it may come yet, and may take longer than WAIT_S: then told as "not read back"
     "unread"   the router does not say: told as "not read back"; asked again for UNREAD_S when there is a reason
 
-Only what a plan touches is checked. What is asked of configuration stands in promises.py.
+Only what a plan touches is checked. What is asked of configuration stands in promises.py. Each question to the bus is
+a process: once procd has told the processes of a service, /proc tells whether the very same ones still run.
 """
 
 from __future__ import annotations
 
-from oasis.errors import ToolError
+from oasis.errors import StoreError, ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ SETTLE_S = 1.0
 UNREAD_S = 3.0
 # Services whose process must outlive a reload: a new netifd has taken every interface down.
 _KEPT = ("network",)
+# States of a process that runs no more.
+_ENDED = ("Z", "X", "x")
 _SWITCHES = ("enabled", "enable", "disabled", "disable")
 
 
@@ -131,7 +134,7 @@ class ReadBack:
         may_end = _turns_off(plan)
         last = {str(item["name"]): str(item["action"]) for item in plan["services"]}
         return [
-            ("service %s" % name, _Service(name, action, before.get(name), may_end, self._settle_s).look)
+            ("service %s" % name, _Service(name, action, before.get(name), may_end, self._settle_s, self._read).look)
             for name, action in last.items()
         ]
 
@@ -156,16 +159,25 @@ def service(now: Now, name: str) -> dict[str, Any] | None:
 class _Service:
     """The check of one service; it remembers since when which processes run."""
 
-    def __init__(self, name: str, action: str, before: dict[str, Any] | None, may_end: bool, settle_s: float) -> None:
+    def __init__(
+        self, name: str, action: str, before: dict[str, Any] | None, may_end: bool, settle_s: float,
+        read: Callable[[str], bytes | None],
+    ) -> None:  # fmt: skip
         self._name = name
         self._action = action
         self._before = before
         self._may_end = may_end
         self._settle_s = settle_s
+        self._read = read
         self._running: dict[str, Any] | None = None
+        self._births: dict[int, str] = {}  # process: when it began, "" when /proc does not tell
         self._since_s = 0.0
 
     def look(self, now: Now) -> Answer:
+        if self._running is not None and self._lives():
+            return self._settled(now)
+        if self._before == {} and self._opens_none():
+            return "seen", ""
         found = service(now, self._name)
         if found is None:
             return ("wrong", "service %s is gone" % self._name) if self._before else ("unread", "")
@@ -178,9 +190,32 @@ class _Service:
             return "wrong", "service %s %s" % (self._name, fault)
         if found != self._running:
             self._running, self._since_s = found, now.s
+            self._births = {pid: self._birth(pid) for pid in found.values() if pid}
+        return self._settled(now)
+
+    def _settled(self, now: Now) -> Answer:
         if now.s - self._since_s < self._settle_s:
             return "wrong", "service %s does not stay up" % self._name
         return "seen", ""
+
+    def _lives(self) -> bool:
+        """Return whether the processes that procd told of still run, as far as /proc tells of each."""
+        births = self._births
+        return bool(births) and all(birth and self._birth(pid) == birth for pid, birth in births.items())
+
+    def _birth(self, pid: int) -> str:
+        # Source: proc(5), /proc/PID/stat: behind the name in brackets the state, and 19 further on the start.
+        try:
+            text = self._read("/proc/%d/stat" % pid) or b""
+        except StoreError:  # it ended while it was read
+            text = b""
+        words = text.rpartition(b")")[2].decode("ascii", "replace").split()
+        return words[19] if len(words) > 19 and words[0] not in _ENDED else ""
+
+    def _opens_none(self) -> bool:
+        """Return whether the script has procd run no process: it had none, and there is none to ask for."""
+        script = self._read("/etc/init.d/" + self._name) or b""
+        return b"USE_PROCD=1" in script and b"procd_open_instance" not in script
 
     def _fault(self, found: dict[str, Any]) -> str:
         before = self._before or {}

@@ -39,14 +39,15 @@ class Services:
     def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[dict[str, object]]:
         """Return how services stand now; a script that cannot tell counts as running.
 
-        `known` are instances that procd told of (readback.py); scripts are asked about the others only.
+        `known` are instances that procd told of (readback.py), {} where it runs no process: no script calls that
+        inactive. Scripts are asked about the others only.
         Shape: {"name", "enabled": bool (it starts at boot), "running": bool}.
         """
         links = self._names(self._root.path("/etc/rc.d"))
         started = [link[3:] for link in links if link.startswith("S")]
         found = []
         for name in dict.fromkeys(str(item["name"]) for item in services):
-            is_up = any((known.get(name) or {}).values()) or self._is_running(name)
+            is_up = known.get(name) is not None or self._is_running(name)
             found.append({"name": name, "enabled": name in started, "running": is_up})
         return found
 

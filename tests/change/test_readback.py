@@ -155,6 +155,41 @@ def test_a_service_that_keeps_dying_fails_the_change():
         world.verify(RELOAD, {"service dnsmasq": running(7)})
 
 
+def alive(pid, began, state="S"):
+    return {f"/proc/{pid}/stat": b"%d (a (b) c) %s 1 %s%d 0" % (pid, state.encode(), b"0 " * 17, began)}
+
+
+def test_processes_that_procd_told_of_are_watched_without_asking_again():
+    world = World(**{"service dnsmasq": running(7)})
+    world.files.update(alive(7, 100))
+    assert world.verify(RELOAD) == {"service dnsmasq": "seen"}
+    assert world.calls == [("service", "list")] * 2, "once before the change, once behind it"
+    assert world.passed_s >= 1, "it has to stay up"
+
+
+@pytest.mark.parametrize("after", [{}, alive(7, 101), alive(7, 100, "Z")])
+def test_a_watched_process_that_ends_is_asked_about_again(after):
+    world = World(**{"service dnsmasq": running(7)})
+    world.files.update(alive(7, 100))
+
+    def end(one):
+        del one.files["/proc/7/stat"]
+        one.files.update(after)
+        one.replies["service dnsmasq"] = running(0)
+
+    world.later[0.5] = end
+    with pytest.raises(ToolError, match="service dnsmasq does not run"):
+        world.verify(RELOAD)
+
+
+@pytest.mark.parametrize("script, asked", [(b"USE_PROCD=1\n", 1), (b"USE_PROCD=1\nprocd_open_instance\n", 2), (b"", 2)])
+def test_a_service_whose_script_has_no_process_run_is_not_asked_for(script, asked):
+    world = World(**{"service firewall": {}})
+    world.files["/etc/init.d/firewall"] = script
+    assert world.verify(plan(services=[("firewall", "reload")])) == {"service firewall": "seen"}
+    assert len(world.calls) == asked
+
+
 def test_a_service_that_the_plan_turns_off_may_end():
     world = World(**{"service dnsmasq": {"instances": {}}})
     off = plan(services=[("dnsmasq", "reload")], diff=["option enabled '0'"])
