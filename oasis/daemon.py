@@ -23,9 +23,9 @@ from oasis.change.plan import Planner
 from oasis.change.policy import APPROVALS, Policy
 from oasis.change.redact import Masked, Redactor
 from oasis.change.transaction import Transaction
+from oasis.chats.collection import gather as gather_chats
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
-from oasis.core.store import Store
 from oasis.errors import OasisError, SettingsError
 from oasis.exchanges import Exchanges
 from oasis.methods import Methods, shown
@@ -137,15 +137,16 @@ class Daemon:
         # In a folder a worker may stay who started it; on a router it never is root.
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
         self.models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
-        store = Store(files, self.settings.chat_folder(), self._new_record_id)
+        self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
+                                  clock.unix_s, _free_bytes, _log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
         exchanges = Exchanges(
-            store, self.settings, Registry(), shop, self.runs, self.models, self.offline, _serialised(messages.next),
-            clock.unix_s,
+            self.chats, self.settings, Registry(), shop, self.runs, self.models, self.offline,
+            _serialised(messages.next), clock.unix_s,
         )  # fmt: skip
         name = type(self._cursor()).__name__
-        self.methods = Methods(root.folder, name, store, self.settings, exchanges, self.runs, shop, self._select)
+        self.methods = Methods(root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._select)
         self.server: LineServer | None = None
 
     def _workshop(self) -> Workshop:
@@ -303,6 +304,7 @@ class Daemon:
         self.models.close()
         self.expiry.stop()
         self.offline.close()
+        self.chats.close()
         self.transaction.stop()
 
 

@@ -20,8 +20,9 @@ if False:  # annotations only
     from collections.abc import Sequence
 
     from oasis.agent import Ask, OnEvent
+    from oasis.chats.collection import Collection
     from oasis.core.shapes import Any, Callable, Message, Protocol
-    from oasis.core.store import Chat, Store
+    from oasis.core.store import Chat
     from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
@@ -43,10 +44,10 @@ class Exchanges:
     """Starts the runs of one daemon. `new_id()` gives message ids (SCRU128), `unix_s()` the wall time."""
 
     def __init__(
-        self, store: Store, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: Models,
+        self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, models: Models,
         offline: Offline, new_id: Callable[[], str], unix_s: Callable[[], int],
     ) -> None:  # fmt: skip
-        self._store = store
+        self._chats = chats
         self._settings = settings
         self._registry = registry
         self._shop = shop
@@ -70,11 +71,12 @@ class Exchanges:
         if len(text) > MESSAGE_CHARS:
             raise UsageError("the message has more than %d characters" % MESSAGE_CHARS, "send it in parts")
         chosen = self._settings.service(service)
-        new = None if chat else self._store.create()
+        new = None if chat else self._chats.store.create()
 
         def take() -> tuple[Chat, str]:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
-            opened = new or self._store.open(chat)
+            opened = new or self._chats.open(chat)
+            opened.reports += self._chats.make_room(len(text))
             return opened, self._take(opened, text, self._heads(opened, continues))
 
         return self._runs.start(
@@ -82,9 +84,7 @@ class Exchanges:
         )
 
     def _heads(self, chat: Chat, continues: list[str] | None) -> list[str]:
-        for name in continues or []:
-            if name not in chat.messages:
-                raise UsageError("chat %s has no message %r to continue" % (chat.id, name))
+        chat.load(continues or [])
         return list(continues or chat.heads)
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
@@ -125,7 +125,7 @@ class Exchanges:
     def _answer(self, run: Run, chat: Chat, message: str, service: dict[str, object]) -> tuple[str, str]:
         run.emit("message", id=message, role="user")
         is_model = service["vendor"] != OFFLINE
-        operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.flush, run.is_cancelled, is_model)
+        operator = Operator(self._shop, run.id, chat.id, message, run.emit, chat.secure, run.is_cancelled, is_model)
         turn = Turn(
             chat,
             self._ask(service, run) if is_model else self._ask_offline,

@@ -18,8 +18,8 @@ from oasis.tools import replies
 from oasis.tools.operator import SUMMARY_CHARS
 
 if False:  # annotations only
+    from oasis.chats.collection import Collection
     from oasis.core.shapes import Any, Callable
-    from oasis.core.store import Store
     from oasis.exchanges import Exchanges
     from oasis.runs import Runs
     from oasis.settings import Settings
@@ -73,7 +73,11 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "change.rollback": ("write", {"change": (str, False)}),
     "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
     "chat.list": ("read", {}),
-    "chat.load": ("read", {"id": (str, True)}),
+    "chat.load": ("read", {"id": (str, True), "before": (str, False), "limit": (int, False)}),
+    "chat.search": ("read", {"text": (str, True), "limit": (int, False)}),
+    "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
+    "chat.archive": ("write", {"id": (str, True), "archived": (bool, False)}),
+    "chat.forget": ("write", {"message": (str, True), "chat": (str, False)}),
     "chat.delete": ("write", {"id": (str, True)}),
     "service.list": ("read", {}),
     "service.select": ("write", {"identifier": (str, True)}),
@@ -88,7 +92,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "owner": tuple(TABLE),
     "viewer": (
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-        "chat.load", "service.list", "audit.list", "audit.verify",
+        "chat.load", "chat.search", "service.list", "audit.list", "audit.verify",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
     "client": ("info", "plan.list", "change.list", "change.pending"),
@@ -112,12 +116,12 @@ class Methods:
     """The functions behind the table. `select(identifier)` makes a service the active one."""
 
     def __init__(
-        self, root: str, backend: str, store: Store, settings: Settings, exchanges: Exchanges, runs: Runs,
+        self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Exchanges, runs: Runs,
         shop: Workshop, select: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._root = root
         self._backend = backend
-        self._store = store
+        self._chats = chats
         self._settings = settings
         self._exchanges = exchanges
         self._runs = runs
@@ -275,32 +279,32 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
-        items: list[dict[str, Any]] = []
-        for name in self._store.names():
-            try:
-                chat = self._store.open(name)
-            except UsageError:
-                continue  # deleted since it was listed
-            items.append(
-                {
-                    "id": name,
-                    "title": replies.title(chat, self._shop.redactor),
-                    "exchanges": chat.exchanges(),
-                    "updated_unix_s": chat.updated_s(),
-                }
-            )
-        items.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
-        return {"item": items}
+        return {"item": self._chats.items()}
 
-    def chat_load(self, role: dict[str, object], id: str) -> dict[str, object]:
-        chat = self._store.open(id)
-        title = replies.title(chat, self._shop.redactor)
-        return {"id": id, "title": title, "messages": chat.list(), "reports": chat.reports}
+    def chat_load(self, role: dict[str, object], id: str, before: str = "", limit: int = 0) -> dict[str, object]:
+        if limit < 0:
+            raise UsageError("chat.load: limit must not be negative", "without it a page is as long as a reply may be")
+        page: dict[str, object] = self._chats.page(id, before, limit)
+        return page
+
+    def chat_search(self, role: dict[str, object], text: str, limit: int = 0) -> dict[str, object]:
+        return self._chats.search(text, limit)
+
+    def chat_rename(self, role: dict[str, object], id: str, title: str) -> dict[str, object]:
+        self._runs.alone(id, lambda: self._chats.rename(id, title))
+        return {"status": "OK"}
+
+    def chat_archive(self, role: dict[str, object], id: str, archived: bool = True) -> dict[str, object]:
+        self._runs.alone(id, lambda: self._chats.archive(id, archived))
+        return {"status": "OK"}
+
+    def chat_forget(self, role: dict[str, object], message: str, chat: str = "") -> dict[str, object]:
+        name = chat or self._chats.chat_of(message)
+        self._runs.alone(name, lambda: self._chats.forget(message, name))
+        return {"status": "OK", "chat": name}
 
     def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
-        if any(run.chat == id for run in self._runs.active()):
-            raise UsageError("chat %s is being answered" % id, "stop it first")
-        self._store.delete(id)
+        self._runs.alone(id, lambda: self._chats.delete(id))
         return {"status": "OK"}
 
     def service_list(self, role: dict[str, object]) -> dict[str, object]:

@@ -25,11 +25,11 @@ VIEWER = {"name": "viewer", "terminal": True}
 WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline", "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive", "path.seen",
-    "chat.delete", "service.select", "secret.keep",
+    "chat.delete", "chat.rename", "chat.archive", "chat.forget", "service.select", "secret.keep",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-    "chat.load", "service.list", "audit.list", "audit.verify",
+    "chat.load", "chat.search", "service.list", "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 WRONG[bool] = [1, 0, "true", [True], {}]
@@ -283,16 +283,21 @@ def test_a_call_that_a_crash_left_open_is_closed_at_the_next_message(call, root)
     assert [line["role"] for line in lines(root, started["chat"])].count("tool") == 1
 
 
-def test_a_torn_chat_is_told_read_and_mended_by_the_next_message(call, root):
+def test_a_torn_chat_is_told_once_and_goes_on_with_the_next_message(call, root):
     started, _ = say(call)
-    whole = len(lines(root, started["chat"]))
+    with open(chat_file(root, started["chat"]), "rb") as handle:
+        before = handle.read()
     with open(chat_file(root, started["chat"]), "ab") as handle:
         handle.write(b'{"id":"torn')
     assert "torn" in call("chat.load", id=started["chat"])["reports"][0]
     _, events = say(call, chat=started["chat"])
     assert "torn" in next(event["text"] for event in events if event["type"] == "note")
-    assert len(lines(root, started["chat"])) > whole
-    assert call("chat.load", id=started["chat"])["reports"] == []
+    with open(chat_file(root, started["chat"]), "rb") as handle:
+        assert handle.read().startswith(before + b'{"id":"torn\n{"id":"'), "nothing is lost"
+    loaded = call("chat.load", id=started["chat"])
+    assert len(loaded["messages"]) == 4 and "was skipped" in loaded["reports"][0]
+    _, events = say(call, chat=started["chat"])
+    assert not [event for event in events if event["type"] == "note"], "it was told already"
 
 
 def test_a_chat_that_is_being_answered_is_neither_continued_nor_deleted(call, daemon, root):
@@ -343,18 +348,6 @@ def test_a_plan_waits_for_the_owner_and_its_decision_is_final(call, daemon):
     assert "not now" in next(event["text"] for event in events if event["type"] == "tool_result")
     assert call("plan.list")["plans"] == []
     assert call("change.list")["changes"] == []
-
-
-def test_a_chat_deleted_while_chats_are_listed_is_left_out():
-    class Vanishing:
-        def names(self):
-            return ["0" * 20]
-
-        def open(self, name):
-            raise UsageError("there is no chat " + name)
-
-    methods = Methods("/", "", Vanishing(), None, None, None, None, None)
-    assert methods.chat_list(VIEWER) == {"item": []}
 
 
 def test_methods_that_name_what_is_not_there_say_so(call):

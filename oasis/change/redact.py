@@ -119,6 +119,12 @@ class Redactor:
         """Return a text with every secret masked."""
         return str(self.hide(text))
 
+    def first_words(self, text: str, inputs: list[Any]) -> str:
+        """Return a text with every secret masked, also those that tools were called with: somebody typed them."""
+        from oasis.change import typed  # an idle daemon does without
+
+        return typed.without(self.text(text), typed.values(inputs)) if text else ""
+
     def error(self, error: OasisError) -> OasisError:
         """Mask what an error tells, in place, and return it."""
         for name, value in list(vars(error).items()):

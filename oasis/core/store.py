@@ -1,75 +1,186 @@
 """The chat store: one append-only file of JSON lines a chat, written through a `files` argument.
 
-A line with "role" is a message, any other a record about the chat (a title). Lines wait in memory until `flush`, which
-joins them into one write and one sync: at the owner's message, before a plan is applied, at the end of an exchange. A
-torn tail is left out and reported when a chat is opened, and cut off the file before the next write: who only reads
-must not shorten what another thread is writing. A damaged line elsewhere is skipped and stays in the file.
+A line with "role" is a message, any other a record about the chat (a title, a bookmark). Lines wait in memory until
+`flush`, which joins them into one write and one sync: at the owner's message, before a plan is applied (`secure`: on
+flash whatever the setting `sync` says), at the end of an exchange.
+
+Parents stand before children, so a thread is read from the end of the file, and only what was asked for is kept: a chat
+costs the memory of its context, however long it is. Nothing ever leaves the file but by `forget` and by deleting the
+chat. What cannot be read (damaged, torn, foreign, too long) stays where it is, a line of its own: it is passed over by
+every reader and told once, by the exchange that follows it. A torn tail becomes such a line with the next write: who
+only reads must not touch what another thread is writing.
 One Chat at a time may write to a file; the caller sees to that. Imports under MicroPython; touches no file itself.
 """
 
-from oasis.core import jsonl
-from oasis.core.ids import is_xid, scru128_ms
-from oasis.core.schema import check_message, text_of
+from oasis.core import entries, jsonl, lines, thread
+from oasis.core.ids import is_xid
+from oasis.core.schema import check_message, check_record
 from oasis.errors import SchemaError, StoreError, UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Callable, Files, Message, NewId
+    from oasis.core.shapes import Files, Handle, Iterator, Json, Late, Message, NewId, Options
 
-_SUFFIX = ".jsonl"
-# Titles are for lists of one line; upstream's own limit for a made title is 15, ours is a phone's width.
-_TITLE_CHARS = 48
+SUFFIX = ".jsonl"
+# What a thread has in memory at most, whatever a model could take; older messages stay on disk. It begins with an
+# owner's message: the last ones before that may be a few more.
+THREAD_MESSAGES = 400
+THREAD_BYTES = 2 * 1024 * 1024
+# One page of a chat, below what a reply of the bus may have.
+PAGE_BYTES = 256 * 1024
+PAGE_MESSAGES = 1000
 
 
 class Chat:
-    """One opened chat: its messages, and the lines not yet on flash.
+    """One chat: the thread that was read of it, and the lines not yet on flash.
 
-    `messages` maps id to message, `order` holds the ids in file order, `heads` the newest id, `reports` tells what was
-    left out of the file.
+    `messages` maps id to message, for the threads that were loaded; `heads` holds the newest id, `reports` tells what
+    could not be read. Of ancestors beyond the limits, `left_out` has the newest ids, `older_options` their options.
     """
 
-    def __init__(self, files: "Files", path: str, name: str) -> None:
+    def __init__(self, files: "Files", path: str, name: str, late: "Late | None" = None) -> None:
         self.id = name
         self.messages: dict[str, Message] = {}
-        self.order: list[str] = []
         self.reports: list[str] = []
         self.heads: list[str] = []
+        self.left_out: list[str] = []
+        self.older_options: Options = {}
         self._files = files
         self._path = path
-        self._title = ""
+        self._late = late
         self._waiting: list[tuple[str, bytes]] = []
-        self._size = 0  # of the whole lines in the file
-        self._has_rest = False  # whether something torn may stand behind them
+        self._heads_before: list[str] = []
+        self._size = 0  # of all in the file that must stay there
+        self._is_torn = False  # whether that ends within a line
+        self._has_rest = False  # whether something of a failed write may stand behind it
+        self._is_unsure = False  # whether what was written may not be on flash
 
     def read(self) -> "Chat":
-        """Read the file and return self."""
-        data = self._files.read(self._path) or b""
-        self._size = data.rfind(b"\n") + 1
-        self._has_rest = self._size < len(data)
-        if self._has_rest:
-            self.reports.append("a torn last line of %d bytes was cut off" % (len(data) - self._size))
-        for number, line in enumerate(data[: self._size].split(b"\n")[:-1]):
-            self._take(line, number + 1)
+        """Read the thread of the newest message and return self."""
+        handle = self._files.reader(self._path)
+        if handle is not None:
+            with handle:
+                end, rest = lines.whole_bytes(handle)
+                self._size = end + rest
+                self._is_torn = rest > 0
+                if rest:
+                    self.reports.append("a torn last line of %d bytes is kept aside" % rest)
+                self._walk(handle, end, [], True)
         return self
 
-    def _take(self, line: bytes, number: int) -> None:
-        try:
-            value = jsonl.loads(line)
-            if isinstance(value, dict) and "role" not in value:
-                if isinstance(value.get("title"), str):
-                    self._title = value["title"]
-                return
-            check_message(value)
-        except SchemaError as error:
-            self.reports.append("line %d was skipped: %s" % (number, error.message))
-            return
-        self._remember(value)
+    def load(self, heads: "list[str]") -> None:
+        """Read the threads that end in these messages, beside those that are there already.
 
-    def _remember(self, message: "Message") -> None:
-        name = message["id"]
-        if name not in self.messages:
-            self.order.append(name)
-        self.messages[name] = message
-        self.heads = [name]
+        Raises: UsageError for a message that is not in the chat.
+        """
+        missing = [name for name in heads if name not in self.messages]
+        handle = self._files.reader(self._path) if missing else None
+        if handle is not None:
+            with handle:
+                self._walk(handle, lines.whole_bytes(handle)[0], missing, False)
+        for name in missing:
+            if name not in self.messages:
+                raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
+
+    def _walk(self, handle: "Handle", end: int, heads: "list[str]", is_opening: bool) -> None:
+        """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's."""
+        wanted = set(heads)
+        count = size = 0
+        is_new = is_opening
+        for at, line in lines.backwards(handle, end):
+            if not is_new and not wanted:
+                return
+            if not is_new and entries.is_other(line, wanted):
+                continue
+            message = entries.message(at, line, self.reports if is_new else [])
+            if message is None:
+                continue
+            if is_opening and not self.heads:
+                self.heads = [message["id"]]
+                wanted.add(message["id"])
+            is_new = is_new and message["role"] != "user"
+            if message["id"] in wanted:
+                self._keep(message, wanted)
+                count += 1
+                size += len(line or b"")
+                is_full = count >= THREAD_MESSAGES or size >= THREAD_BYTES
+                if is_full and (message["role"] == "user" or count >= 2 * THREAD_MESSAGES):
+                    self._leave_out(handle, at, wanted)
+                    return
+
+    def _keep(self, message: "Message", wanted: "set[str]") -> None:
+        self.messages[message["id"]] = message
+        wanted.discard(message["id"])
+        wanted.update([name for name in message.get("continues", []) if name not in self.messages])
+
+    def _leave_out(self, handle: "Handle", end: int, wanted: "set[str]") -> None:
+        """Remember what the thread has before this place: where it goes on, and its options."""
+        self.left_out = sorted(wanted)
+        deltas: list[Message] = []
+        if not lines.holds(handle, end, b'"options"'):
+            return
+        for at, line in lines.backwards(handle, end):
+            message = None if entries.is_other(line, wanted) else entries.message(at, line, [])
+            if message is not None and message["id"] in wanted:
+                wanted.discard(message["id"])
+                wanted.update(message.get("continues", []))
+                if message.get("options"):
+                    deltas.append({"options": message["options"]})
+            if not wanted:
+                break
+        self.older_options = thread.options(deltas[::-1])
+
+    def page(self, before: str = "", limit: int = 0) -> "Json":
+        """Return the messages that stand before one, or at the end of the file, as many as fit.
+
+        Shape: {"messages": in file order, "more": whether there are older ones, "reports"}.
+        Raises: UsageError when there is no message `before`.
+        """
+        found: list[Message] = []
+        reports: list[str] = []
+        room = PAGE_BYTES
+        is_there = not before
+        most = min(limit, PAGE_MESSAGES) if limit > 0 else PAGE_MESSAGES
+        for at, line in self._backwards(reports if is_there else []):
+            if not is_there and entries.is_other(line, {before}):
+                continue
+            message = entries.message(at, line, reports if is_there else [])
+            if message is None:
+                continue
+            if not is_there:
+                is_there = message["id"] == before
+                continue
+            room -= len(line or b"")
+            if found and (room < 0 or len(found) == most):
+                return {"messages": found[::-1], "more": True, "reports": reports[::-1]}
+            found.append(message)
+        if not is_there:
+            raise UsageError("chat %s has no message %r" % (self.id, before), "its messages: oasis show " + self.id)
+        return {"messages": found[::-1], "more": False, "reports": reports[::-1]}
+
+    def _backwards(self, reports: "list[str]") -> "Iterator[tuple[int, bytes | None]]":
+        handle = self._files.reader(self._path)
+        if handle is None:
+            return
+        with handle:
+            end, rest = lines.whole_bytes(handle)
+            if rest:
+                reports.append("a torn last line of %d bytes is kept aside" % rest)
+            yield from lines.backwards(handle, end)
+
+    def _forwards(self) -> "Iterator[tuple[int, bytes | None]]":
+        handle = self._files.reader(self._path)
+        if handle is None:
+            return
+        with handle:
+            yield from lines.forwards(handle, 0, lines.whole_bytes(handle)[0])
+
+    def outline(self) -> "Iterator[Json]":
+        """Yield what stands in the file in order: records, and messages without their content."""
+        for at, line in self._forwards():
+            value = entries.line(at, line, [])
+            if value is not None:
+                value.pop("content", None)
+                yield value
 
     def add(self, message: "Message") -> None:
         """Take a message into the chat; it is on flash only after `flush`.
@@ -79,114 +190,170 @@ class Chat:
         check_message(message)
         if message["id"] in self.messages:
             raise SchemaError("message %s is in the chat already" % message["id"])
-        line = jsonl.line(message)
+        self._wait(message["id"], message)
+        self.messages[message["id"]] = message
+        self.heads = [message["id"]]
+
+    def note(self, record: "Json") -> None:
+        """Take a record about the chat, to be written with the next flush.
+
+        Raises: SchemaError for one that could not be read again.
+        """
+        check_record(record)
+        self._wait("", record)
+
+    def _wait(self, name: str, value: "Json") -> None:
+        line = jsonl.line(value)
         if len(line) > jsonl.LINE_BYTES:
-            raise SchemaError("a message of %d bytes; %d are allowed" % (len(line), jsonl.LINE_BYTES), "shorten it")
-        self._waiting.append((message["id"], line))
-        self._remember(message)
+            raise SchemaError("a line of %d bytes; %d are allowed" % (len(line), jsonl.LINE_BYTES), "shorten it")
+        if not self._waiting:
+            self._heads_before = self.heads
+        self._waiting.append((name, line))
 
     def flush(self) -> None:
-        """Write all waiting lines in one write and one sync.
+        """Write all waiting lines in one write and, unless the owner set `sync` otherwise, one sync.
 
         Raises: StoreError; nothing of this flush is then in the chat, and the lines go on waiting.
         """
-        if not self._waiting:
-            return
-        data = b"".join([line for _, line in self._waiting])
+        if self._waiting:
+            self._write()
+
+    def secure(self) -> None:
+        """Write all waiting lines, and be sure that they and all before are on flash.
+
+        Raises: StoreError, as flush.
+        """
+        self.flush()
+        if self._late is not None and self._is_unsure:
+            self._files.settle(self._path)
+            self._is_unsure = False
+
+    def _write(self) -> None:
+        data = b"".join([b"\n" if self._is_torn else b""] + [line for _, line in self._waiting])
         if self._has_rest:
             self._files.cut(self._path, self._size)
         self._has_rest = True  # until it is known to be written
-        self._files.append(self._path, data, True)
-        self._has_rest = False
+        self._files.append(self._path, data, self._late is None)
+        self._has_rest = self._is_torn = False
         self._size += len(data)
         self._waiting = []
+        if self._late is not None:
+            self._is_unsure = True
+            self._late(self._path)
 
     def discard(self) -> None:
         """Forget the waiting lines, after a flush that failed: the chat is again what the file says."""
         for name, _ in self._waiting:
-            del self.messages[name]
-            self.order.remove(name)
+            self.messages.pop(name, None)
+        if self._waiting:
+            self.heads = self._heads_before
         self._waiting = []
-        self.heads = self.order[-1:]
+
+    def forget(self, name: str) -> None:
+        """Take what one message says off the flash; its id, its place in the tree and all other bytes stay.
+
+        The only operation that writes a chat file again. Calls and results stay as empty ones, so that none is without
+        the other.
+        Raises: UsageError when the chat has no such message; StoreError, and the file is as before.
+        """
+        changes = self._places(name)
+        if not changes:
+            raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
+        handle = self._files.reader(self._path)
+        if handle is None:
+            raise StoreError("the file of chat %s is gone" % self.id)
+        with handle:
+            self._files.rewrite(self._path, lines.spliced(handle, changes))
+        self.messages.pop(name, None)
+
+    def _places(self, name: str) -> "list[tuple[int, int, bytes]]":
+        """Return (from, to, what comes there) for each line of a message; what is left of torn ones goes."""
+        found: list[tuple[int, int, bytes]] = []
+        is_there = False
+        mark = name.encode()
+        for at, line in self._forwards():
+            if line is None or mark not in line:
+                continue
+            value = entries.value(line)
+            if isinstance(value, dict) and value.get("id") == name and "role" in value:
+                new = b"" if is_there else entries.forgotten(value)
+                is_there = True
+            elif value is None and b'"id":"' + mark in line:
+                new = b""
+            else:
+                continue
+            found.append((at, at + len(line) + 1, new))
+        return found if is_there else []
 
     def list(self) -> "list[Message]":
-        """Return the messages in file order."""
-        return [self.messages[name] for name in self.order]
-
-    def title(self, hide: "Callable[[str], str] | None" = None) -> str:
-        """Return the title given, else the first words of the owner; `hide(text)` gives a text without its secrets.
-
-        It is asked before anything is cut: of half a secret nobody could tell that it is one.
-        """
-        hide = hide or str
-        if self._title:
-            return hide(self._title)
-        for name in self.order:
-            if self.messages[name]["role"] == "user":
-                return first_words(hide(text_of(self.messages[name])))
-        return ""
-
-    def updated_s(self) -> int:
-        """Return the Unix second of the newest message, 0 for an empty chat."""
-        return scru128_ms(self.order[-1]) // 1000 if self.order else 0
-
-    def exchanges(self) -> int:
-        """Return how many owner messages the chat holds."""
-        return len([name for name in self.order if self.messages[name]["role"] == "user"])
+        """Return all messages in order, of one id the last, and those that wait; it takes the memory of them all."""
+        found: dict[str, Message] = {}
+        order: list[str] = []
+        for at, line in self._forwards():
+            message = entries.message(at, line, [])
+            if message is not None:
+                if message["id"] not in found:
+                    order.append(message["id"])
+                found[message["id"]] = message
+        for name in [name for name, _ in self._waiting if name]:
+            order.append(name)
+            found[name] = self.messages[name]
+        return [found[name] for name in order]
 
 
 class Store:
-    """All chats of one folder."""
+    """All chats of one folder. `late(path)` hears of each write that it has to sync in its own time, if given."""
 
-    def __init__(self, files: "Files", folder: str, new_id: "NewId") -> None:
+    def __init__(self, files: "Files", folder: str, new_id: "NewId", late: "Late | None" = None) -> None:
         """`new_id()` gives an xid for a new chat."""
         self._files = files
         self._folder = folder
         self._new_id = new_id
+        self._late = late
 
     def create(self) -> Chat:
         """Return a new, empty chat; its file comes with the first flush."""
         self._files.folder(self._folder)
         name = self._new_id()
-        return Chat(self._files, self._path(name), name)
+        return Chat(self._files, self.path(name), name, self._late)
 
     def open(self, name: str) -> Chat:
-        """Return a chat with all it holds.
+        """Return a chat with the thread of its newest message.
 
         Raises: UsageError when there is none of that name.
         """
-        self._check(name)
-        return Chat(self._files, self._path(name), name).read()
+        return self.chat(name).read()
+
+    def chat(self, name: str) -> Chat:
+        """Return a chat of which nothing is read yet.
+
+        Raises: UsageError when there is none of that name.
+        """
+        if not self.has(name):
+            raise UsageError("there is no chat %r" % name, "list them with: oasis list")
+        return Chat(self._files, self.path(name), name, self._late)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a chat of that name."""
+        return is_xid(name) and self._files.stamp(self.path(name)) is not None
 
     def names(self) -> "list[str]":
         """Return the ids of all chats, newest first."""
-        names = [name[: -len(_SUFFIX)] for name in self._files.names(self._folder) if name.endswith(_SUFFIX)]
+        names = [name[: -len(SUFFIX)] for name in self._files.names(self._folder) if name.endswith(SUFFIX)]
         names = [name for name in names if is_xid(name)]
         names.reverse()
         return names
 
     def delete(self, name: str) -> None:
-        """Remove a chat and its file.
+        """Remove a chat and its file, for good.
 
         Raises: UsageError when there is none of that name.
         """
-        self._check(name)
-        self._files.remove(self._path(name))
+        self.chat(name)
+        self._files.forget(self.path(name))
 
-    def _check(self, name: str) -> None:
-        if not is_xid(name) or name + _SUFFIX not in self._files.names(self._folder):
-            raise UsageError("there is no chat %r" % name, "list them with: oasis list")
-
-    def _path(self, name: str) -> str:
+    def path(self, name: str) -> str:
+        """Return the path of a chat's file."""
         if not is_xid(name):
             raise StoreError("%r cannot be a chat's name" % name)
-        return self._folder + "/" + name + _SUFFIX
-
-
-def first_words(text: str) -> str:
-    """Return the first line of a text, cut at a word to the length of a title."""
-    line = " ".join(text.split())
-    if len(line) <= _TITLE_CHARS:
-        return line
-    cut = line[:_TITLE_CHARS].rfind(" ")
-    return line[: cut if cut > 0 else _TITLE_CHARS] + "…"
+        return self._folder + "/" + name + SUFFIX

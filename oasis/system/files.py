@@ -11,6 +11,7 @@ import os
 from oasis.errors import StoreError
 
 if False:  # annotations only
+    from collections.abc import Iterable
     from io import FileIO
 
 _FULL = 28  # ENOSPC
@@ -27,6 +28,15 @@ class Files:
         try:
             with open(path, "rb") as handle:
                 return handle.read()
+        except OSError as error:
+            if error.errno == _NOT_THERE:
+                return None
+            raise self.failed("read", path, error)
+
+    def reader(self, path: str) -> FileIO | None:
+        """Return a handle for reading a file piece by piece, or None when there is none."""
+        try:
+            return open(path, "rb", buffering=0)
         except OSError as error:
             if error.errno == _NOT_THERE:
                 return None
@@ -64,11 +74,16 @@ class Files:
 
     def replace(self, path: str, data: bytes, mode: int = 0o600) -> None:
         """Put a whole file in place of another: the old bytes or the new ones are there, never a mix."""
+        self.rewrite(path, [data], mode)
+
+    def rewrite(self, path: str, pieces: Iterable[bytes], mode: int = 0o600) -> None:
+        """Do the same with bytes that come in pieces, and need not fit into memory."""
         temporary = path + ".new"
         try:
             handle = open(temporary, "wb", buffering=0, opener=_private)  # noqa: SIM115
             try:
-                self.write(handle, data)
+                for piece in pieces:
+                    self.write(handle, piece)
                 os.chmod(temporary, mode)
                 self.sync(handle)
             finally:
@@ -88,6 +103,15 @@ class Files:
     def sync(self, handle: FileIO) -> None:
         """Sync a file's bytes; the step that a fault-injecting test replaces."""
         os.fsync(handle.fileno())
+
+    def settle(self, path: str) -> None:
+        """Sync a file that was written without, and its name."""
+        try:
+            with open(path, "r+b", buffering=0) as handle:
+                self.sync(handle)
+            self.sync_folder(path)
+        except OSError as error:
+            raise self.failed("sync", path, error)
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file; the step that a fault-injecting test replaces."""

@@ -6,7 +6,6 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 from __future__ import annotations
 
 from oasis.change.redact import walk
-from oasis.core.schema import tool_uses
 from oasis.tools import handles
 
 TYPE_CHECKING = False
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.change.redact import Redactor
-    from oasis.core.store import Chat
     from oasis.tools.facts import Facts
 
 
@@ -24,14 +22,6 @@ def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[st
         redactor.hide(_without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
     )
     return found
-
-
-def title(chat: Chat, redactor: Redactor) -> str:
-    """Return a chat's title without secrets, also those that were typed and that a tool was then called with."""
-    from oasis.change import typed  # an idle daemon does without
-
-    words = typed.values([call["input"] for message in chat.list() for call in tool_uses(message)])
-    return chat.title(lambda text: typed.without(redactor.text(text), words))
 
 
 def _without_typed(value: Any) -> Any:

@@ -1,7 +1,9 @@
 """The chat store on files in memory: what is kept, when it is written, what a failure or a damaged file leaves."""
 
+import io
+
 from oasis.core import jsonl, thread
-from oasis.core.store import Store, first_words
+from oasis.core.store import Store
 from oasis.errors import SchemaError, StoreError, UsageError
 
 FOLDER = "/chats"
@@ -50,7 +52,24 @@ class Memory:
         if path in self.data:
             self.data[path] = self.data[path][:size]
 
-    def remove(self, path):
+    def reader(self, path):
+        return io.BytesIO(self.data[path]) if path in self.data else None
+
+    def stamp(self, path):
+        return (0, len(self.data[path]), 0) if path in self.data else None
+
+    def rewrite(self, path, pieces):
+        new = b"".join(pieces)
+        if self._step() or self._step():
+            raise StoreError("cannot write " + path)
+        self.data[path] = new
+
+    def settle(self, path):
+        self.syncs += 1
+        if self._step():
+            raise StoreError("cannot sync " + path)
+
+    def forget(self, path):
         self.data.pop(path, None)
 
     def folder(self, path):
@@ -137,7 +156,7 @@ def test_a_turn_costs_only_its_own_bytes():
     assert files.data[PATH] == before + jsonl.line(message(4))
 
 
-def test_a_torn_last_line_is_left_out_and_told_and_nothing_else_is_lost():
+def test_a_torn_last_line_is_told_once_and_kept_as_a_line_of_its_own():
     whole = stored(Memory(), 1, 2)
     line = jsonl.line(message(3))
     for size in range(1, len(line)):
@@ -148,8 +167,9 @@ def test_a_torn_last_line_is_left_out_and_told_and_nothing_else_is_lost():
         assert len(chat.reports) == 1 and "torn" in chat.reports[0] and str(size) in chat.reports[0]
         chat.add(message(3))
         chat.flush()
-        assert files.data[PATH] == whole + line
+        assert files.data[PATH] == whole + line[:size] + b"\n" + line
         assert opened(files).reports == []
+        assert ids(opened(files)) == ([1, 2, 3])
 
 
 def test_who_only_reads_does_not_shorten_what_another_is_writing():
@@ -169,13 +189,17 @@ def test_a_damaged_line_in_the_middle_is_skipped_told_and_kept_in_the_file():
     )  # fmt: skip
     for line in damaged:
         files = Memory()
-        files.data[PATH] = jsonl.line(message(1)) + line + jsonl.line(message(3))
+        before = jsonl.line(message(1)) + line + jsonl.line(message(3, role="assistant"))
+        files.data[PATH] = before
         chat = opened(files)
         assert ids(chat) == [1, 3], line
-        assert len(chat.reports) == 1 and "line 2" in chat.reports[0]
+        assert chat.page()["reports"] == chat.reports
+        assert len(chat.reports) == 1 and "byte %d" % len(jsonl.line(message(1))) in chat.reports[0]
         chat.add(message(4))
         chat.flush()
-        assert files.data[PATH] == jsonl.line(message(1)) + line + jsonl.line(message(3)) + jsonl.line(message(4))
+        assert files.data[PATH] == before + jsonl.line(message(4))
+        assert opened(files).reports == [], "the exchange before told it"
+        assert len(opened(files).page()["reports"]) == 1, "who reads it sees it"
 
 
 def test_a_chat_goes_on_behind_a_missing_parent():
@@ -208,7 +232,7 @@ def test_after_a_failure_of_any_step_the_old_or_the_new_is_there_and_never_a_mix
             assert failures == (1 if fail_at <= 6 else 0)
             assert files.data[PATH].startswith(before)
             assert ids(opened(files)) == [1, 2, 3, 4]
-            assert opened(files).reports == [], "no half line is left"
+            assert opened(files).page()["reports"] == [], "no half line is left"
 
 
 def test_a_failed_flush_keeps_the_lines_for_the_next():
@@ -238,7 +262,7 @@ def test_a_first_message_that_is_discarded_leaves_an_empty_chat():
     chat = Store(Memory(), FOLDER, Ids()).create()
     chat.add(message(1))
     chat.discard()
-    assert (chat.heads, chat.list(), chat.title(), chat.updated_s()) == ([], [], "", 0)
+    assert (chat.heads, chat.list(), chat.messages) == ([], [], {})
 
 
 def test_what_could_not_be_read_again_is_refused_when_added():
@@ -264,31 +288,6 @@ def test_the_longest_message_is_read_again():
     assert refusal(SchemaError, chat.add, message(2, "x" * (room + 60)))
     chat.flush()
     assert ids(Store(files, FOLDER, Ids()).open(chat.id)) == [1]
-
-
-def test_a_title_line_names_the_chat_else_the_first_words_of_the_owner():
-    files = Memory()
-    files.data[PATH] = jsonl.line(message(1, "Say hello", "assistant")) + jsonl.line(message(2, "Set  up\nthe Wi-Fi"))
-    assert opened(files).title() == "Set up the Wi-Fi"
-    files.data[PATH] += jsonl.line({"type": "title", "title": "Wi-Fi"}) + jsonl.line({"type": "title", "title": ["x"]})
-    assert opened(files).title() == "Wi-Fi"
-    assert opened(files).reports == []
-
-
-def test_a_long_title_is_cut_at_a_word():
-    assert first_words("one two") == "one two"
-    cut = first_words("word " * 30)
-    assert cut.endswith("word…") and len(cut) <= 49
-    assert first_words("x" * 100) == "x" * 48 + "…"
-
-
-def test_exchanges_are_counted_and_time_is_read_from_the_newest_message():
-    files = Memory()
-    files.data[PATH] = jsonl.line(message(1)) + jsonl.line(message(2, "b", "assistant")) + jsonl.line(message(3))
-    assert opened(files).exchanges() == 2
-    newest = dict(message(4), id="036z951mhjikzik2gsl81gr7l", role="assistant")
-    files.data[PATH] += jsonl.line(newest)
-    assert opened(files).updated_s() == (int(newest["id"], 36) >> 80) // 1000 > 0
 
 
 def test_an_id_that_comes_twice_counts_once():

@@ -1,0 +1,285 @@
+"""All chats of a router, wherever they lie: one door for what is done with a chat besides talking in it.
+
+    CHATS/ID.jsonl      chats            CHATS/archive/   archived ones (archive.py)
+    CHATS/blobs/        documents and images, by their hash
+
+Knows no front-end and no run: who calls sees to it that a chat has one writer at a time. What a list or a search needs
+is loaded with the first one: an idle daemon has nothing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.core.store import Store
+from oasis.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from oasis.chats.archive import Archive
+    from oasis.chats.index import Index, Place
+    from oasis.chats.late import Late
+    from oasis.core.shapes import Json
+    from oasis.core.store import Chat
+    from oasis.core.summary import Hide
+    from oasis.settings import Settings
+    from oasis.system.files import Files
+
+# A list shows a line; what is longer is a text.
+TITLE_CHARS = 200
+_SYNC = ("exchange", "interval", "exit")  # late.py tells what each may lose
+
+
+class Collection:
+    """The chats of one folder. `number(option, default)` gives a setting, `free_bytes(path)` what a disk has left.
+
+    `hide(text, inputs)` gives a text without secrets (core/summary.py); `scratch` is a folder in RAM; `log(text)` tells
+    whoever reads the log.
+    """
+
+    def __init__(
+        self, files: Files, store: Store, folder: str, scratch: str, number: Callable[[str, int], int], hide: Hide,
+        unix_s: Callable[[], int], free_bytes: Callable[[str], int], log: Callable[[str], None],
+        late: Late | None = None,
+    ) -> None:  # fmt: skip
+        self.store = store
+        self._files = files
+        self._folder = folder
+        self._scratch = scratch
+        self._number = number
+        self._hide = hide
+        self._unix_s = unix_s
+        self._free_bytes = free_bytes
+        self._log = log
+        self._late = late
+        self._lock = threading.Lock()  # one archived chat is unpacked at a time
+        self._made: tuple[Archive, Index] | None = None
+
+    def settle(self) -> None:
+        """Make sure, at the start, that the names of all chats are on flash, and clear away what a crash left."""
+        names = self._files.names(self._folder)
+        if names:
+            self._files.sync_folder(self._folder + "/" + names[0])
+        for name in names:
+            if name.endswith(".new"):
+                self._files.remove(self._folder + "/" + name)
+
+    def close(self) -> None:
+        """Sync what the setting `sync` left for later."""
+        if self._late is not None:
+            self._late.settle()
+
+    def open(self, name: str) -> Chat:
+        """Return a chat to write to; an archived one is brought back.
+
+        Raises: UsageError when there is none of that name; StoreError.
+        """
+        if not self.store.has(name) and name in self._archive.paths():
+            self._archive.take(name)
+        return self.store.open(name)
+
+    def items(self) -> list[dict[str, Any]]:
+        """Return what a list tells of each chat, the one last used first.
+
+        Shape: {"id", "title", "exchanges", "updated_unix_s", "size", "archived", "damaged"?: lines}.
+        """
+        found = [self._item(name, entry) for name, entry in self._entries().items()]
+        found.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
+        return found
+
+    def _item(self, name: str, entry: dict[str, Any]) -> dict[str, Any]:
+        from oasis.core import summary
+
+        item: dict[str, Any] = {"id": name, "title": summary.title(entry, self._hide)}
+        item.update({key: entry[key] for key in ("exchanges", "updated_unix_s", "size", "archived")})
+        if entry["damaged"]:
+            item["damaged"] = entry["damaged"]
+        return item
+
+    def page(self, name: str, before: str = "", limit: int = 0) -> Json:
+        """Return a page of a chat, archived or not (core/store.py), with its id and what a list tells of it.
+
+        Raises: UsageError when there is none of that name, or no message `before`; StoreError.
+        """
+        if self.store.has(name):
+            found = self.store.chat(name).page(before, limit)
+            place = self.store.path(name), False
+        else:
+            with self._lock:
+                found = self._archive.open(name).page(before, limit)
+            place = self._archive.paths()[name], True
+        entry = self._index.entry(name, place)
+        return {**(self._item(name, entry) if entry else {"id": name, "title": ""}), **found}
+
+    def rename(self, name: str, title: str) -> None:
+        """Give a chat a title, its inner whitespace as typed; "" takes it back to the first words.
+
+        Raises: UsageError for a title that is none, or no chat; StoreError.
+        """
+        title = title.strip()
+        if len(title) > TITLE_CHARS or "\n" in title or "\r" in title:
+            raise UsageError("a title is one line of at most %d characters" % TITLE_CHARS, "shorten it")
+        chat = self.open(name)
+        chat.note({"type": "title", "title": title, "by": "owner"})
+        chat.flush()
+
+    def archive(self, name: str, is_archived: bool) -> None:
+        """Archive a chat, or bring it back; what is so already stays so.
+
+        Raises: UsageError when there is none of that name; StoreError.
+        """
+        if not is_archived:
+            self.open(name)
+        elif self.store.has(name):
+            self._archive.put(name, self._unix_s())
+        else:
+            self._check(name)
+
+    def delete(self, name: str) -> None:
+        """Delete a chat, and the documents that were in no other, for good.
+
+        Raises: UsageError when there is none of that name; StoreError.
+        """
+        from oasis.chats import orphans
+
+        self._check(name)
+        blobs = orphans.named(self._pieces(name)) if self._files.names(self._blobs) else set()
+        # The archive first: a power cut in between must not bring an older state of the chat back.
+        if self.store.has(name):
+            self._archive.remove(name)
+            self.store.delete(name)
+        else:
+            self._archive.remove(name)
+        if blobs:
+            orphans.remove(self._files, self._blobs, blobs, (self._pieces(other) for other in self._places()))
+
+    def forget(self, message: str, chat: str = "") -> str:
+        """Take what one message says off the flash; return its chat, which is looked for when it is not given.
+
+        Raises: UsageError when there is no such message; StoreError, and nothing is forgotten.
+        """
+        name = chat or self.chat_of(message)
+        self._check(name)
+        is_archived = not self.store.has(name)
+        self.open(name).forget(message)
+        self._index.drop(name)
+        if is_archived:
+            self._archive.put(name, self._unix_s())
+        return name
+
+    def chat_of(self, message: str) -> str:
+        """Return the chat that holds a message.
+
+        Raises: UsageError when none does.
+        """
+        from oasis.chats import search
+
+        for name in self._places():
+            if search.has_message(self._pieces(name), message):
+                return name
+        raise UsageError("no chat has a message %r" % message, "its id stands in: oasis show CHAT")
+
+    def search(self, text: str, limit: int = 0) -> dict[str, Any]:
+        """Search all chats, archived too; see search.py.
+
+        Raises: UsageError for words that cannot be looked for.
+        """
+        from oasis.chats import search
+
+        wanted = search.terms(text)
+        limit = min(limit, search.RESULTS_MAX) if limit > 0 else search.RESULTS
+        chats = ((name, self._pieces(name)) for name in self._places())
+        return search.search(chats, wanted, limit, lambda words: self._hide(words, []))
+
+    def make_room(self, needed: int = 0) -> list[str]:
+        """See that an exchange fits the quota; return what a person is to be told of the archived chats that went.
+
+        Raises: StoreError when it does not fit; nothing is removed then.
+        """
+        from oasis.chats import quota
+
+        used = self.used_bytes()
+        limit = quota.limit_bytes(self._number("quota", 0), used, self._free_bytes(self._folder))
+        needed += quota.EXCHANGE_BYTES
+        if used + needed <= limit:
+            return []
+        entries = self._entries()
+        archived = [name for name in entries if entries[name]["archived"]]
+        archived.sort(key=lambda name: (entries[name]["updated_unix_s"], name))
+        sizes = [(name, entries[name]["size"]) for name in archived]
+        titles = {name: self._item(name, entries[name])["title"] for name in archived}
+        told = []
+        for name in quota.make_room(used, limit, needed, sizes, self.delete):
+            told.append('the archived chat "%s" (%s) was deleted: chats have no more room' % (titles[name], name))
+            self._log(told[-1])
+        return told
+
+    def used_bytes(self) -> int:
+        """Return what all chats and their documents take."""
+        size = self._files.size
+        found = sum(size(path) for path, _ in self._places().values())
+        return found + sum(size(self._blobs + "/" + name) for name in self._files.names(self._blobs))
+
+    def _check(self, name: str) -> None:
+        if not self.store.has(name) and name not in self._archive.paths():
+            raise UsageError("there is no chat %r" % name, "list them with: oasis list")
+
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        return self._index.entries(self._places())
+
+    def _places(self) -> dict[str, Place]:
+        """Return {id: (path, is archived)}, the newest first, archived ones behind the others."""
+        found: dict[str, Place] = {name: (self.store.path(name), False) for name in self.store.names()}
+        found.update({name: (path, True) for name, path in self._archive.paths().items()})
+        return found
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        path = self.store.path(name) if self.store.has(name) else self._archive.paths().get(name, "")
+        return self._archive.pieces(path) if path else iter(())
+
+    @property
+    def _blobs(self) -> str:
+        return self._folder + "/blobs"
+
+    @property
+    def _archive(self) -> Archive:
+        return self._parts()[0]
+
+    @property
+    def _index(self) -> Index:
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[Archive, Index]:
+        if self._made is None:
+            from oasis.chats.archive import Archive
+            from oasis.chats.index import Index
+
+            packs = self._number("archive_gzip", 1) != 0
+            folder = self._folder + "/archive"
+            archive = Archive(self._files, self.store, folder, self._scratch + "/unpacked", packs)
+            self._made = archive, Index(self._files, self._scratch + "/chats", self._hide, archive.pieces, self._log)
+        return self._made
+
+
+def gather(
+    files: Files, settings: Settings, scratch: str, new_id: Callable[[], str], hide: Hide, unix_s: Callable[[], int],
+    free_bytes: Callable[[str], int], log: Callable[[str], None],
+) -> Collection:  # fmt: skip
+    """Return the chats that the settings name, settled.
+
+    Raises: SettingsError; StoreError.
+    """
+    folder = settings.chat_folder()
+    mode = settings.choice("sync", _SYNC)
+    late = None
+    if mode != _SYNC[0]:
+        from oasis.chats.late import INTERVAL_S, Late
+
+        late = Late(files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
+    store = Store(files, folder, new_id, late)
+    chats = Collection(files, store, folder, scratch, settings.number, hide, unix_s, free_bytes, log, late)
+    chats.settle()
+    return chats

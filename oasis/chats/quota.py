@@ -1,0 +1,46 @@
+"""How much of the flash chats may take, and what goes when it is full: the oldest archived chats, and never silently.
+
+Without a setting it is the smaller of 2 MiB and a tenth of what the file system of the chats has for them; `quota` in
+KiB says something else, for a disk on USB. Nothing archived left: new messages are refused, reading goes on.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+QUOTA_BYTES = 2 * 1024 * 1024
+SHARE = 10
+# An exchange with a few calls of tools; a longer one may go beyond the quota once.
+EXCHANGE_BYTES = 16 * 1024
+
+
+def limit_bytes(quota_kib: int, used: int, free: int) -> int:
+    """Return how many bytes the chats may take; `quota_kib` is the owner's word, 0 for none."""
+    return quota_kib * 1024 if quota_kib else min(QUOTA_BYTES, (used + free) // SHARE)
+
+
+def make_room(
+    used: int, limit: int, needed: int, archived: Iterable[tuple[str, int]], remove: Callable[[str], None]
+) -> list[str]:
+    """Remove archived chats, (id, bytes) the oldest first, until `needed` bytes fit; return the ids of those removed.
+
+    Raises: StoreError when there is not enough of them; then none is removed.
+    """
+    chosen: list[str] = []
+    for name, size in archived:
+        if used + needed <= limit:
+            break
+        chosen.append(name)
+        used -= size
+    if used + needed > limit:
+        raise StoreError(
+            "the chats take %d KiB, and %d KiB are allowed" % (used // 1024, limit // 1024),
+            "delete or archive chats, or raise the option quota of oasis.main",
+        )
+    for name in chosen:
+        remove(name)
+    return chosen

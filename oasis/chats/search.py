@@ -1,0 +1,158 @@
+"""Search over all chats: words and "phrases in quotes", in any case, all of them in one message.
+
+The bytes are searched first, in blocks; only lines that may hold every word are parsed, so that ten megabytes take the
+time of reading them. JSON writes some characters in other ways, and some letters fold to others: bytes that could hold
+such are parsed as well, nothing is missed.
+"""
+
+from __future__ import annotations
+
+from oasis.chats.archive import whole_lines
+from oasis.core import entries
+from oasis.core.schema import blocks
+from oasis.errors import StoreError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from oasis.core.shapes import Message
+
+    Term = tuple[str, bytes]  # folded, and what of it stands in the bytes of every line that holds it
+
+WORDS_CHARS = 256
+RESULTS = 50
+RESULTS_MAX = 200
+# A search is a call that somebody waits for; chats on a disk may be more than that.
+SEARCH_BYTES = 64 * 1024 * 1024
+SNIPPET_CHARS = 160
+_BEFORE_CHARS = 40
+# Letters that fold to plain ones (ß ſ K ﬁ ŉ ǰ ẖ İ and their kin), and characters that are written as numbers.
+_STRANGE = (
+    b"\xc3\x9f",
+    b"\xc5\xbf",
+    b"\xe2\x84\xaa",
+    b"\xef\xac",
+    b"\xc5\x89",
+    b"\xc7\xb0",
+    b"\xe1\xba",
+    b"\xc4\xb0",
+    b"\\u",
+)
+# What JSON may write in another way than it is.
+_ESCAPED = '"\\/'
+
+
+def terms(text: str) -> list[Term]:
+    """Return what is looked for.
+
+    Raises: UsageError when there is nothing, or too much, to look for.
+    """
+    if len(text) > WORDS_CHARS:
+        raise UsageError("a search of more than %d characters" % WORDS_CHARS, "a few words are enough")
+    pieces = text.split('"')
+    found = [word for piece in pieces[::2] for word in piece.split()]
+    found += [" ".join(piece.split()) for piece in pieces[1::2] if piece.strip()]
+    if not found:
+        raise UsageError("there is no word to search for", 'words, or a "phrase in quotes"')
+    return [(word.casefold(), _needle(word.casefold())) for word in found]
+
+
+def _needle(folded: str) -> bytes:
+    """Return the longest piece of a word that stands in the bytes as it is, or in capitals."""
+    plain = "".join([char if " " < char < "\x7f" and char not in _ESCAPED else "\n" for char in folded])
+    return max(plain.split("\n"), key=len).encode()
+
+
+def search(
+    chats: Iterable[tuple[str, Iterator[bytes]]], wanted: list[Term], limit: int, hide: Callable[[str], str]
+) -> dict[str, object]:
+    """Search chats, (id, pieces of bytes); `hide(text)` gives a text without secrets, before anything is looked for.
+
+    Shape: {"results": [{"chat", "message", "role", "snippet"}], "more": whether it ended before all was searched,
+    "reports"}.
+    """
+    found: list[dict[str, object]] = []
+    reports: list[str] = []
+    room = SEARCH_BYTES
+    for name, pieces in chats:
+        try:
+            for block in whole_lines(pieces):
+                room -= len(block)
+                for message in _messages(block, wanted):
+                    snippet = _snippet(message, wanted, hide)
+                    if snippet:
+                        if len(found) == limit:
+                            return {"results": found, "more": True, "reports": reports}
+                        found.append(
+                            {"chat": name, "message": message["id"], "role": message["role"], "snippet": snippet}
+                        )
+                if room < 0:
+                    return {"results": found, "more": True, "reports": reports}
+        except StoreError as error:
+            reports.append(error.message)
+    return {"results": found, "more": False, "reports": reports}
+
+
+def _messages(block: bytes, wanted: list[Term]) -> Iterator[Message]:
+    if not _may_hold(block, wanted):
+        return
+    for line in block.split(b"\n")[:-1]:
+        if _may_hold(line, wanted):
+            message = entries.message(0, line, [])
+            if message is not None:
+                yield message
+
+
+def _may_hold(raw: bytes, wanted: list[Term]) -> bool:
+    low = raw.lower()
+    for _, needle in wanted:
+        if needle not in low:
+            return any(mark in raw for mark in _STRANGE)
+    return True
+
+
+def _snippet(message: Message, wanted: list[Term], hide: Callable[[str], str]) -> str:
+    """Return the words around the first find, "" when the message does not hold all words."""
+    text = " ".join(hide("\n".join(_texts(message))).split())
+    folded = text.casefold()
+    places = [folded.find(term) for term, _ in wanted]
+    if min(places) < 0:
+        return ""
+    at = max(_unfolded(text, min(places)) - _BEFORE_CHARS, 0)
+    return ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
+
+
+def _texts(message: Message) -> list[str]:
+    found = []
+    for block in blocks(message):
+        for item in block["content"] if block["type"] == "tool_result" else [block]:
+            if item["type"] == "text":
+                found.append(item["text"])
+            elif "name" in item and item["type"] in ("document", "image"):
+                found.append(item["name"])
+    return found
+
+
+def _unfolded(text: str, place: int) -> int:
+    """Return where in a text a place of the folded text is: some letters fold to two."""
+    if len(text.casefold()) == len(text):
+        return place
+    size = 0
+    for at, char in enumerate(text):
+        if size >= place:
+            return at
+        size += len(char.casefold())
+    return len(text)
+
+
+def has_message(pieces: Iterator[bytes], name: str) -> bool:
+    """Return whether the bytes of a chat hold a message of this id."""
+    mark = name.encode()
+    for block in whole_lines(pieces):
+        if mark in block:
+            for line in block.split(b"\n")[:-1]:
+                found = entries.message(0, line, []) if mark in line else None
+                if found is not None and found["id"] == name:
+                    return True
+    return False
