@@ -229,21 +229,6 @@ class Runs:
             with self._lock:
                 self._held.remove(chat)
 
-    def alone(self, chat: str, work: Callable[[], Any]) -> Any:
-        """Do something with a chat that nobody answers meanwhile; return what `work()` returns.
-
-        Raises: UsageError when the chat is being answered; what work raises.
-        """
-        with self._lock:
-            if chat in self._held or any(run.chat == chat for run in self._runs.values() if not run.is_ended()):
-                raise UsageError("chat %s is being answered" % chat, "wait for it, or stop it first")
-            self._held.add(chat)
-        try:
-            return work()
-        finally:
-            with self._lock:
-                self._held.remove(chat)
-
     def get(self, name: str) -> Run:
         """Return a run.
 
