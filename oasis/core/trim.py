@@ -1,0 +1,325 @@
+"""What of a thread fits into a model's context: an estimate of tokens, a budget, and what is left out.
+
+Works on messages alone; imports under MicroPython. The order in which things go, until the rest fits:
+
+ 1. the oldest exchanges, each whole; files that the newest question continues go last
+ 2. in the newest exchange, the oldest rounds of tool calls, each with its results; the last round stays
+ 3. the longest texts of results are cut in their middle, with a marker
+
+System messages and the owner's newest message stay as they are, and no result stands without its call. A summary, when
+the caller has one, stands where the exchanges were and has the taint of all that is left out. Words that a tool gave
+for the owner alone are not in what is returned. What fits is returned unchanged: trimming twice is trimming once.
+"""
+
+from oasis.core import jsonl
+from oasis.core.schema import OPAQUE, blocks, taint_of
+from oasis.core.thread import CONTEXT_MESSAGES
+
+if False:  # annotations only
+    from oasis.core.shapes import Block, Json, Message
+
+# Of a model of which nobody said how much it takes: local servers often start with 8,192 or more.
+WINDOW_TOKENS = 8192
+# Kept free for the answer, where nobody said how long it may be: at most a quarter of the window.
+ANSWER_TOKENS = 4096
+# One part in twenty of the window stays free for what the service's own template puts around messages.
+SLACK = 20
+# Less holds no question with its answer; whoever has a smaller window is told that it is too small.
+LEAST_TOKENS = 256
+
+# Tokens that a service puts around a message, and around a call or a result.
+MESSAGE_TOKENS = 4
+BLOCK_TOKENS = 8
+# The largest that the vendors count for one picture in their usual resolution.
+IMAGE_TOKENS = 1600
+# Bytes of a file to a token: text as text; a page of a PDF of 30 kB counts 2,000 or so, as text and as picture.
+_TEXT_BYTES = 3
+_FILE_BYTES = 12
+
+# A result is not cut below this: its first and last lines still say what it was.
+CUT_CHARS = 600
+# A summary that takes more than this part of the budget is cut as well.
+_SUMMARY_PART = 4
+_SUMMARY = "[Summary of %d earlier messages that are left out here; a model wrote it, not the owner:]\n%s"
+_MARKER = "\n[… %d characters are left out here …]\n"
+
+# Hundredths of a token to a character. Digits one by one, as several vocabularies have them; marks and line ends from
+# UCI and JSON; letters from languages that are not English.
+_LETTER, _DIGIT, _MARK, _BLANK, _LINE = 32, 120, 55, 6, 20
+_DIGITS = "0123456789"
+_MARKS = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+# First code point beyond -> hundredths: Cyrillic is known better than its neighbours.
+_SCRIPTS = ((0x400, 110), (0x530, 55), (0x800, 110), (0x10000, 120), (0x110000, 300))
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a text is: rather too many than too few."""
+    hundredths = 0
+    others = 0
+    if len(text.encode("utf-8")) != len(text):
+        for char in text:
+            if char > "\x7f":
+                others += 1
+                hundredths += _of_script(ord(char))
+    marks = sum([text.count(char) for char in _MARKS])
+    digits = sum([text.count(char) for char in _DIGITS])
+    blanks = text.count(" ")
+    lines = text.count("\n") + text.count("\t")
+    letters = len(text) - others - marks - digits - blanks - lines
+    hundredths += _LETTER * letters + _MARK * marks + _DIGIT * digits + _BLANK * blanks + _LINE * lines
+    return (hundredths + 99) // 100
+
+
+def _of_script(code: int) -> int:
+    for beyond, hundredths in _SCRIPTS:
+        if code < beyond:
+            return hundredths
+    return _SCRIPTS[-1][1]
+
+
+def message_tokens(message: "Message") -> int:
+    """Return about how many tokens a message is."""
+    return MESSAGE_TOKENS + sum([block_tokens(block) for block in blocks(message)])
+
+
+def block_tokens(block: "Block") -> int:
+    """Return about how many tokens a block is; what a service wants back unchanged beside it is not counted."""
+    kind = block["type"]
+    if kind in ("text", "thinking"):
+        return tokens(block["text"])
+    if kind == "tool_use":
+        return BLOCK_TOKENS + tokens(block["name"]) + tokens(jsonl.dumps(block["input"]))
+    if kind == "tool_result":
+        return BLOCK_TOKENS + sum([block_tokens(item) for item in block["content"]])
+    if kind == "image":
+        return IMAGE_TOKENS
+    if kind == "document":
+        is_text = block["media_type"].startswith("text/") or block["media_type"] == "application/json"
+        size_bytes: int = block.get("size_bytes", 0)
+        return BLOCK_TOKENS + size_bytes // (_TEXT_BYTES if is_text else _FILE_BYTES)
+    return tokens(jsonl.dumps(block)) if kind in OPAQUE else 0
+
+
+def budget(window_tokens: int = 0, answer_tokens: int = 0, tools: "list[Json] | None" = None) -> int:
+    """Return how many tokens of messages a model takes.
+
+    `window_tokens` is the whole context of the model, `answer_tokens` the longest answer asked for, 0 where it is not
+    known; `tools` are the tool specs sent along.
+    """
+    window = window_tokens or WINDOW_TOKENS
+    answer = answer_tokens or min(ANSWER_TOKENS, window // 4)
+    specs = sum([BLOCK_TOKENS + tokens(jsonl.dumps(spec)) for spec in tools or []])
+    return max(window - answer - specs - window // SLACK, LEAST_TOKENS)
+
+
+def fit(
+    messages: "list[Message]", budget_tokens: int, summary: str = "", most: int = CONTEXT_MESSAGES
+) -> "dict[str, Json]":
+    """Return the part of a context that fits into a budget; the given messages are not changed.
+
+    `summary` tells, in a model's words, what a call without it named as left out; `most` caps the count of messages.
+    Shape: {"messages", "tokens": about, "left_out": [messages], "left_out_tokens", "cut": how many results were cut,
+    "is_over": whether even the least is too much}.
+    """
+    given = [_for_model(message) for message in messages]
+    space = _Space(given, budget_tokens, most, summary)
+    for group in _groups(given):
+        if space.fits():
+            break
+        space.drop(group)
+    space.drop_results_without_call()
+    kept = space.kept()
+    cut = _cut_results(kept, space.excess())
+    total = sum([message_tokens(message) for message in kept])
+    left_out = [message for at, message in enumerate(messages) if at in space.dropped]
+    return {
+        "messages": kept,
+        "tokens": total,
+        "left_out": left_out,
+        "left_out_tokens": sum([message_tokens(message) for message in left_out]),
+        "cut": cut,
+        "is_over": total > budget_tokens,
+    }
+
+
+def _for_model(message: "Message") -> "Message":
+    """Return a message without words for the owner alone; itself when it has none."""
+    if not any(["user_only" in block for block in blocks(message)]):
+        return message
+    shown = dict([(key, message[key]) for key in message])
+    shown["content"] = [dict([(key, block[key]) for key in block if key != "user_only"]) for block in blocks(message)]
+    return shown
+
+
+class _Space:
+    """The messages that are still in, and how much they take. `dropped` holds places in the list given."""
+
+    def __init__(self, given: "list[Message]", budget_tokens: int, most: int, summary: str) -> None:
+        self._given = given
+        self._budget = budget_tokens
+        self._most = most
+        self._summary = summary
+        self._sizes = [message_tokens(message) for message in given]
+        self._total = sum(self._sizes)
+        self._parts: dict[int, Message] = {}  # messages of which only some results are left
+        self.dropped: set[int] = set()
+        self._summary_tokens = message_tokens(self._told()) if summary else 0
+
+    def fits(self) -> bool:
+        return self.excess() <= 0 and len(self._given) - len(self.dropped) <= self._most
+
+    def excess(self) -> int:
+        """Return the tokens that are too many."""
+        return self._total + (self._summary_tokens if self.dropped else 0) - self._budget
+
+    def drop(self, places: "list[int]") -> None:
+        for place in places:
+            self.dropped.add(place)
+            self._total -= self._sizes[place]
+
+    def drop_results_without_call(self) -> None:
+        """Drop the results of calls that were dropped: of branches that join, some stand far from their call."""
+        if not self.dropped:
+            return
+        called: dict[str, int] = {}
+        for place, message in enumerate(self._given):
+            found = blocks(message)
+            for block in found:
+                if block["type"] == "tool_use":
+                    called[block["id"]] = place
+            left = [block for block in found if not self._is_lost(block, called)]
+            if place not in self.dropped and len(left) < len(found):
+                self._keep_part(place, left)
+
+    def _is_lost(self, block: "Block", called: "dict[str, int]") -> bool:
+        return block["type"] == "tool_result" and called.get(block["tool_use_id"], -1) in self.dropped
+
+    def _keep_part(self, place: int, left: "list[Block]") -> None:
+        if not left:
+            self.drop([place])
+            return
+        part = dict([(key, self._given[place][key]) for key in self._given[place]])
+        part["content"] = left
+        self._parts[place] = part
+        self._total -= self._sizes[place] - message_tokens(part)
+
+    def kept(self) -> "list[Message]":
+        """Return what is left, the summary behind the first system messages."""
+        found = [self._parts.get(place, self._given[place]) for place in range(len(self._given)) if self._is_in(place)]
+        if self.dropped and self._summary:
+            first = 0
+            while first < len(found) and found[first]["role"] == "system":
+                first += 1
+            found.insert(first, self._told())
+        return found
+
+    def _is_in(self, place: int) -> bool:
+        return place not in self.dropped
+
+    def _told(self) -> "Message":
+        limit = max(self._budget // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
+        count = sum([self._given[place].get("summary_of", 1) for place in self.dropped])
+        message: Message = {
+            "role": "user",
+            "content": _SUMMARY % (count, _shortened(self._summary, limit)),
+            "summary_of": count,
+        }
+        taint: list[str] = []
+        for place in sorted(self.dropped):
+            taint += [label for label in taint_of(self._given[place]) if label not in taint]
+        if taint:
+            message["taint"] = taint
+        return message
+
+
+def _groups(given: "list[Message]") -> "list[list[int]]":
+    """Return the places of what can be left out, in the order in which it goes."""
+    owners = [place for place, message in enumerate(given) if message["role"] == "user"]
+    newest = owners[-1] if owners else -1
+    exchanges: list[list[int]] = []
+    for place in range(newest):
+        if given[place]["role"] == "system":
+            continue
+        if given[place]["role"] == "user" or not exchanges:
+            exchanges.append([])
+        exchanges[-1].append(place)
+    needed = given[newest].get("continues", []) if owners else []
+    files = [group for group in exchanges if len(group) == 1 and given[group[0]].get("id") in needed]
+    return [group for group in exchanges if group not in files] + files + _rounds(given, newest + 1)[:-1]
+
+
+def _rounds(given: "list[Message]", first: int) -> "list[list[int]]":
+    """Return the places of each answer of the newest exchange, with the results of its calls."""
+    rounds: list[list[int]] = []
+    for place in range(first, len(given)):
+        role = given[place]["role"]
+        if role == "assistant" or (role == "tool" and not rounds):
+            rounds.append([])
+        if role != "system":
+            rounds[-1].append(place)
+    return rounds
+
+
+def _cut_results(kept: "list[Message]", excess: int) -> int:
+    """Cut the longest texts of results, longest first, until `excess` tokens are gone; return how many were cut.
+
+    Puts new messages into `kept`; those given stay as they are.
+    """
+    cut: set[tuple[int, int, int]] = set()
+    while excess > 0:
+        size, place = _longest(kept, cut)
+        if not size:
+            break
+        cut.add(place)
+        text = _result_text(kept, place)
+        wanted = max(size - excess, 0) * len(text) // size - len(_MARKER)
+        shorter = _shortened(text, max(wanted, CUT_CHARS))
+        while tokens(shorter) > size - excess and len(shorter) > CUT_CHARS:
+            wanted = min(wanted, len(shorter)) * 7 // 8
+            shorter = _shortened(text, max(wanted, CUT_CHARS))
+        _replace(kept, place, shorter)
+        excess -= size - tokens(shorter)
+    return len(cut)
+
+
+def _longest(kept: "list[Message]", cut: "set[tuple[int, int, int]]") -> "tuple[int, tuple[int, int, int]]":
+    """Return the tokens and the place of the longest text of a result that can be cut, 0 when there is none."""
+    best, where = 0, (0, 0, 0)
+    for at, message in enumerate(kept):
+        for number, block in enumerate(blocks(message)):
+            items = block["content"] if block["type"] == "tool_result" else []
+            for index, item in enumerate(items):
+                place = (at, number, index)
+                if item["type"] != "text" or len(item["text"]) <= CUT_CHARS or place in cut:
+                    continue
+                size = tokens(item["text"])
+                if size > best:
+                    best, where = size, place
+    return best, where
+
+
+def _result_text(kept: "list[Message]", place: "tuple[int, int, int]") -> str:
+    return str(blocks(kept[place[0]])[place[1]]["content"][place[2]]["text"])
+
+
+def _replace(kept: "list[Message]", place: "tuple[int, int, int]", text: str) -> None:
+    at, number, index = place
+    message = dict([(key, kept[at][key]) for key in kept[at]])
+    content = list(message["content"])
+    block = dict([(key, content[number][key]) for key in content[number]])
+    items = list(block["content"])
+    items[index] = dict([(key, items[index][key]) for key in items[index]], text=text)
+    block["content"] = items
+    content[number] = block
+    message["content"] = content
+    kept[at] = message
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters: its beginning, a marker, its end."""
+    if len(text) <= limit:
+        return text
+    room = max(limit - len(_MARKER) - 8, 2)  # the number in the marker has at most as many digits
+    first = room * 2 // 3
+    last = room - first
+    return text[:first] + _MARKER % (len(text) - room) + text[len(text) - last :]
