@@ -54,13 +54,22 @@ _BY_WORDS = (
     ("api key not valid", "authentication"),
     ("authentication", "authentication"),
     ("model_not_found", "not_found"),
-    ("does not support tools", "no_tools"),
     ("tool_use_failed", "bad_tool_call"),
     ("rate_limit_exceeded", "rate_limit"),
     ("overloaded", "overloaded"),
     ("loading model", "overloaded"),
     ("provider_unavailable", "overloaded"),
 )
+
+# How services say that a model, or they, take no tools; the statuses differ (400, 404, 405, 422, 500).
+# Source: Ollama, OpenRouter, vLLM, llama.cpp, Groq, Google, DeepInfra, OpenAI and Azure, reports on their error bodies.
+_NO_TOOLS = (
+    "does not support tool", "does not support function call", "support tool use", "tools is not supported",
+    "tools are not supported", "tool calling is not supported", "tool calling` is not supported",
+    "tool use is not supported", "function calling is not supported", "function calling is not enabled",
+    "supports tool calling for this model", "unsupported param: tools", "tools param requires",
+    "argument supplied: tools", "requires --enable-auto-tool-choice",
+)  # fmt: skip
 
 _RETRYABLE = ("timeout", "conflict", "rate_limit", "overloaded", "server", "bad_tool_call")
 
@@ -78,7 +87,7 @@ _HINTS = {
     "rate_limit": "wait a little and try again",
     "overloaded": "try again in a minute or choose another service",
     "server": "try again; if it stays, look at the status page of the service",
-    "no_tools": "choose a model that can call tools",
+    "no_tools": "choose a model that can call tools, or set tool_mode 'none' for this service",
     "bad_tool_call": "ask again in other words or choose a stronger model",
     "redirect": "enter the address it names as base_url",
     "portal": "open a web page in a browser and log in to the network (captive portal), or check base_url and proxy",
@@ -169,6 +178,8 @@ def _judged(label: str, status: int, headers: dict[str, str], words: str, codes:
 
 def _kind(status: int, words: str, codes: str) -> str:
     both = codes + " " + words.lower()
+    if status not in (401, 402) and any(part in both for part in _NO_TOOLS):
+        return "no_tools"
     if status not in (401, 402, 404, 413):
         for part, kind in _BY_WORDS:
             if part in both:

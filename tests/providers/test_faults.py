@@ -66,6 +66,40 @@ def test_kinds_by_words(status, body, code):
 
 
 @pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "stablelm2:latest does not support tools"),
+        (404, "No endpoints found that support tool use. To learn more, see the documentation"),
+        (400, "`tool calling` is not supported with this model"),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+        (400, "Function calling is not enabled for models/gemma-3-12b-it"),
+        (405, "Tool calling is not supported for model: some/model"),
+        (404, "tools is not supported in this model. For a list of supported models, refer to the guide"),
+        (404, "Unrecognized request argument supplied: tools"),
+        (500, "Unsupported param: tools"),
+        (500, "tools param requires --jinja flag"),
+        (400, "deepseek-reasoner does not support Function Calling"),
+    ],
+)
+def test_all_the_ways_to_say_that_there_are_no_tools(status, words):
+    error = read(status, {"error": {"message": words}})
+    assert (error["code"], error["retryable"]) == ("no_tools", False) and "tool_mode" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "Invalid schema for function 'configure': 'x' is not supported"),
+        (404, "model 'toolbox' not found"),
+        (401, "this key does not support tools"),
+        (400, "tools.0.input_schema: unsupported keyword"),
+    ],
+)
+def test_other_failures_are_not_taken_for_missing_tools(status, words):
+    assert read(status, {"error": {"message": words}})["code"] != "no_tools"
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"error": {"message": "slow down"}},
