@@ -4,7 +4,9 @@ The model and the tools enter as callables; the ending, whatever it is, becomes 
 socket and no settings.
 
     ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers), and may
-                                     get {"type": "taint", "taint": [whose words are in the answer]}
+                                     get {"type": "taint", "taint": [whose words are in the answer]}, and
+                                     {"type": "fences"}: this model cannot call tools, its answer may hold commands in
+                                     fenced blocks, which stand for calls; without that, a block is only something said
     call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
 
@@ -20,6 +22,7 @@ from oasis.errors import OasisError, ProviderError
 if False:  # annotations only
     from oasis.core.shapes import Any, Block, Callable, Message
     from oasis.core.store import Chat
+    from oasis.tools.fences import Written
 
     Event = dict[str, Any]
     OnEvent = Callable[[Event], None]
@@ -64,6 +67,7 @@ class Turn:
         self._is_cancelled = is_cancelled
         self._source = source
         self._taint: list[str] = []  # of what the model was sent last
+        self._written: Written | None = None
         self.stop_reason = ""
 
     def run(self) -> str:
@@ -114,6 +118,8 @@ class Turn:
                 collector.drop_calls()
             if not collector.says_something():
                 raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
+            if collector.is_fenced and not collector.has_calls():
+                self._read_fences(collector, bool(tools))
         except Exception as failure:
             # The cut answer is kept for the reader; its calls were never run and do not stay.
             collector.drop_calls()
@@ -122,6 +128,16 @@ class Turn:
                 self._store(self._message(collector))
             raise
         return self._store(self._message(collector))
+
+    def _read_fences(self, collector: _Collector, may_call: bool) -> None:
+        """Make calls of the commands in an answer's blocks; tell the owner which are none."""
+        from oasis.tools import fences  # only models without tools need it
+
+        self._written = self._written or fences.Written(self._new_id)
+        calls, note = self._written.read(collector.text(), collector.stop_reason == "max_tokens", may_call)
+        collector.add_calls(calls)
+        if note:
+            self._emit("note", text=note)
 
     def _message(self, collector: _Collector) -> Message:
         self.stop_reason = collector.stop_reason
@@ -150,6 +166,8 @@ class Turn:
             for number, call in enumerate(calls):
                 self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
                 text, is_error, taint = self._run_call(number, call)
+                if self._written and number == len(calls) - 1 and self._written.remark:
+                    text += "\n" + self._written.remark
                 results.append(schema.tool_result(call, text, is_error, taint))
                 self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
         finally:
@@ -161,6 +179,8 @@ class Turn:
             return _TOO_MANY, True, []
         if self._is_cancelled():
             return _STOPPED, True, []
+        if self._written and call["id"] in self._written.refusals:
+            return self._written.refusals[call["id"]], True, []
         arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
         return self._call_tool(call["name"], arguments, self._taint)
 
@@ -202,6 +222,7 @@ class _Collector:
         self.stop_reason = "other"
         self.model = ""
         self.error: ProviderError | None = None
+        self.is_fenced = False
 
     def take(self, event: Event) -> None:
         self._look()
@@ -220,6 +241,8 @@ class _Collector:
             self.usage.update(event["usage"])
         elif kind == "taint":
             self.taint += event["taint"]
+        elif kind == "fences":
+            self.is_fenced = True
         elif kind == "done":
             self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
             self.model = event.get("model", "")
@@ -248,6 +271,18 @@ class _Collector:
         """Return the content so far; texts without a character are left out."""
         self._seal()
         return [block for block in self._blocks if block.get("text", " ") or "provider_metadata" in block]
+
+    def text(self) -> str:
+        return "\n".join(block["text"] for block in self.blocks() if block["type"] == "text")
+
+    def has_calls(self) -> bool:
+        return any(block["type"] == "tool_use" for block in self._blocks)
+
+    def add_calls(self, calls: list[Block]) -> None:
+        self._seal()
+        self._blocks += calls
+        if calls:
+            self.stop_reason = "tool_use"
 
     def drop_calls(self) -> None:
         self._seal()

@@ -38,6 +38,7 @@ if False:  # annotations only
 # A message longer than this is a file, and files are attached, not typed.
 MESSAGE_CHARS = 32 * 1024
 _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
+_OUTPUT = ("delta", "thinking", "tool_use")
 
 
 class Exchanges:
@@ -56,6 +57,7 @@ class Exchanges:
         self._offline = offline
         self._new_id = new_id
         self._unix_s = unix_s
+        self._without_tools: set[tuple[str, ...]] = set()  # services that said that they know no tools
 
     def start(
         self, message: str, chat: str = "", service: str = "", continues: list[str] | None = None,
@@ -131,7 +133,7 @@ class Exchanges:
             self._ask(service, run) if is_model else self._ask_offline,
             lambda name, arguments, taint: self._registry.call(name, arguments, operator.seeing(taint)),
             self._registry.specs(),
-            _system_prompt(),
+            _prompts()["system"],
             self._new_id,
             run.emit,
             run.is_cancelled,
@@ -173,16 +175,30 @@ class Exchanges:
         }
 
         hide = self._shop.redactor.hide
+        place = tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
 
-        def hear(event: dict[str, Any], on_event: OnEvent) -> None:
-            on_event(hide(event) if event["type"] == "error" else event)  # a service may repeat what it was sent
+        def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+            def hear(event: dict[str, Any]) -> None:
+                # A service may repeat what it was sent.
+                on_event(hide(event) if event["type"] == "error" else event)
 
-        def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
             # The descriptions of tools are our own words; what could be secret is in the messages.
             sent = [_outgoing(message, hide(message, run.chat)) for message in messages]
-            self._models.chat(
-                {**request, "messages": sent, "tools": tools}, lambda event: hear(event, on_event), run.is_cancelled
-            )
+            self._models.chat({**request, "messages": sent, "tools": tools}, hear, run.is_cancelled)
+
+        def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+            if service["tool_mode"] != "none" and place not in self._without_tools:
+                first = _First(on_event)
+                send(_instructed(messages, "tools" if tools else ""), tools, first.take if tools else on_event)
+                if not first.has_no_tools:
+                    return
+                self._without_tools.add(place)
+                run.emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
+            from oasis.tools import fences  # only models without tools need it
+
+            on_event({"type": "fences"})
+            told = [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")]
+            send(told, [], on_event)
 
         return ask
 
@@ -192,6 +208,22 @@ class Exchanges:
             on_event(event)
             if any(name in jsonl.dumps(event) for name in facts.names):
                 on_event({"type": "taint", "taint": [DEVICES]})
+
+
+class _First:
+    """The events of a service's answer up to the news, before a word, that it knows no tools."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+        self._has_output = False
+        self.has_no_tools = False
+
+    def take(self, event: dict[str, Any]) -> None:
+        self._has_output = self._has_output or event["type"] in _OUTPUT
+        if event["type"] == "error" and event["error"]["code"] == "no_tools" and not self._has_output:
+            self.has_no_tools = True
+        else:
+            self._on_event(event)
 
 
 class _Listening:
@@ -222,6 +254,14 @@ def _nothing() -> None:
     """Flush the chat of a run that has none."""
 
 
-def _system_prompt() -> str:
+def _instructed(messages: list[Message], part: str) -> list[Message]:
+    """Return messages that begin with how this service acts on the router; "" for not at all any more."""
+    if not part:
+        return messages
+    return [{**messages[0], "content": "%s\n%s" % (messages[0]["content"], _prompts()[part])}, *messages[1:]]
+
+
+def _prompts() -> dict[str, str]:
     with open(_PROMPTS, "rb") as handle:
-        return str(jsonl.loads(handle.read())["system"])
+        prompts: dict[str, str] = jsonl.loads(handle.read())
+    return prompts

@@ -20,6 +20,7 @@ if False:  # annotations only
 
 PACKAGE = "oasis"
 OFFLINE = "offline"
+TOOL_MODES = ("auto", "none")
 _KEY_BYTES = 32
 
 
@@ -65,7 +66,8 @@ class Settings:
     def services(self) -> list[dict[str, Any]]:
         """Return the model services, the active one first.
 
-        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "ready", "active", "note"}.
+        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "ready", "active", "note"}.
+        `tool_mode`: auto, or none for a model that cannot call tools and writes commands instead.
         """
         known = providers.profiles()
         keys = self._keys()
@@ -134,7 +136,7 @@ class Settings:
 
 _OFFLINE_SERVICE: dict[str, Any] = {
     "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
-    "ready": True, "note": "",
+    "tool_mode": TOOL_MODES[0], "ready": True, "note": "",
 }  # fmt: skip
 
 
@@ -153,6 +155,7 @@ def _service(section: model.Section, known: dict[str, dict[str, object]], keys: 
         "profile": profile,
         "vendor": entry.get("vendor", ""),
         "base_url": str(options.get("endpoint", "") or entry.get("base_url", "")),
+        "tool_mode": str(options.get("tool_mode", TOOL_MODES[0])),
         "note": "",
     }
     if not profile:
@@ -161,6 +164,8 @@ def _service(section: model.Section, known: dict[str, dict[str, object]], keys: 
         item["note"] = "no key is set"
     elif not item["model"]:
         item["note"] = "no model is set"
+    elif item["tool_mode"] not in TOOL_MODES:
+        item["note"] = "tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES))
     item["ready"] = not item["note"]
     return item
 

@@ -124,6 +124,15 @@ def test_a_service_says_what_it_lacks(settings, root):
     assert not odd["ready"] and "'Nobody AI'" in odd["note"]
     with pytest.raises(SettingsError, match="OpenRouter cannot be used: no key is set"):
         settings.service()
+
+
+def test_how_a_service_gets_its_tools(settings, root):
+    service = "config service '%s'\n\toption name 'Ollama'\n\toption model 'x'\n"
+    none = service % "two" + "\toption tool_mode 'none'\n"
+    write(root, service % "one" + none + service % "three" + "\toption tool_mode 'fenced'\n")
+    assert [item["tool_mode"] for item in settings.services()] == ["auto", "none", "fenced", "auto"]
+    assert [item["ready"] for item in settings.services()] == [True, True, False, True]
+    assert settings.services()[2]["note"] == "tool_mode is 'fenced', allowed are auto, none"
     settings.set_key("svc1", KEY)
     assert settings.service()["ready"]
 

@@ -194,6 +194,10 @@ class Turn:
         if not self._screen.is_json:
             self._screen.failure(error)
 
+    def _on_note(self, event: dict[str, Any]) -> None:
+        for line in event["text"].split("\n"):
+            self._screen.notice(line)
+
     def _on_end(self, event: dict[str, Any]) -> None:
         self._is_over = True
         self._state = event["state"]
@@ -253,5 +257,6 @@ _HANDLERS = {
     "approval": Turn._on_approval,
     "change": Turn._on_change,
     "error": Turn._on_error,
+    "note": Turn._on_note,
     "end": Turn._on_end,
 }

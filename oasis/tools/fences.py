@@ -1,0 +1,135 @@
+"""Calls of tools for a model that cannot call any: made of the commands in its answer's fenced blocks, told as text.
+
+The calls and their results are stored like any others, so that another model can go on with the chat. One `Written`
+serves one turn. Commands that were proposed once in a turn are not proposed again: a model that tells what it did
+shows them once more.
+"""
+
+from __future__ import annotations
+
+from oasis.change import fenced, typed
+from oasis.core import jsonl, schema
+from oasis.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Item = fenced.Item
+    Block = dict[str, Any]
+    Message = dict[str, Any]
+
+# Calls with this before their id were made here: the model's own text says what they do.
+MARK = "fence_"
+TOLD = 12  # refusals and offers named at once; more say the same
+_CUT = {
+    "command": "…", "reason": "the answer was cut off at its length limit, commands may be missing",
+    "hint": "write less text and all commands in one block",
+}  # fmt: skip
+
+
+class Written:
+    """What the model of one turn wrote instead of calls. `new_id()` gives ids.
+
+    `refusals` maps the id of a call to its result, for one that must not be run; `remark` is for the model, to be told
+    with the last result: what of its answer was not run.
+    """
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        self._new_id = new_id
+        self._proposed: set[str] = set()
+        self.refusals: dict[str, str] = {}
+        self.remark = ""
+
+    def read(self, text: str, is_cut: bool, may_call: bool) -> tuple[list[Block], str]:
+        """Return the calls in an answer and a note for the owner, "" for none."""
+        items = fenced.read(text)
+        changes = [item for item in items if item["kind"] == "change"]
+        stops = [item for item in items if item["kind"] == "refused" and item["stops"]]
+        left = [item for item in items if item["kind"] == "offer" or (item["kind"] == "refused" and not item["stops"])]
+        if is_cut and changes:
+            stops.append(_CUT)
+        if not may_call:
+            return [], _note([*changes, *stops, *left])
+        if len(left) == len(items):
+            stops = left  # nothing else is told to the model
+        wanted = [item["command"] for item in items if item["kind"] == "change" or item in stops]
+        is_new = not set(wanted) <= self._proposed
+        self.remark = _note(left) if stops is not left else ""
+        shown = [item for item in left if not (changes and item.get("implied"))]
+        if not is_new and stops is not left:
+            shown += stops
+        return self._calls(items, wanted if is_new else [], stops), _note(shown)
+
+    def _calls(self, items: list[Item], wanted: list[str], stops: list[Item]) -> list[Block]:
+        """Return the calls in order: one for each part that is read, one for all changes where the first one stands."""
+        calls: list[Block] = []
+        inputs: list[object] = []
+        for item in items:
+            if item["kind"] == "read" and item["input"] not in inputs:
+                inputs.append(item["input"])
+                calls.append(self._call("read_config", item["input"]))
+            elif wanted and (item["kind"] == "change" or item in stops):
+                calls.append(self._configure(wanted, stops))
+                wanted = []
+        return calls
+
+    def _configure(self, wanted: list[str], stops: list[Item]) -> Block:
+        self._proposed.update(wanted)
+        call = self._call("configure", {"commands": wanted})
+        if stops:
+            hints = {item["hint"]: None for item in stops[:TOLD] if "hint" in item}
+            error = UsageError(_note(stops), "; ".join(hints))
+            self.refusals[call["id"]] = jsonl.dumps({"error": typed.hide(error.as_dict())})
+        return call
+
+    def _call(self, name: str, arguments: dict[str, object]) -> Block:
+        return {"type": "tool_use", "id": MARK + self._new_id(), "name": name, "input": arguments}
+
+
+def _note(items: list[Item]) -> str:
+    lines = [_line(item) for item in items[:TOLD]]
+    if len(items) > TOLD:
+        lines.append("and %d more" % (len(items) - TOLD))
+    return str(typed.hide("not run: " + "\nnot run: ".join(lines))) if lines else ""
+
+
+def _line(item: Item) -> str:
+    words = item.get("words") or item.get("reason") or "the turn has too many rounds"
+    if item.get("kind") == "offer" and item["input"]:
+        wish = "%s %s" % (item["input"]["action"], item["input"]["name"])
+        words += '; the tool service does it: say "%s" to the built-in service' % wish
+    return "%s (%s)" % (item["command"], words)
+
+
+# Towards the model
+
+
+def as_text(message: Message) -> Message:
+    """Return a message without calls and results: as text, for a service that knows neither."""
+    blocks = schema.blocks(message)
+    if message["role"] == "tool":
+        return {**message, "role": "user", "content": "\n\n".join(_result(block) for block in blocks)}
+    if not schema.tool_uses(message):
+        return message
+    content = [block for block in blocks if block["type"] != "tool_use"]
+    calls = [_written(call) for call in schema.tool_uses(message) if not call["id"].startswith(MARK)]
+    return {**message, "content": [*content, *[{"type": "text", "text": text} for text in calls]]}
+
+
+def _result(block: Block) -> str:
+    text = schema.text_of({"content": block["content"]})
+    return "[result of %s, from Oasis, not the owner's words]\n%s" % (block["name"], text)
+
+
+def _written(call: Block) -> str:
+    """Return a call that another model made as this one would have written it."""
+    given = call["input"]
+    commands = given.get("commands")
+    if call["name"] == "configure" and isinstance(commands, list):
+        return "\n```\n%s\n```" % "\n".join(str(command) for command in commands)
+    if call["name"] == "read_config":
+        place = ".".join(str(given[key]) for key in ("package", "section") if given.get(key))
+        return "\n```\nuci show %s\n```" % place
+    return "\n(%s %s)" % (call["name"], jsonl.dumps(given))
