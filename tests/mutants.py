@@ -33,8 +33,44 @@ OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
 
+FENCED = "oasis/change/fenced.py"
+FENCES = "oasis/tools/fences.py"
+OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
+
 # Name, file, the text of the safety, what stands there without it, the tests that must notice.
 MUTANTS = (
+    ("fences: only of models without tools", "oasis/agent.py", "if collector.is_fenced and", "if", OF_FENCES),
+    ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
+    ("fences: a refused line stops the others", FENCED, 'item["stops"] = True', "pass", OF_FENCES[::-1]),
+    (
+        "fences: stopped changes are not run",
+        "oasis/agent.py",
+        'if self._written and call["id"] in self._written.refusals:',
+        "if False:",
+        OF_FENCES,
+    ),
+    (
+        "fences: shown again is not run again",
+        FENCES,
+        "is_new = not set(wanted) <= self._proposed",
+        "is_new = True",
+        OF_FENCES,
+    ),
+    ("fences: none after the last round", FENCES, "if not may_call:", "if False:", OF_FENCES),
+    (
+        "fences: a comment is no command",
+        "oasis/change/shellwords.py",
+        "if any(_BARE.match(line) for line in plain):",
+        "if False:",
+        OF_FENCES[::-1],
+    ),
+    (
+        "fences: what stands in a condition is no command",
+        FENCED,
+        "if not (closing or depth or",
+        "if not (closing or",
+        OF_FENCES[::-1],
+    ),
     (
         "snapshot: the copies that are put back",
         JOURNAL,

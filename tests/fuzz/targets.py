@@ -5,7 +5,7 @@
 
 import os
 
-from oasis.change import commands
+from oasis.change import commands, fenced
 from oasis.change.approval import SHORT, Desk
 from oasis.core import framing, jsonl, rpc
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
@@ -63,6 +63,27 @@ def words(data):
         assert not any(ord(char) < 32 or ord(char) == 127 for char in operation.get("value", ""))
     if all("\ufffd" not in str(operation) for operation in operations):
         assert commands.parse("\n".join(commands.as_commands(operations)))[0] == operations
+
+
+def fences(data):
+    """Changes of an answer are commands of the tool, only from fences; every other item says why; ends in time."""
+    text = data.decode("utf-8", "replace")
+    items = fenced.read(text)
+    for item in items:
+        assert item["command"] and item["kind"] in ("change", "read", "offer", "refused")
+        if item["kind"] == "change":
+            operations, notes = commands.parse(item["command"])
+            assert len(operations) == 1 and notes == []
+        else:
+            assert len(item["command"]) <= fenced.SHOWN_CHARS
+        if item["kind"] == "refused":
+            assert item["reason"] and item["hint"]
+        if item["kind"] == "offer":
+            assert item["words"] and set(item["input"]) in (set(), {"name", "action"})
+            assert not set("".join(item["input"].values())) & set("/;&|<>$`\"'\\ \n\0")
+    assert items == fenced.read(text.replace("\r\n", "\n"))
+    if "```" not in text and "~~~" not in text:
+        assert items == []
 
 
 def approval(data):
@@ -136,7 +157,7 @@ def _fed(reader, pieces):
     return found + reader.close()
 
 
-TARGETS = {"uci": uci, "words": words, "approval": approval, "json": lines_of_json, "stream": stream}
+TARGETS = {"uci": uci, "words": words, "fences": fences, "approval": approval, "json": lines_of_json, "stream": stream}
 
 
 def _configs():
@@ -146,6 +167,11 @@ def _configs():
         with open(os.path.join(folder, name), "rb") as handle:
             found.append(handle.read())
     return found
+
+
+def _answers():
+    with open(os.path.join(REPOSITORY, "tests/change/fenced.txt"), "rb") as handle:
+        return [answer.partition(b"\n")[2].partition(b"\n@>")[0] for answer in handle.read().split(b"\n@ ")[1:]]
 
 
 def _encoded(names):
@@ -158,6 +184,7 @@ _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","i
 SEEDS = {
     "uci": [*_configs(), *_encoded(["uci"])],
     "words": _encoded(["refused", "plain", "commands"]),
+    "fences": _answers(),
     "approval": [f"{role}\n{given}{end}".encode() for role in (*ROLES, "Owner", "") for end in ("", "\n", "\n\n")
                  for given in (HASH, HASH[:8], HASH[:9], HASH.upper(), "", "*", HASH + "0")],
     "json": [(_CALL % name).encode() for name in TABLE] + [(_EVENT % kind).encode() for kind in lines._SHAPES]
@@ -168,6 +195,8 @@ SEEDS = {
 WORDS = {
     "uci": b"config |option |list |package |'|\"|\\|'\\''|\n|\t|#|;|\0|\r\n|\xc3\xa9|\xff|@".split(b"|"),
     "words": b"uci set |uci add |'|\"|\\|$(|`|;|&&|\n|\0|#|=|.|@a[-1]|\xe2\x80\xae| -q |{|}|root@x:~# ".split(b"|"),
+    "fences": b"```|~~~|````sh\n|```\n|uci set a.b.c=1\n|uci show |service x restart|if |fi\n|{\n|}\n|<<X\n|X\n"
+    b"|'|\"|\\\n|# |$ |root@x:~# |> |- |1. |markdown\n|&&|; |sudo |\t|\r\n|\0|opkg install x|reload_config".split(b"|"),
     "approval": [HASH.encode(), HASH[:8].encode(), b"owner", b"\n", b"\0", "\u00df".encode(), "\u2170".encode()],
     "json": [
         *b'{|}|[|]|"|:|,|\\u0000|\\ud800|1e999|NaN|-0|null|true|"role":"owner"|\xff'.split(b"|"),
