@@ -62,3 +62,10 @@ def test_the_same_settings_give_the_same_text():
 def test_it_replaces_itself_in_one_step():
     lines = fence.rules([1], []).splitlines()
     assert lines[:3] == ["table inet oasis_worker", "delete table inet oasis_worker", "table inet oasis_worker {"]
+
+
+def test_what_is_not_opened_is_closed_on_every_kind_of_local_address():
+    chain = fence.rules([1], ["http://127.0.0.1:81"]).partition("chain worker {")[2].partition("}\n\tchain")
+    last = chain[0].strip().splitlines()[-1].strip()
+    assert last == "fib daddr type { local, broadcast, anycast, multicast } jump closed"
+    assert chain[2].split("{")[1].strip().splitlines()[0] == "meta l4proto tcp reject with tcp reset"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.errors import ProviderError
+from oasis.errors import PolicyError, ProviderError
 from oasis.worker.pool import Pool, default_argv
 
 KEY = "sk-secret-0123456789"
@@ -270,6 +270,21 @@ def test_a_worker_of_root_serves_as_its_own_user(pools, server):
     assert set(ids[0]) == {"65534"} and "0" not in ids[1]
     assert error_of(ask(pool, request("http://nobody.invalid/v1")))["code"] == "dns"
     assert error_of(ask(pool, request(server.url("good", "https"))))["code"] == "tls"
+
+
+def test_what_is_to_be_done_before_a_request_is_done_each_time_and_can_refuse_it(scripted):
+    calls = []
+
+    def prepare():
+        calls.append(len(calls))
+        if len(calls) == 2:
+            raise PolicyError("no worker is started", "do this")
+
+    pool = scripted("say(DONE)", prepare=prepare)
+    assert ask(pool)[-1]["type"] == "done"
+    error = error_of(ask(pool))
+    assert (error["code"], error["message"], error["hint"]) == ("worker", "no worker is started", "do this")
+    assert ask(pool)[-1]["type"] == "done" and calls == [0, 1, 2]
 
 
 # Workers that break the protocol
