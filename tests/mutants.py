@@ -38,6 +38,10 @@ FENCES = "oasis/tools/fences.py"
 OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
 
 # Name, file, the text of the safety, what stands there without it, the tests that must notice.
+CONFINEMENT = "oasis/system/confinement.py"
+RIGHTS = "oasis/worker/rights.py"
+OF_WALL = ("tests/system/test_confinement.py", "tests/system/test_fence.py")
+
 MUTANTS = (
     ("fences: only of models without tools", "oasis/agent.py", "if collector.is_fenced and", "if", OF_FENCES),
     ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
@@ -262,6 +266,31 @@ MUTANTS = (
         "((",
         ("tests/test_secret_sweep.py",),
     ),
+    ("wall: loaded", CONFINEMENT, '"-f", "/proc/self/fd/0"]', '"-c", "-f", "/proc/self/fd/0"]', OF_WALL),
+    ("wall: one that is gone comes back", CONFINEMENT, "self._loaded == (text, self._listed(nft))", "True", OF_WALL),
+    (
+        "wall: every kind of local address",
+        "oasis/system/fence.py",
+        "fib daddr type { local, broadcast, anycast, multicast } jump closed",
+        "fib daddr type { broadcast, anycast, multicast } jump closed",
+        OF_WALL[::-1],
+    ),
+    ("wall: never SSH or the page", "oasis/system/fence.py", " or number in _MANAGEMENT_PORTS", "", OF_WALL[::-1]),
+    (
+        "wall: before every request",
+        "oasis/worker/pool.py",
+        "        self._prepare()\n",
+        "",
+        ("tests/worker/test_pool.py",),
+    ),
+    (
+        "worker: not root",
+        RIGHTS,
+        "if not become(user) and is_required:",
+        "if False:",
+        ("tests/worker/test_rights.py",),
+    ),
+    ("worker: writes no file", RIGHTS, '_limit("RLIMIT_FSIZE", 0)', "pass", ("tests/worker/test_rights.py",)),
 )
 
 
