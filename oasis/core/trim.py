@@ -56,7 +56,7 @@ def tokens(text: str) -> int:
     """Return about how many tokens a text is: rather too many than too few."""
     hundredths = 0
     others = 0
-    if len(text.encode("utf-8")) != len(text):
+    if text and max(text) > "\x7f":
         for char in text:
             if char > "\x7f":
                 others += 1
