@@ -125,7 +125,7 @@ class Daemon:
         self.settings = Settings(root, files)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
         self._backend = self.settings.choice("uci_backend", BACKENDS)
-        self.runs = Runs(self._new_record_id, clock.now_s)
+        self.runs = Runs(self._new_record_id, clock.now_s, lambda text: self.redactor.open_end(text))
         shop = self._workshop()
         self.transaction = shop.transaction
         self._journal = shop.journal
@@ -177,7 +177,6 @@ class Daemon:
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
         )  # fmt: skip
-
         shop.origins = self._came
         return shop
 

@@ -3,6 +3,9 @@
 A run keeps its events for a while after its end. Text pieces that nobody fetched yet are joined, and beyond a size the
 oldest events give way: who asks for them gets one `reset` with all text that was dropped, then what is kept. Knows no
 front-end.
+
+What is shown is masked a poll at a time, so no event may end within a secret: the end of a text that may be the
+beginning of one is held back until more text, or the end of its block, tells.
 """
 
 from __future__ import annotations
@@ -30,6 +33,10 @@ EVENT_BYTES = 256 * 1024
 _PIECE_CHARS = 2048
 # LuCI gives a call 20 s; a poll must end well before.
 WAIT_MS = 15000
+# Text that only repeats the beginning of a secret is not held back for ever.
+HELD_CHARS = 64 * 1024
+# A block of text is over, and with it what was held back.
+_ENDS = ("message", "error", "end")
 # Beside the runs that work: chats of several front-ends, a schedule; more at once is a fault of the caller.
 RUNNING = 8
 
@@ -37,12 +44,13 @@ RUNNING = 8
 class Run:
     """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
 
-    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py).
+    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py). `open_end(text)`
+    tells how many characters at the end of a text may be part of a secret that goes on.
     """
 
     def __init__(
         self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None,
-        came: Sequence[Any] = (),
+        came: Sequence[Any] = (), open_end: Callable[[str], int] | None = None,
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
@@ -56,7 +64,9 @@ class Run:
         self._size = 0
         self._next = 0
         self._fetched = 0  # events below this number were seen by somebody and change no more
-        self._dropped = ""
+        self._dropped: list[str] = []  # whole pieces, for the same reason as they are held back
+        self._held = ""
+        self._open_end = open_end
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
@@ -69,18 +79,35 @@ class Run:
                     self.state = "waiting"
                 elif kind == "approval":
                     self.state = "running"
-            if not (kind == "delta" and self._joins(fields["text"])):
+            if kind == "delta":
+                self._add_text(self._released(fields["text"]))
+            else:
+                if kind in _ENDS:
+                    held, self._held = self._held, ""
+                    self._add_text(held)
                 self._add({"seq": self._next, "type": kind, **fields}, _size(fields))
-                self._next += 1
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
             self._fold()
             self._news.notify_all()
 
+    def _released(self, text: str) -> str:
+        """Return what may be shown of the text that was held back and the one that follows it."""
+        whole = self._held + text
+        keep = self._open_end(whole) if self._open_end is not None else 0
+        shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
+        self._held = whole[shown:]
+        return whole[:shown]
+
+    def _add_text(self, text: str) -> None:
+        if text and not self._joins(text):
+            self._add({"seq": self._next, "type": "delta", "text": text}, _size({"text": text}))
+
     def _add(self, event: Event, size: int) -> None:
         self._events.append(event)
         self._sizes.append(size)
         self._size += size
+        self._next += 1
 
     def _joins(self, text: str) -> bool:
         last = self._events[-1] if self._events else None
@@ -95,9 +122,11 @@ class Run:
         event = self._events.pop(0)
         self._size -= self._sizes.pop(0)
         if event["type"] == "delta":
-            self._dropped = (self._dropped + event["text"])[-EVENT_BYTES:]
+            self._dropped.append(event["text"])
         elif event["type"] == "message" and self._dropped:
-            self._dropped += "\n\n"  # a stored message ends a block of text
+            self._dropped.append("\n\n")  # a stored message ends a block of text
+        while sum(map(len, self._dropped)) > EVENT_BYTES:
+            self._dropped.pop(0)
 
     def end(self, state: str, stop_reason: str) -> None:
         """Close the run."""
@@ -150,7 +179,7 @@ class Run:
         found: list[Event] = []
         first = self._events[0]["seq"] if self._events else self._next
         if since < first:
-            found.append({"seq": since, "type": "reset", "text": self._dropped})
+            found.append({"seq": since, "type": "reset", "text": "".join(self._dropped)})
         for event in self._events[max(since - first, 0) :]:
             if event["type"] == "delta" and found and found[-1]["type"] == "delta":
                 found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
@@ -172,11 +201,14 @@ def _size(fields: Event) -> int:
 
 
 class Runs:
-    """All runs of one daemon. `new_id()` gives xids."""
+    """All runs of one daemon. `new_id()` gives xids; `open_end` as in Run."""
 
-    def __init__(self, new_id: Callable[[], str], now_s: Callable[[], float]) -> None:
+    def __init__(
+        self, new_id: Callable[[], str], now_s: Callable[[], float], open_end: Callable[[str], int] | None = None
+    ) -> None:
         self._new_id = new_id
         self._now_s = now_s
+        self._open_end = open_end
         self._lock = threading.Lock()
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
@@ -210,7 +242,7 @@ class Runs:
                 raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
-            run = Run(self._new_id(), chat, self._now_s, self._news, came)
+            run = Run(self._new_id(), chat, self._now_s, self._news, came, self._open_end)
             self._runs[run.id] = run
             return run
 

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from oasis.daemon import Daemon
+from oasis.system.root import Root
 from tests.daemon import REPOSITORY, connected, copy_root, read_line, start_daemon
 
 WIFI = "set the wifi name to Attic and the password to correct-horse"
@@ -342,3 +344,24 @@ def test_a_change_whose_end_came_while_nothing_ran_ends_at_the_start(root):
     finally:
         daemon.stop()
     assert b"hostname 'OpenWrt'" in config(root, "system")
+
+
+def test_text_that_may_go_on_as_a_secret_is_held_back(root):
+    path = root + "/etc/config/wireless"
+    with open(path, "a", encoding="utf-8") as handle:
+        handle.write("\nconfig wifi-iface 'x'\n\toption key 'correct-horse'\n")
+    daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
+    seen = []
+
+    def work(run):
+        for text in ("it is correct-", "horse."):
+            run.emit("delta", text=text)
+            seen.append([event["text"] for event in run.poll(0, 0)["events"]])
+        return "done", "end_turn"
+
+    try:
+        run = daemon.runs.start("", work)
+        run.poll(1 << 60, 5000)
+    finally:
+        daemon.stop()
+    assert seen == [["it is "], ["it is correct-horse."]]

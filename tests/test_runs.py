@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from oasis.change.redact import Redactor
 from oasis.errors import StoreError, UsageError
-from oasis.runs import ENDED, EVENT_BYTES, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.runs import ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.system.files import Files
 
 
 class Clock:
@@ -368,3 +370,62 @@ def test_many_ended_runs_do_not_pile_up(runs):
     with pytest.raises(UsageError):
         runs.get(made[0].id)
     assert runs.get(made[-1].id) is made[-1]
+
+
+class Secret:
+    """Masks one secret and tells where a text may go on with it, as the redactor does."""
+
+    def __init__(self, folder, value):
+        (folder / "wireless").write_text(f"config wifi-iface 'a'\n\toption key '{value}'\n")
+        self.redactor = Redactor(Files(), str(folder), b"k" * 32, list)
+        self.open_end, self.text = self.redactor.open_end, self.redactor.text
+
+
+# The second one begins again in its own middle, so that a cut may go through a whole one.
+@pytest.mark.parametrize("secret", ["correct-horse", "xyzxyzxyzxy"])
+@pytest.mark.parametrize("first, second", [(1, 1), (3, 2), (1, 40)])
+def test_a_secret_that_comes_in_pieces_is_never_shown(tmp_path, clock, secret, first, second):
+    """Every cut of a streamed answer, polled after every piece: what is masked a poll at a time shows no part of it."""
+    mask = Secret(tmp_path, secret)
+    whole = f"The key is {secret}; again: {secret}{secret} and {secret[:-1]}."
+    for cut in range(len(whole)):
+        run = Run("run1", "chat1", clock, open_end=mask.open_end)
+        pieces = [whole[:cut][at : at + first] for at in range(0, cut, first)]
+        pieces += [whole[cut:][at : at + second] for at in range(0, len(whole) - cut, second)]
+        shown, since = "", 0
+        for piece in pieces:
+            run.emit("delta", text=piece)
+            reply = run.poll(since, 0)
+            since = reply["next"]
+            shown += mask.text(texts(reply["events"]))
+        run.emit("change", change={})  # what others tell meanwhile ends no text
+        run.end("done", "end_turn")
+        shown += mask.text(texts(run.poll(since, 0)["events"]))
+        assert shown == mask.text(whole), cut
+        assert "".join(mask.text(event["text"]) for event in run.poll(0, 0)["events"] if "text" in event) == shown
+
+
+def test_what_is_held_back_is_shown_with_the_end_of_its_block(tmp_path, clock):
+    run = Run("run1", "chat1", clock, open_end=Secret(tmp_path, "correct-horse").open_end)
+    run.emit("delta", text="it is corr")
+    assert texts(run.poll(0, 0)["events"]) == "it is "
+    run.emit("message", id="m1", role="assistant")
+    events = run.poll(1, 0)["events"]
+    assert (texts(events), kinds(events)) == ("corr", ["delta", "message"])
+
+
+def test_text_that_only_begins_again_and_again_is_not_held_for_ever(tmp_path, clock):
+    run = Run("run1", "chat1", clock, open_end=Secret(tmp_path, "abababababac").open_end)
+    for _ in range(HELD_CHARS // 512 + 2):
+        run.emit("delta", text="ab" * 256)
+    assert len(texts(run.poll(0, 0)["events"])) >= HELD_CHARS // 2
+
+
+def test_what_was_dropped_is_dropped_in_whole_pieces(clock):
+    run = Run("run1", "chat1", clock)
+    for number in range(300):
+        run.emit("delta", text=f"<{number:04}>" * 400)
+        run.poll(0, 0)
+    reset = run.poll(0, 0)["events"][0]
+    assert reset["type"] == "reset"
+    assert reset["text"].startswith("<") and len(reset["text"]) <= EVENT_BYTES

@@ -125,6 +125,18 @@ class Redactor:
 
         return typed.without(self.text(text), typed.values(inputs)) if text else ""
 
+    def open_end(self, text: str) -> int:
+        """Return how many characters at the end of a text must wait for what follows, lest a secret be cut in two."""
+        forms = [form for form, _ in self._forms()]
+        cut = min([_begins(text, form) for form in forms], default=len(text))
+        moved = -1
+        while moved != cut:  # neither may the cut go through a secret that is whole
+            moved = cut
+            for form in forms:
+                found = text.find(form, max(cut - len(form) + 1, 0), cut + len(form) - 1)
+                cut = min(cut, found) if found >= 0 else cut
+        return len(text) - cut
+
     def error(self, error: OasisError) -> OasisError:
         """Mask what an error tells, in place, and return it."""
         for name, value in list(vars(error).items()):
@@ -182,6 +194,16 @@ def walk(value: Any, change: Callable[[str], str]) -> Any:
         fields = {key: walk(item, change) for key, item in value.items()}
         return value if all(fields[key] is item for key, item in value.items()) else fields
     return value
+
+
+def _begins(text: str, form: str) -> int:
+    """Return where the end of a text that is a beginning of a form starts, the text's length when none is."""
+    at = max(len(text) - len(form) + 1, 0)
+    while (at := text.find(form[0], at)) >= 0:
+        if form.startswith(text[at:]):
+            return at
+        at += 1
+    return len(text)
 
 
 def _within(data: bytes) -> list[bytes]:
