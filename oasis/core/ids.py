@@ -72,12 +72,7 @@ def _base36(number: int) -> str:
 
 def is_scru128(text: object) -> bool:
     """Return whether `text` has the form of a SCRU128 id: exactly 25 letters and digits, any case."""
-    if not isinstance(text, str) or len(text) != 25:
-        return False
-    for char in text.lower():
-        if char not in _DIGITS:
-            return False
-    return True
+    return isinstance(text, str) and len(text) == 25 and not text.lower().strip(_DIGITS)
 
 
 def scru128_ms(text: str) -> int:
@@ -119,9 +114,4 @@ def xid_s(text: str) -> int:
 
 def is_xid(text: object) -> bool:
     """Return whether `text` has the form of an xid."""
-    if not isinstance(text, str) or len(text) != 20:
-        return False
-    for char in text:
-        if char not in "0123456789abcdefghijklmnopqrstuv":
-            return False
-    return True
+    return isinstance(text, str) and len(text) == 20 and not text.strip(_DIGITS[:32])

@@ -33,7 +33,7 @@ Unknown fields and records of other types are kept: newer programs may write the
 Knows nothing of files or providers; imports under MicroPython.
 """
 
-from oasis.core.clean import is_hidden
+from oasis.core import clean
 from oasis.core.ids import is_scru128
 from oasis.errors import SchemaError
 
@@ -41,24 +41,9 @@ if False:  # annotations only
     from oasis.core.shapes import Block, Json, Message
 
 ROLES = ("system", "user", "assistant", "tool")
-STOP_REASONS = (
-    "end_turn",
-    "tool_use",
-    "max_tokens",
-    "stop_sequence",
-    "refusal",
-    "pause",
-    "error",
-    "other",
-)
+STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
 TOOL_MODES = ("auto", "none", "required")
-USAGE = (
-    "input_tokens",
-    "output_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "reasoning_tokens",
-)
+USAGE = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "reasoning_tokens")
 TITLE_BY = ("owner", "model")
 
 # A line of the chat (jsonl.LINE_BYTES): more cannot be stored, and is refused before anybody walks through it.
@@ -80,7 +65,6 @@ TITLE_CHARS = 1024
 COUNT_MAX = (1 << 53) - 1
 
 _HEX = "0123456789abcdef"
-
 # Block type -> (fields that must be there, their type).
 _BLOCKS: "dict[Json, tuple[tuple[str, type], ...]]" = {
     "text": (("text", str),),
@@ -98,6 +82,11 @@ OPAQUE = ("server_tool_use", "web_search_tool_result")
 _IN_RESULTS = ("text", "image", "document")
 _LONG = ("text", "invalid", "user_only")
 
+_A_ROLE = "one of " + ", ".join(ROLES)
+_A_REASON = "one of " + ", ".join(STOP_REASONS)
+_A_BLOCK = "one of " + ", ".join(sorted(_BLOCKS))
+_A_RESULT = "one of " + ", ".join(_IN_RESULTS)
+
 
 def check_line(value: "Json", path: str = "line") -> str:
     """Raise SchemaError, naming the path, unless `value` may stand in a chat file; return "message" or "record"."""
@@ -110,29 +99,35 @@ def check_line(value: "Json", path: str = "line") -> str:
 
 def check_message(message: "Json", path: str = "message") -> None:
     """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
+    # Every line of a chat comes through here: paths are put together only for what is wrong.
     _need(isinstance(message, dict), path, "an object")
-    _need(is_scru128(message.get("id")), path + ".id", "a SCRU128 id")
-    _need(message.get("role") in ROLES, path + ".role", "one of " + ", ".join(ROLES))
+    if not is_scru128(message.get("id")):
+        raise _must(path + ".id", "a SCRU128 id")
+    if message.get("role") not in ROLES:
+        raise _must(path + ".role", _A_ROLE)
     content = message.get("content")
     if isinstance(content, list):
         _check_blocks(content, path + ".content")
-    else:
-        _need(isinstance(content, str), path + ".content", "a text or a list of blocks")
-        _limit(len(content), TEXT_CHARS, path + ".content", "characters")
-    _check_ids(message.get("continues", []), path + ".continues")
+    elif not isinstance(content, str):
+        raise _must(path + ".content", "a text or a list of blocks")
+    elif len(content) > TEXT_CHARS:
+        raise _more(TEXT_CHARS, path + ".content", "characters")
+    if "continues" in message:
+        _check_ids(message["continues"], path + ".continues")
     _check_answer(message, path)
-    if "head" in message:
-        _need(not bookmark_fault(message["head"]), path + ".head", "the name of a bookmark")
+    if "head" in message and bookmark_fault(message["head"]):
+        raise _must(path + ".head", "the name of a bookmark")
     if "options" in message:
         check_options(message["options"], path + ".options")
-    if "cache" in message:
-        _need(message["cache"] is True, path + ".cache", "true or left out")
-    _check_taint(message, path)
+    if message.get("cache", True) is not True:
+        raise _must(path + ".cache", "true or left out")
+    if "taint" in message:
+        _check_taint(message, path)
 
 
 def _check_answer(message: "Json", path: str) -> None:
     if "stop_reason" in message:
-        _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", "one of " + ", ".join(STOP_REASONS))
+        _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", _A_REASON)
     if "usage" in message:
         check_usage(message["usage"], path + ".usage")
     for name in ("provider", "model"):
@@ -146,18 +141,21 @@ def check_block(block: "Json", path: str = "block") -> None:
     """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
     _need(isinstance(block, dict), path, "an object")
     kind = block.get("type")
-    _need(isinstance(kind, str) and kind in _BLOCKS, path + ".type", "one of " + ", ".join(sorted(_BLOCKS)))
+    if not isinstance(kind, str) or kind not in _BLOCKS:
+        raise _must(path + ".type", _A_BLOCK)
     for name, wanted in _BLOCKS[kind]:
         value = block.get(name)
-        _need(isinstance(value, wanted), path + "." + name, _WORDS[wanted])
+        if not isinstance(value, wanted):
+            raise _must(path + "." + name, _WORDS[wanted])
         if wanted is dict:
             _check_object(value, path + "." + name)
         elif wanted is str and name not in _LONG:
             _check_word(value, path + "." + name)
     for name in _LONG:
-        if name in block:
-            _need(isinstance(block[name], str), path + "." + name, "a text")
-            _limit(len(block[name]), TEXT_CHARS, path + "." + name, "characters")
+        if not isinstance(block.get(name, ""), str):
+            raise _must(path + "." + name, "a text")
+        if len(block.get(name, "")) > TEXT_CHARS:
+            raise _more(TEXT_CHARS, path + "." + name, "characters")
     if kind == "tool_result":
         _check_result(block, path)
     elif kind in ("document", "image"):
@@ -180,7 +178,7 @@ def _check_result(block: "Json", path: str) -> None:
         _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
     _check_blocks(block["content"], path + ".content")
     for index, item in enumerate(block["content"]):
-        _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), "one of " + ", ".join(_IN_RESULTS))
+        _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), _A_RESULT)
 
 
 def _check_file(block: "Json", path: str) -> None:
@@ -255,21 +253,22 @@ def bookmark_fault(name: "Json") -> str:
         return "it has more than %d characters" % BOOKMARK_CHARS
     if is_scru128(name):
         return "25 letters and digits are the id of a message"
-    if name != name.strip() or any([is_hidden(ord(char)) for char in name]):
+    if name != clean.name(name, BOOKMARK_CHARS):
         return "it has characters that nobody sees"
     return ""
 
 
 def is_sha256(value: "Json") -> bool:
     """Return whether `value` is a SHA-256 as written here: 64 hex digits in lower case."""
-    return isinstance(value, str) and len(value) == 64 and all([char in _HEX for char in value])
+    return isinstance(value, str) and len(value) == 64 and not value.strip(_HEX)
 
 
 def _check_ids(names: "Json", path: str) -> None:
     _need(isinstance(names, list), path, "a list of message ids")
     _limit(len(names), PARENTS, path, "entries")
     for index, name in enumerate(names):
-        _need(is_scru128(name), "%s[%d]" % (path, index), "a SCRU128 id")
+        if not is_scru128(name):
+            raise _must("%s[%d]" % (path, index), "a SCRU128 id")
 
 
 def _check_taint(value: "Json", path: str) -> None:
@@ -318,12 +317,20 @@ _WORDS: "dict[type, str]" = {str: "a text", dict: "an object", list: "a list"}
 
 def _need(ok: bool, path: str, what: str) -> None:
     if not ok:
-        raise SchemaError("%s must be %s" % (path, what))
+        raise _must(path, what)
 
 
 def _limit(number: int, limit: int, path: str, what: str) -> None:
     if number > limit:
-        raise SchemaError("%s has more than %d %s" % (path, limit, what))
+        raise _more(limit, path, what)
+
+
+def _must(path: str, what: str) -> SchemaError:
+    return SchemaError("%s must be %s" % (path, what))
+
+
+def _more(limit: int, path: str, what: str) -> SchemaError:
+    return SchemaError("%s has more than %d %s" % (path, limit, what))
 
 
 def blocks(message: "Message") -> "list[Block]":
