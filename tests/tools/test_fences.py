@@ -1,12 +1,15 @@
 """A turn of a model without tools: its blocks become calls that are stored, bounded and stopped like any others."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from oasis.agent import CALLS, ROUNDS
 from oasis.core import schema
 from oasis.tools import fences
+from tests.daemon import REPOSITORY
 from tests.test_agent import TOOLS, Scene, check_whole, delta, done, failed
 
 FENCES = {"type": "fences"}
@@ -206,3 +209,9 @@ def test_calls_of_another_model_are_told_as_this_one_would_write(name, given, wo
 def test_other_messages_stay_as_they_are():
     messages = [{"role": "system", "content": "x"}, {"role": "user", "content": "y"}]
     assert told(*messages) == messages
+
+
+def test_a_daemon_without_such_a_model_does_not_load_them():
+    code = "import sys, oasis.daemon; print([name for name in sys.modules if 'fence' in name and 'oasis' in name])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert "oasis.tools.fences" not in done.stdout and "oasis.change.fenced" not in done.stdout
