@@ -206,6 +206,14 @@ def test_what_was_given_is_not_changed():
     assert str(given) == before
 
 
+def test_words_for_the_owner_alone_and_what_another_service_made_do_not_go_out():
+    made = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+    told = {**result("a"), "user_only": "SECRET", "taint": ["tool texts"]}
+    sent = prepared(message("user", "u"), message("assistant", made, found, call("a")), message("tool", told))
+    assert sent == prepared(message("user", "u"), message("assistant", call("a")), message("tool", result("a")))
+
+
 IDS = st.sampled_from(["", "a", "b", "a_2", "c"])
 TEXT = st.builds(text, st.sampled_from(["", "x", "y"]))
 BLOCK = st.one_of(
