@@ -1,8 +1,8 @@
-"""`oasis alive`, not for people: hands a proof of life from the CGI script to the daemon.
+"""`oasis alive`, not for people: hands a proof of life, or just a page's way, from the CGI script to the daemon.
 
-Standard input holds a JSON object {"change", "nonce", "session"}: never in argv, where everybody on the router could
-read it. The environment holds the addresses of the connection, as a web server gives them to a script. Standard output
-gets the daemon's answer {"alive": …}, or {"error": …}, and the exit status is 0: the browser reads what is said.
+Standard input holds a JSON object {"change", "nonce", "session"}, or {"session"} when a page was loaded: never in argv,
+where everybody on the router could read it. The environment holds the addresses of the connection, as a web server gives them to a script. Standard output
+gets the daemon's answer {"alive": …} or {"path": …}, or {"error": …}, and the exit status is 0: the browser reads what is said.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # Three short words and their frame; a session has 32 digits, as has a nonce.
 BODY_BYTES = 1024
-_SAID = ("change", "nonce", "session")
+_SAID = {"change", "nonce", "session"}
+_SEEN = {"session"}
 _ENVIRONMENT = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_ADDR", "SERVER_PORT")
 
 
@@ -31,7 +32,8 @@ def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Ask the daemon what the connection proves."""
     try:
         words: dict[str, object] = {name.lower(): os.environ.get(name, "") for name in _ENVIRONMENT}
-        screen.json(call("change.alive", {**_body(), **words}))
+        body = _body()
+        screen.json(call("change.alive" if set(body) == _SAID else "path.seen", {**body, **words}))
     except OasisError as error:
         screen.json({"error": error.as_dict()})
     return 0
@@ -49,6 +51,7 @@ def _body() -> dict[str, object]:
             break
         data += piece
     value = jsonl.loads(data)
-    if not isinstance(value, dict) or set(value) != set(_SAID) or not all(isinstance(value[key], str) for key in _SAID):
-        raise SchemaError("the body is not an object with the texts " + ", ".join(_SAID))
-    return value
+    is_known = isinstance(value, dict) and set(value) in (_SAID, _SEEN)
+    if not is_known or not all(isinstance(word, str) for word in value.values()):
+        raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_SAID)))
+    return dict(value)

@@ -171,7 +171,8 @@ def test_the_nonce_is_told_to_the_run_alone(site: Site) -> None:
 @pytest.mark.parametrize(
     "body, answer",
     [("", "schema"), ("nonsense", "schema"), ("[]", "schema"), ('{"change":"x"}', "schema"),
-     ('{"change":"x","nonce":"","session":5}', "schema"), ('{"change":"","nonce":"","session":""}', "stranger")],
+     ('{"change":"x","nonce":"","session":5}', "schema"), ('{"change":"","nonce":"","session":""}', "stranger"),
+     ('{"session":5}', "schema"), ('{"nonce":"x"}', "schema")],
 )  # fmt: skip
 def test_a_body_that_is_none_is_answered(site: Site, body: str, answer: str) -> None:
     with site.connect() as connection:
@@ -254,6 +255,21 @@ def apart(root: str, two_hosts: tuple[str, str]) -> Iterator[tuple[Site, Callabl
 
 def test_from_another_host_an_old_connection_is_refused_and_a_new_one_proves(apart: Any) -> None:
     check_old_and_new(apart[0])
+
+
+def test_a_page_tells_by_which_way_it_comes(apart: Any) -> None:
+    site, enter_router = apart
+    session = site.login()
+
+    def told(connection: socket.socket, who: str) -> object:
+        return json.loads(post(connection, SCRIPT, json.dumps({"session": who})))["path"]
+
+    with site.connect() as page:
+        assert told(page, session) == "seen"
+        assert told(page, site.login("viewer")) == "denied"
+        assert told(page, "f" * 32) == "denied"
+    with forward(site.address, enter_router) as tunnel:
+        assert told(tunnel, session) == "loopback"
 
 
 def test_a_tunnel_through_the_router_itself_proves_nothing(apart: Any) -> None:

@@ -196,6 +196,5 @@ def _add_running(
 
 def _own_prefix(package: Tables) -> Subnet | None:
     """Return the router's own IPv6 prefix (ULA), None without one."""
-    for section in sections.typed(package, "globals"):
-        return _subnet(sections.text(section, "ula_prefix"), 6, 48)
-    return None
+    # netifd asks for the section of this name, whatever its type is.
+    return _subnet(sections.text(package.get("globals", {}), "ula_prefix"), 6, 48)

@@ -128,10 +128,12 @@ class Way:
             kind, name = str(section[".type"]), sections.label(self._new, section)
             if section == self._old.get(section[".name"]):
                 continue
+            if name == "globals":
+                if _differs(self._old.get(name, {}), section, list(_QUIET_GLOBALS)):
+                    return "network.globals: what it does to your way is not known"
+                continue
             if kind not in _KNOWN and not kind.startswith(network.PEERS):
                 return "network.%s: what a section of type %s does is not known" % (name, kind)
-            if kind == "globals" and _differs(self._old.get(name, {}), section, list(_QUIET_GLOBALS)):
-                return "network.%s: what it does to your way is not known" % name
             odd = kind == "interface" and network.odd_address(section)
             if odd:
                 return "network.%s: %s is no usual address of a router" % (name, odd)
@@ -231,7 +233,9 @@ class Way:
             moved = self._renewed(
                 met, next(one for one in met["addresses"] if one[1] == self._address) if is_on_it else None
             )
-            return {**moved, "moved": False}
+            # The page stays where it is and is silent until then: nobody can tell that it is not lost.
+            state = "cannot_tell" if moved["state"] == "yes" else moved["state"]
+            return {**moved, "moved": False, "state": state}
         is_same = sections.content(self._old) == sections.content(self._new)
         return self._ending(
             "yes" if is_same else "cannot_tell", "" if is_same else "your device is behind another router", met

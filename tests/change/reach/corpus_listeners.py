@@ -61,6 +61,35 @@ def ssh():
     case("SSH directly on wan", "no", "bound to the other device", "set dropbear.main.DirectInterface=wan", "ssh")
     case("SSH directly on nothing", "no", "dropbear is not started", "set dropbear.main.DirectInterface=attic", "ssh")
     case(
+        "pages on an address without a host",
+        "no",
+        "uhttpd asks for a host of no name and gets none",
+        "delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=:80",
+        "web",
+    )
+    case(
+        "pages on everything, then on one address",
+        "yes",
+        "the first socket takes all, the second is not made",
+        "delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=0.0.0.0:80\n"
+        "add_list uhttpd.main.listen_http=192.168.1.1:80",
+        "web",
+    )
+    case(
+        "pages on a port alone",
+        "yes",
+        "no host means every address",
+        "delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=80",
+        "web",
+    )
+    case(
+        "pages on a port with a nought before",
+        "yes",
+        "a port is read as a number",
+        "delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=0.0.0.0:080",
+        "web",
+    )
+    case(
         "SSH on a port that is none",
         "no",
         "the section fails its check and is not started",

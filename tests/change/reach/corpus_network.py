@@ -69,6 +69,34 @@ def addresses():
     case(
         "lan gets a broken address", "no", "netifd sets up no interface with it", "set network.lan.ipaddr=192.168.1.300"
     )
+    case("lan gets a broken broadcast", "no", "netifd sets up no interface with it", "set network.lan.broadcast=bad")
+    case(
+        "lan gets a broken IPv6 gateway",
+        "no",
+        "netifd asks for one as soon as there is an IPv6 address",
+        "set network.lan.ip6addr=fd00:2::1/64\nset network.lan.ip6gw=bad",
+    )
+    case(
+        "lan also takes the owner's address",
+        "no",
+        "the router answers itself then",
+        "delete network.lan.ipaddr\nadd_list network.lan.ipaddr=192.168.1.1/24\n"
+        "add_list network.lan.ipaddr=192.168.1.142/24",
+    )
+    case(
+        "a neighbour that is not the owner's is set",
+        "yes",
+        "his own is found as before",
+        "set network.n=neighbor\nset network.n.interface=lan\nset network.n.ipaddr=192.168.1.9\n"
+        "set network.n.mac=02:00:00:00:00:99",
+    )
+    case(
+        "another section with an own prefix",
+        "yes",
+        "netifd reads the one that is called globals",
+        "set network.more=globals\nset network.more.ula_prefix=fd00:9::/48",
+        "web6",
+    )
     case("lan gets a broken mask", "no", "netifd sets up no interface with it", "set network.lan.netmask=255.255.0.255")
     case(
         "lan gets a second address",

@@ -1,11 +1,21 @@
-"""Cut recorded rulesets of the real fw4 down to what the tests load; run by hand: record.py RECORDED >rulesets.json.
+"""Record what the real fw4 makes of the kinds of kinds.py into rulesets.json; run by hand where fw4 is:
 
-RECORDED: {"network", "interfaces", "cases": [{"case", "firewall", "ruleset", ...}]}.
+    PYTHONPATH=. FIREWALL4=… python3 tests/change/reach/record.py
+
+The cases with numbers were recorded on a router and stay as they are. Rulesets are cut down to what the tests load.
 """
 
 import json
+import os
 import re
-import sys
+import tempfile
+
+from oasis.uci import model
+from oasis.uci.tables import tables
+from tests.change.reach import fw4, test_corpus
+from tests.change.reach.kinds import KINDS
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rulesets.json")
 
 
 def cut(ruleset):
@@ -18,20 +28,32 @@ def cut(ruleset):
     return "\n".join(re.sub(r' comment "!fw4: [^"]*"', "", line) for line in lines)
 
 
+def package_of(recorded, commands):
+    """Return the text of the recorded stock firewall after commands."""
+    stock = recorded["cases"][0]["firewall"].partition("\n")[2].encode()
+    return test_corpus.apply({"firewall": stock}, commands)["firewall"].decode()
+
+
+def made(recorded, commands, folder):
+    """Return (text of the package, ruleset cut down) as fw4 gives it now."""
+    text = package_of(recorded, commands)
+    package = tables(model.parse(text.encode(), "firewall"))
+    return text, cut(fw4.render(package, recorded["interfaces"], folder)[0])
+
+
 def main():
-    with open(sys.argv[1]) as handle:
+    with open(FILE) as handle:
         recorded = json.load(handle)
-    cases = [
-        {"case": one["case"], "firewall": one["firewall"], "ruleset": cut(one["ruleset"])} for one in recorded["cases"]
-    ]
-    made = {
-        "source": recorded["source"],
-        "network": recorded["network"],
-        "interfaces": recorded["interfaces"],
-        "cases": cases,
-    }
-    json.dump(made, sys.stdout, indent=0)
-    print()
+    kept = [one for one in recorded["cases"] if isinstance(one["case"], int)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, commands in KINDS.items():
+            text, ruleset = made(recorded, commands, folder)
+            kept.append({"case": name, "firewall": "package firewall\n" + text, "ruleset": ruleset})
+    recorded["cases"] = kept
+    with open(FILE, "w") as handle:
+        json.dump(recorded, handle, indent=0)
+        handle.write("\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,7 @@
 """What holds for every verdict: several ways, unchanged doubts, rules of services, what is not known."""
 
+import pytest
+
 from oasis.change.reach.verdict import verdict
 from tests.change.reach import corpus
 from tests.change.reach.test_corpus import apply, facts_of, files_of
@@ -46,6 +48,40 @@ def test_rules_that_services_add_come_first():
     shut = "set firewall.@zone[0].input=REJECT"
     assert told(shut, more={"firewall": [{**rule, "target": "ACCEPT"}]})["verdict"] == "yes"
     assert told("set firewall.@zone[0].masq=1", more={"firewall": [rule]})["verdict"] == "cannot_tell"
+
+
+@pytest.mark.parametrize(
+    "change, ways",
+    [
+        ("set network.a=alias\nset network.a.interface=lan\nset network.a.proto=static\n"
+         "set network.a.ipaddr=192.168.1.142/32", ("web",)),
+        ("set network.n=neighbor\nset network.n.interface=lan\nset network.n.ipaddr=192.168.1.142\n"
+         "set network.n.mac=02:00:00:00:00:99", ("web",)),
+        ("set network.e=device\nset network.e.name=br-lan\nset network.e.enabled=0", ("web",)),
+        ("reorder network.@device[0]=0\nset network.e=device\nset network.e.name=br-lan\n"
+         "set network.e.type=bridge\nset network.e.ports=eth2", ("web",)),
+        ("set network.lan.ipv6=0", ("web6",)),
+        ("set network.lan.netmask=255.255.255.128", ("web",)),
+        ("set network.x=interface\nset network.x.proto=static\nset network.x.device=eth7\n"
+         "set network.x.ipaddr=240.0.0.1/24", ("web",)),
+        ("set network.wg=interface\nset network.wg.proto=wireguard\nset network.p=wireguard_wg\n"
+         "set network.p.allowed_ips=192.168.1.128/25\nset network.p.route_allowed_ips=1", ("web",)),
+        ("delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=192.168.7.1:80\n"
+         "add_list uhttpd.main.listen_http=0.0.0.0:80", ("web",)),
+        ("delete uhttpd.main.listen_http\nadd_list uhttpd.main.listen_http=localhost:80\n"
+         "add_list uhttpd.main.listen_http=0.0.0.0:80", ("web",)),
+        ("set uhttpd.main.max_requests=0", ("web",)),
+        ("set uhttpd.main.max_connections=1", ("web",)),
+        ("set uhttpd.main.network_timeout=x", ("web",)),
+        ("set dropbear.main.enable=perhaps", ("ssh",)),
+        ("set dropbear.main.SSHKeepAlive=often", ("ssh",)),
+        ("set dropbear.main.BannerFile=/nowhere", ("ssh",)),
+        ("set dropbear.main.IdleTimeout=5", ("ssh",)),
+        ("set dropbear.main.MaxAuthTries=0", ("ssh",)),
+    ],
+)  # fmt: skip
+def test_what_shut_a_real_router_or_may_shut_it_is_never_a_yes(change, ways):
+    assert told(change, ways)["verdict"] != "yes"
 
 
 def test_a_package_that_is_gone_is_judged_as_gone():

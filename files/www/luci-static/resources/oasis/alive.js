@@ -37,10 +37,20 @@ function nonceOf(id) {
 	return known.change == id ? known.nonce : null;
 }
 
+/*
+ * The way by which this page comes is the one that a change must leave open. Asked over the page's own connections: one
+ * opened for this would be an old one when a proof is wanted.
+ */
+function seen() {
+	send('', { session: rpc.getSessionID() }, 'same-origin', 'same-origin').catch(function() {});
+}
+
 /* The address bar brings the nonce to the router's new address, through the login there, which drops what follows a #. */
 function arrive() {
 	const query = new URLSearchParams(window.location.search);
 	const parts = (query.get(MARK) || '').split('.');
+
+	seen();
 
 	if (parts.length != 2)
 		return;
@@ -50,15 +60,19 @@ function arrive() {
 }
 
 /* Cookies left out: browsers keep such requests on connections of their own, so the first one opens a new one. */
-function post(origin, change, nonce, mode) {
+function send(origin, words, mode, credentials) {
 	return window.fetch(origin + SCRIPT, {
 		method: 'POST',
-		body: JSON.stringify({ change: change, nonce: nonce, session: rpc.getSessionID() }),
+		body: JSON.stringify(words),
 		cache: 'no-store',
-		credentials: 'omit',
+		credentials: credentials,
 		mode: mode,
 		signal: window.AbortSignal && AbortSignal.timeout ? AbortSignal.timeout(ANSWER_MS) : undefined
 	});
+}
+
+function post(origin, change, nonce, mode) {
+	return send(origin, { change: change, nonce: nonce, session: rpc.getSessionID() }, mode, 'omit');
 }
 
 async function ask(change, nonce) {
