@@ -1,10 +1,11 @@
 """A change on a running router: real procd, netifd, fw4, rpcd and uhttpd, with oasis installed and started there.
 
 OASIS_ROUTER is a command that runs another one on the router as root, with its input: `ssh root@192.168.1.1` or what
-enters a namespace. What the tests change there they put back; it should be a router for tests all the same.
+enters a namespace; OASIS_ROUTER_CLIENT one that does the same on a machine of its LAN. OASIS_ROUTER_PAGE (host:port)
+and OASIS_ROUTER_PASSWORD are how that one enters the page. What the tests change there they put back; it should be a
+router for tests all the same.
 """
 
-import http.client
 import json
 import os
 import shlex
@@ -14,7 +15,8 @@ import time
 import pytest
 
 ROUTER = shlex.split(os.environ.get("OASIS_ROUTER", ""))
-# Where the router's page answers, seen from here: host:port.
+# Runs a command on a machine of the router's LAN; and where the page answers there.
+CLIENT = shlex.split(os.environ.get("OASIS_ROUTER_CLIENT", ""))
 PAGE = os.environ.get("OASIS_ROUTER_PAGE", "")
 PASSWORD = os.environ.get("OASIS_ROUTER_PASSWORD", "")
 pytestmark = pytest.mark.skipif(not ROUTER, reason="OASIS_ROUTER names no command that runs others on a router")
@@ -73,6 +75,28 @@ def apply(*commands):
     oasis("approve", *words, plan["id"], plan["hash"])
     return wait(lambda: [one for one in changes() if one["id"] not in before and one["state"] != "prepared"], 60,
                 "the change was not made")[0]  # fmt: skip
+
+
+def apply_with_nonce():
+    """Apply the rule; return the change and what the front-end that follows it is told to prove with."""
+    oasis("apply", "--no-wait", *RULE)
+    [plan] = oasis("plans")[1][0]["plans"]
+    word = ["--word", plan["word"]] if plan.get("word") else []
+    oasis("approve", *word, plan["id"], plan["hash"])
+    told = wait(lambda: nonces(plan["run"]), 30, "the change was not told")
+    return told[0]
+
+
+def nonces(run):
+    """Return (change, nonce) of the events of a run, as the daemon's socket gives them."""
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "run.poll", "params": {"run": run, "since": 0, "wait_ms": 0}}
+    code = (
+        "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('/var/run/oasis/oasis.sock'); "
+        "s.sendall(sys.argv[1].encode() + b'\\n'); print(s.makefile().readline())"
+    )
+    reply = json.loads(text(shlex.join(["python3", "-c", code, json.dumps(ask)])))["result"]
+    found = [event["change"] for event in reply["events"] if event["type"] == "change"]
+    return [(one["id"], one["nonce"]) for one in found if one.get("nonce")]
 
 
 def state(change):
@@ -224,26 +248,88 @@ def test_what_others_have_staged_is_not_committed_along():
     assert text("uci changes system") == "system.@system[0].notes='theirs'" or "notes" in text("uci changes system")
 
 
-def post(connection, path, value):
-    connection.request("POST", path, json.dumps(value), {"Content-Type": "application/json"})
-    return connection.getresponse().read()
+# Opens a connection to the page and logs in over it, prints the session; then asks for each line of input, over the old
+# connection, over a new one and over a third that it leaves half-way, whether it proves that the router is reached.
+BROWSER = """
+import http.client, json, sys
+host, port, password = sys.argv[1:]
+def connect():
+    return http.client.HTTPConnection(host, int(port), timeout=30)
+def post(one, path, value):
+    one.request("POST", path, json.dumps(value), {"Content-Type": "application/json"})
+    return json.loads(one.getresponse().read())
+def call(one, session, name, method, arguments):
+    params = [session, name, method, arguments]
+    return post(one, "/ubus", {"jsonrpc": "2.0", "id": 1, "method": "call", "params": params})["result"]
+old = connect()
+login = call(old, "0" * 32, "session", "login", {"username": "root", "password": password})
+session = login[1]["ubus_rpc_session"]
+print(json.dumps(session), flush=True)
+for line in sys.stdin:
+    body = {**json.loads(line), "session": session}
+    call(old, session, "session", "access", {"scope": "ubus", "object": "session", "function": "access"})
+    print(json.dumps([post(one, "/cgi-bin/oasis-alive", body) for one in (old, connect(), connect())]), flush=True)
+"""
 
 
-def ubus(connection, session, name, method, arguments):
-    call = {"jsonrpc": "2.0", "id": 1, "method": "call", "params": [session, name, method, arguments]}
-    return json.loads(post(connection, "/ubus", call))["result"]
+class Browser:
+    """A page on another machine, that goes on over one connection."""
+
+    def __init__(self, command, page):
+        host, _, port = page.partition(":")
+        self._process = subprocess.Popen([*command, "sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._tell(shlex.join(["exec", "python3", "-u", "-c", BROWSER, host, port, PASSWORD]))
+        self.session = self._answer()
+
+    def _tell(self, line):
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        assert line, "the page is not reached"
+        return json.loads(line)
+
+    def prove(self, change, nonce):
+        self._tell(json.dumps({"change": change, "nonce": nonce}))
+        return [reply.get("alive") for reply in self._answer()]
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait(10)
 
 
-@pytest.mark.skipif(not PAGE, reason="OASIS_ROUTER_PAGE does not tell where the page answers")
-def test_a_connection_of_the_page_that_is_old_or_of_the_router_itself_proves_nothing():
-    host, _, port = PAGE.partition(":")
-    old = http.client.HTTPConnection(host, int(port), timeout=30)
-    login = {"username": "root", "password": PASSWORD}
-    session = ubus(old, "0" * 32, "session", "login", login)[1]["ubus_rpc_session"]
-    change = apply(*RULE)["id"]
-    body = {"change": change, "nonce": "0" * 32, "session": session}
-    new = http.client.HTTPConnection(host, int(port), timeout=30)
-    for one in (old, new):
-        assert json.loads(post(one, "/cgi-bin/oasis-alive", body))["alive"] == "stranger", "the nonce is missing"
-    assert oasis("confirm", change)[0] != 0, "a program without a proof"
+@pytest.fixture
+def browser():
+    if not CLIENT or not PAGE:
+        pytest.skip("OASIS_ROUTER_CLIENT names no command that runs others on a machine of its LAN")
+    made = Browser(CLIENT, PAGE)
+    yield made
+    made.close()
+
+
+def test_a_new_connection_of_another_machine_proves_and_an_old_one_does_not(browser):
+    change, nonce = apply_with_nonce()
+    assert browser.prove(change, "0" * 32) == ["stranger"] * 3, "who has not the nonce"
+    assert oasis("confirm", change)[0] != 0, "a program without a proof keeps nothing"
+    assert browser.prove(change, nonce) == ["reused", "proved", "proved"]
+    status, lines = oasis("confirm", change)
+    assert status == 0, lines
+    assert state(change) == "confirmed"
+    assert changes()[0]["proof"] == "connection"
+    # The firewall's own undo is risky as well; its window may end by itself.
+    before = config("firewall")
+    on("uci delete firewall.@rule[-1]; uci commit firewall; fw4 -q reload")
+    assert config("firewall") != before
+
+
+def test_a_tunnel_to_the_router_itself_proves_nothing():
+    """What `ssh -L` makes: the router connects to its own page, with the session and the nonce of the owner."""
+    host, _, port = (PAGE or "127.0.0.1:80").partition(":")
+    here = Browser(ROUTER, f"{host}:{port}")
+    try:
+        change, nonce = apply_with_nonce()
+        assert set(here.prove(change, nonce)) <= {"loopback"}
+    finally:
+        here.close()
     assert oasis("rollback", change)[0] == 0
