@@ -205,11 +205,19 @@ def lack():
     for program, package in (("ip", "iproute2"), ("nft", "nftables"), ("unshare", "util-linux")):
         if not shutil.which(program):
             return f"{program} (apt-get install {package})"
-    table = "nft add table inet t; nft add chain inet t c; nft add rule inet t c fib daddr type local reject"
-    tried = subprocess.run(["unshare", "--net", "--mount", "sh", "-ec", table], capture_output=True)
-    return f"nftables in the kernel ({tried.stderr.decode().strip()[:80]})" if tried.returncode else ""
+    tried = subprocess.run(["unshare", "--net", "--mount", "sh", "-ec", TRIAL], capture_output=True)
+    return f"a kernel that can: {tried.stderr.decode().strip()[:80]}" if tried.returncode else ""
 
 
+TRIAL = """
+mount -t tmpfs none /mnt
+ip link add name one type veth peer name two
+ip link set one up
+ip addr add fd00::1/64 dev one nodad
+nft add table inet t
+nft add chain inet t c '{ type filter hook output priority 0; }'
+nft add rule inet t c meta skuid 1 fib daddr type local reject
+"""
 LACK = lack()
 needs_router = pytest.mark.skipif(bool(LACK), reason=f"what the worker's user reaches needs {LACK}")
 REFUSED = ["ConnectionRefusedError", False]
