@@ -28,6 +28,7 @@ FILES = "oasis/system/files.py"
 APPROVAL = "oasis/change/approval.py"
 OF_CHANGES = ("tests/change/test_transaction.py", "tests/change/test_plan.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
+OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
 ALIVE = "oasis/change/alive.py"
@@ -223,6 +224,31 @@ MUTANTS = (
         ":",
         ("tests/change/test_window.py",),
     ),
+    ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
+    ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
+    (
+        "force: no hands of a model",
+        "oasis/tools/operator.py",
+        "None if is_model else forces",
+        "forces",
+        ("tests/test_force.py",),
+    ),
+    (
+        "force: code that a model proposed is not kept",
+        "oasis/tools/refused.py",
+        'if "exec" not in error.forces:',
+        "if True:",
+        ("tests/tools/test_refused.py", "tests/test_force.py"),
+    ),
+    (
+        "force: a forced plan waits under every setting",
+        PLAN,
+        'plan["tainted"] or plan["forces"] or',
+        'plan["tainted"] or',
+        OF_FORCE,
+    ),
+    ("force: bound in the hash", PLAN, '"verdict",\n          "forces")', '"verdict")', OF_FORCE),
+    ("typed word: nothing else approves", APPROVAL, "if wanted and word != wanted:", "if False:", OF_APPROVAL),
     ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_asked or ", "", OF_CHANGES[::-1]),
     (
         "taint: goes with the context to the plan",

@@ -8,6 +8,7 @@ import pytest
 from oasis.change.force import WORDS
 from oasis.daemon import Daemon
 from oasis.errors import PolicyError, UsageError
+from oasis.frontends import cli_apply
 from oasis.methods import ROLES
 from oasis.system.root import Root
 from oasis.tools.operator import Operator
@@ -149,6 +150,8 @@ def test_code_with_its_words_waits_is_applied_and_must_be_kept(make, approval):
     assert any(WORDS in reason for reason in plan["reasons"])
     assert "/etc/hello.sh" in router.config("dhcp")
     assert of_type(events, "change")[-1]["change"]["confirm_in_s"] > 0
+    line = router.ask("audit.list")["lines"][0]
+    assert (line["plan"], line["role"], line["forces"]) == (plan["id"], "owner", ["exec"])
     router.ask("change.rollback")
     assert "/etc/hello.sh" not in router.config("dhcp")
 
@@ -186,6 +189,10 @@ def test_the_forbidden_stays_forbidden_to_the_owner(router, command):
 def test_what_is_so_already_is_told(router):
     events = router.follow(router.ask("plan.propose", commands=["uci set system.@system[0].hostname=OpenWrt"]))
     assert "so already" in of_type(events, "note")[0]["text"] and not of_type(events, "plan")
+
+
+def test_the_command_line_asks_for_the_words_that_the_daemon_wants():
+    assert cli_apply.WORDS == WORDS
 
 
 # --- what a model was refused

@@ -23,7 +23,8 @@ VIEWER = {"name": "viewer", "terminal": True}
 
 # What only the owner may do, written down a second time: a method that loses its access must be noticed.
 WRITES = {
-    "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline", "change.confirm", "change.rollback", "change.undo",
+    "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline",
+    "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive", "path.seen",
     "chat.delete", "chat.rename", "chat.archive", "chat.forget", "service.select", "secret.keep",
 }  # fmt: skip

@@ -48,6 +48,7 @@ class Audit:
         line = jsonl.line(
             {
                 **({"tainted": True} if plan.get("tainted") else {}),
+                **({"forces": plan["forces"]} if plan.get("forces") else {}),
                 "when_unix_s": self._unix_s(),
                 "what": what,
                 "plan": plan["id"],
