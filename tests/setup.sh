@@ -67,6 +67,10 @@ system ip iproute2
 system strace strace
 system openssl openssl
 system pgrep procps
+# Real firewalls and DHCP between network namespaces.
+system ip iproute2
+system nft nftables
+system dnsmasq dnsmasq-base
 system node nodejs
 system npm npm
 has chromium-browser || has google-chrome || system chromium chromium

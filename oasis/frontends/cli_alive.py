@@ -1,8 +1,9 @@
 """`oasis alive`, not for people: hands a proof of life, or just a page's way, from the CGI script to the daemon.
 
 Standard input holds a JSON object {"change", "nonce", "session"}, or {"session"} when a page was loaded: never in argv,
-where everybody on the router could read it. The environment holds the addresses of the connection, as a web server gives them to a script. Standard output
-gets the daemon's answer {"alive": …} or {"path": …}, or {"error": …}, and the exit status is 0: the browser reads what is said.
+where everybody on the router could read it. The environment holds the addresses of the connection, as a web server
+gives them to a script. Standard output gets the daemon's answer {"alive": …} or {"path": …}, or {"error": …}, and the
+exit status is 0: the browser reads what is said.
 """
 
 from __future__ import annotations

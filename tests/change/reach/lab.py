@@ -2,8 +2,8 @@
 
 Lab(links) makes a namespace for the router and one for each link {device: (router's addresses, peer's addresses)}, with
 "ADDRESS/BITS" texts; the first MAC of a peer is `mac(device)`. `load(ruleset)` loads the text that `fw4 print` gives,
-`try_all([(device, source, address, port)])` returns for each whether a new TCP connection came through. `close()` takes
-all of it away. Needs root, iproute2 and nftables; `missing()` says what is not here.
+`try_all([(device, source, address, port)])` returns for each whether a new TCP connection came through, `run(…)` starts
+a program. `close()` takes all of it away. Needs root, iproute2 and nftables; `missing()` says what is not here.
 """
 
 import json
@@ -125,7 +125,7 @@ class Lab:
                 extra = ["nodad"] if ":" in address else []
                 self._run("ip", "-n", name, "addr", "add", address, "dev", link, *extra)
             self._run("ip", "-n", name, "link", "set", link, "up")
-        for address in here:
+        for address in here if there else []:
             family, host = ("-6" if ":" in address else "-4"), address.partition("/")[0]
             self._run("ip", "-n", peer, family, "route", "replace", "default", "via", host, "dev", "eth0")
         self._peer_names[device] = peer
@@ -134,6 +134,12 @@ class Lab:
     def set_mac(self, device, address):
         """Give the peer at a device another MAC address."""
         self._run("ip", "-n", self._peer_names[device], "link", "set", "eth0", "address", address)
+
+    def run(self, device, is_peer, *argv):
+        """Start a program at the peer of a device, or on the router; return it."""
+        name = self._peer_names[device] if is_peer else self._router
+        words = ["ip", "netns", "exec", name, *argv]
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def _start(self, name, code, *argv):
         child = subprocess.Popen(
