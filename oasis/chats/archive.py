@@ -13,14 +13,10 @@ from oasis.core.ids import is_xid
 from oasis.core.store import SUFFIX, Chat
 from oasis.errors import StoreError, UsageError
 
-try:
-    import zlib
-except ImportError:  # python3-light has it, smaller builds may not
-    zlib = None  # type: ignore[assignment]
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from oasis.core.store import Store
     from oasis.system.files import Files
@@ -39,7 +35,7 @@ class Archive:
         self._store = store
         self._folder = folder
         self._scratch = scratch
-        self._packs = packs and zlib is not None
+        self._packs = packs
 
     def paths(self) -> dict[str, str]:
         """Return {id: path} of all archived chats, the newest first."""
@@ -61,9 +57,11 @@ class Archive:
         chat.flush()
         chat.secure()
         self._files.folder(self._folder)
+        self.remove(name)  # what a power cut left there while it was brought back
         path = self._store.path(name)
-        if self._packs:
-            self._files.rewrite(self._folder + "/" + name + PACKED, _packed(self._pieces(path)))
+        zlib = _zlib() if self._packs else None
+        if zlib is not None:
+            self._files.rewrite(self._folder + "/" + name + PACKED, _packed(zlib, self._pieces(path)))
             self._files.forget(path)
         else:
             self._files.move(path, self._folder + "/" + name + SUFFIX)
@@ -138,7 +136,16 @@ class Archive:
                     yield piece
 
 
-def _packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _zlib() -> ModuleType | None:
+    """Return zlib, loaded when a chat is packed or read: it costs a daemon 160 KiB that others have use for."""
+    try:
+        import zlib
+    except ImportError:  # python3-light has it, smaller builds may not
+        return None
+    return zlib
+
+
+def _packed(zlib: ModuleType, pieces: Iterator[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(6, zlib.DEFLATED, _FORM)
     for piece in pieces:
         yield packer.compress(piece)
@@ -146,6 +153,7 @@ def _packed(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unpacked(path: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    zlib = _zlib()
     if zlib is None:
         raise StoreError(
             "%s is packed, and this Python has no zlib" % path, "install python3-light, or gunzip the file"
