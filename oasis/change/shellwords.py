@@ -28,6 +28,7 @@ _REASONS = {
     "{": "it opens a group of commands",
     "}": "it closes a group of commands",
 }
+_EITHER = "it runs another command when one fails"
 
 
 def commands(text: str) -> "list[list[str]]":
@@ -84,7 +85,7 @@ class _Splitter:
             end = self.text.find("\n", self.at)
             self.at = len(self.text) if end < 0 else end
         elif char in _REASONS and not self.is_plain_brace(char):
-            raise self.refused(_REASONS[char])
+            raise self.refused(_EITHER if self.text.startswith("||", self.at) else _REASONS[char])
         else:
             self.word = (self.word or "") + char
             self.at += 1
