@@ -60,12 +60,13 @@ class Collection:
 
     def settle(self) -> None:
         """Make sure, at the start, that the names of all chats are on flash, and clear away what a crash left."""
-        names = self._files.names(self._folder)
-        if names:
-            self._files.sync_folder(self._folder + "/" + names[0])
-        for name in names:
-            if name.endswith(".new"):
-                self._files.remove(self._folder + "/" + name)
+        for folder in (self._folder, self._folder + "/archive"):
+            names = self._files.names(folder)
+            for name in names:
+                if name.endswith(".new"):
+                    self._files.remove(folder + "/" + name)
+            if names:
+                self._files.sync_folder(folder + "/" + names[0])
 
     def close(self) -> None:
         """Sync what the setting `sync` left for later."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 
 from oasis.core import jsonl, lines, summary
-from oasis.errors import OasisError, SchemaError
+from oasis.errors import OasisError, SchemaError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,10 @@ class Index:
         return found
 
     def _write(self, entries: dict[str, Entry]) -> None:
-        self._files.rewrite(self._path, (jsonl.line(entry) for entry in entries.values()))
+        try:
+            self._files.rewrite(self._path, (jsonl.line(entry) for entry in entries.values()))
+        except StoreError as error:
+            self._log(error.message)  # RAM is full: the next list reads the chats again
 
 
 def _numbered(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:

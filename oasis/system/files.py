@@ -122,6 +122,8 @@ class Files:
         try:
             self.rename(old, new)
             self.sync_folder(new)
+            if old.rpartition("/")[0] != new.rpartition("/")[0]:
+                self.sync_folder(old)
         except OSError as error:
             raise self.failed("move", old, error)
 
@@ -160,7 +162,7 @@ class Files:
                 raise self.failed("remove", path, error)
 
     def folder(self, path: str) -> None:
-        """Make a folder, and those above it, private to us."""
+        """Make a folder, and those above it, private to us; their names survive a power cut."""
         parts = path.split("/")
         for end in range(2, len(parts) + 1):
             part = "/".join(parts[:end])
@@ -169,6 +171,12 @@ class Files:
             except OSError as error:
                 if not self._is_folder(part):
                     raise self.failed("make folder", part, error)
+                continue
+            try:
+                self.sync_folder(part)
+            except OSError as error:
+                os.rmdir(part)  # the next try begins anew
+                raise self.failed("make folder", part, error)
 
     def remove_folder(self, path: str) -> None:
         """Remove an empty folder; it may be gone already."""

@@ -105,6 +105,7 @@ def test_a_failed_append_leaves_the_file_as_it_was(tmp_path, number, half, befor
 def test_a_chat_on_flash_is_old_or_new_after_any_failing_step_and_nothing_acknowledged_is_lost(tmp_path, number, half):
     for fail_at in range(1, 20):
         folder = str(tmp_path / f"chats{fail_at}")
+        os.mkdir(folder)
         files = FailingFiles(fail_at, number, half)
         store = Store(files, folder, lambda: CHAT)
         chat = store.create()
@@ -155,7 +156,7 @@ def test_a_half_line_that_the_disk_would_not_take_back_is_cut_off_by_the_next_fl
 
 def test_a_flush_is_one_write_and_one_sync_and_a_new_name_is_synced_once(tmp_path):
     files = FailingFiles()
-    chat = Store(files, str(tmp_path / "chats"), lambda: CHAT).create()
+    chat = Store(files, str(tmp_path), lambda: CHAT).create()
     chat.add(message(1))
     chat.add(message(2))
     chat.flush()
@@ -164,6 +165,25 @@ def test_a_flush_is_one_write_and_one_sync_and_a_new_name_is_synced_once(tmp_pat
     chat.add(message(4))
     chat.flush()
     assert files.steps[3:] == ["write", "sync"]
+
+
+def test_a_new_folder_is_synced_or_is_not_there(tmp_path):
+    with pytest.raises(StoreError, match="make folder"):
+        FailingFiles(2).folder(str(tmp_path / "a/b"))
+    assert os.listdir(tmp_path / "a") == []
+    files = FailingFiles()
+    for _ in range(2):
+        files.folder(str(tmp_path / "a/b"))
+    assert files.steps == ["sync folder"]
+
+
+def test_what_was_written_late_is_synced_with_its_name(tmp_path):
+    files = FailingFiles()
+    files.append(str(tmp_path / "log"), b"x", False)
+    files.settle(str(tmp_path / "log"))
+    assert files.steps == ["write", "sync", "sync folder"]
+    with pytest.raises(StoreError, match="cannot sync"):
+        files.settle(str(tmp_path / "nothing"))
 
 
 def test_appending_without_sync_does_not_sync(tmp_path):

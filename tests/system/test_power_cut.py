@@ -70,6 +70,63 @@ class Forgetful(Files):
             os.close(number)
 
 
+class Careless(Forgetful):
+    """Files of a disk that does with what was not synced whatever it likes: forgets, keeps, tears or reorders it.
+
+    `chance` decides which; `syncs`: without it, nothing is ever synced ("file": no bytes, "folder": no names).
+    """
+
+    def __init__(self, folder, chance, fail_at=0, syncs=("file", "folder")):
+        self._chance = chance
+        self._syncs = syncs
+        super().__init__(folder, fail_at)
+
+    def sync(self, handle):
+        self._step()
+        if "file" in self._syncs:
+            self._remember(handle.name)
+
+    def sync_folder(self, path):
+        self._step()
+        folder = os.path.dirname(path)
+        if "folder" in self._syncs:
+            self._names[folder] = {entry.name: entry.inode() for entry in os.scandir(folder) if entry.is_file()}
+
+    def forget_power(self):
+        """Let no step fail any more."""
+        self._fail_at = 0
+
+    def cut_power(self):
+        """Leave in the real folders what this disk has."""
+        now, fate = {}, {}
+        for where, _, names in os.walk(self._folder):
+            now[where] = {name: os.stat(os.path.join(where, name)).st_ino for name in names}
+            for name in names:
+                with open(os.path.join(where, name), "rb") as handle:
+                    self._unsynced(os.fstat(handle.fileno()).st_ino, handle.read())
+        for where in now:
+            kept = self._names.get(where, {})
+            for name in set(kept) | set(now[where]):
+                # Each change of a name that was not synced is on the disk or not, whatever came before it; a file that
+                # got another name has lost none without having got the other.
+                inode = now[where].get(name) or kept.get(name)
+                if kept.get(name) != now[where].get(name) and fate.setdefault(inode, self._chance.random() < 0.5):
+                    kept = {**kept, name: now[where].get(name)}
+            self._names[where] = {name: inode for name, inode in kept.items() if inode is not None}
+        super().cut_power()
+
+    def _unsynced(self, inode, data):
+        """Decide what is on the disk of a file that has changed since it was synced."""
+        kept = self._bytes.get(inode, b"")
+        if data == kept:
+            return
+        new = data[len(kept) :] if data.startswith(kept) else data
+        base = kept if data.startswith(kept) else b""
+        cut = self._chance.randint(0, len(new))
+        torn = (b"", new, new[:cut], b"\0" * cut + new[cut:], b"\0" * cut, new[:cut] + b"\0" * (len(new) - cut))
+        self._bytes[inode] = base + self._chance.choice(torn)
+
+
 def content(path):
     return path.read_bytes() if path.exists() else None
 
