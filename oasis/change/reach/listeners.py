@@ -33,6 +33,7 @@ _LEAST = {
 # What dropbear's script wants of its options: one that is wrong, and the section is not started.
 _SWITCHES = ("enable", "PasswordAuth", "RootPasswordAuth", "RootLogin", "GatewayPorts", "verbose")
 _NUMBERS = ("SSHKeepAlive", "IdleTimeout", "MaxAuthTries", "RecvWindowSize", "mdns")
+_NAMED = {"http": "80", "https": "443"}  # of /etc/services, which uhttpd asks
 _PASSWORDS = ("PasswordAuth", "RootPasswordAuth", "RootLogin")
 
 
@@ -218,6 +219,7 @@ def _is_taken(earlier: dict[str, Any], one: dict[str, Any]) -> bool:
 def _endpoint(word: str) -> tuple[str, int]:
     """Return (host or "", port or -1) of a listen address."""
     host, _, port = word.rpartition(":")
+    port = _NAMED.get(port, port)
     is_number = port.isascii() and port.isdigit() and 0 < int(port[-6:]) < 65536
     return host.strip("[]"), int(port) if is_number and int(port) < 65536 else -1
 

@@ -61,7 +61,7 @@ class Way:
         """Return how a peer at that place reaches the router after the change."""
         met, why = self._met(candidate)
         if not met:
-            return self._ending("no", why)
+            return self._ending("cannot_tell" if self._is_half_refused() else "no", why)
         if candidate["kind"] == "port" and self._changed(_SWITCH):
             return self._ending("cannot_tell", "the switch is set up anew, and which port is yours is not known")
         if network.owns(self.then, self._family, self._source):
@@ -71,6 +71,11 @@ class Way:
         if doubt and best["state"] == "yes":
             return {**best, "state": "cannot_tell", "reason": doubt}
         return best
+
+    def _is_half_refused(self) -> bool:
+        """Return whether an interface may keep its IPv6 prefix although netifd refuses its settings of IPv4."""
+        refused = [one for one in self.then.values() if not one["is_up"] and one["proto"] == "static"]
+        return self._family == 6 and any("ip6assign" in one["options"] for one in refused)
 
     def _ending(self, state: str, why: str, met: Network | None = None) -> dict[str, Any]:
         return {

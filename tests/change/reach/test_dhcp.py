@@ -49,7 +49,8 @@ class Home:
         self.config = self.folder + "/dnsmasq.conf"
         net = address.rpartition(".")[0]
         lines = [
-            "port=0", "interface=br-lan", "bind-dynamic", "no-ping", "user=root", "dhcp-authoritative", "keep-in-foreground",
+            "port=0", "interface=br-lan", "bind-dynamic", "no-ping", "user=root", "dhcp-authoritative",
+            "keep-in-foreground",
             "dhcp-range=%s.%d,%s.%d,255.255.255.0,12h" % (net, pool[0], net, pool[0] + pool[1] - 1),
             "dhcp-leasefile=" + self.folder + "/leases", "pid-file=" + self.folder + "/pid",
         ]  # fmt: skip
