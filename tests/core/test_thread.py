@@ -260,6 +260,13 @@ def test_an_attachment_listed_before_a_long_thread_is_not_cut_off_with_its_begin
     assert len(found) == thread.CONTEXT_MESSAGES
 
 
+def test_of_two_long_branches_that_join_the_newer_one_is_kept():
+    values = [message(number, *([number - 1] if number != 300 else [])) for number in range(600)]
+    values.append(message(600, 299, 599))
+    found = numbers(thread.context(chat(*values), [name(600)]))
+    assert found == list(range(601 - thread.CONTEXT_MESSAGES, 601))
+
+
 def test_a_thread_is_the_same_when_the_clock_fell_back():
     values = [message(number, number - 1) for number in range(1001, 1301)]
     values += [message(1, 1300)] + [message(number, number - 1) for number in range(2, 50)]

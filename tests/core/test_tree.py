@@ -39,6 +39,7 @@ def test_a_message_with_several_parents_is_drawn_once_under_the_first():
     assert node(found, 3)["parents"] == [name(1), name(2)]
     assert node(found, 1)["children"] == node(found, 2)["children"] == [name(3)]
     assert found["roots"] == [name(1), name(2)]
+    assert node(tree([message(1), message(2, 1, 1)]), 1)["children"] == [name(2)]
 
 
 def test_bookmarks_stand_at_their_messages_and_the_current_one_is_told():

@@ -259,6 +259,17 @@ def test_a_summary_stands_where_the_exchanges_were_and_has_their_taint():
     assert clean["taint"] == ["device names"]
 
 
+def test_a_summary_has_its_place_in_the_budget():
+    given = []
+    for number in (1, 11, 21, 31):
+        given += exchange(number)
+    given.append(message(41))
+    budget = total(given) - 1
+    assert len(trim.fit(given, budget)["left_out"]) == 4
+    found = trim.fit(given, budget, "word " * 300)
+    assert len(found["left_out"]) > 4 and not found["is_over"]
+
+
 def test_a_summary_that_is_too_long_is_cut():
     given = exchange(1)
     given += exchange(11)
