@@ -2,7 +2,7 @@
 
 import io
 
-from oasis.core import jsonl, thread
+from oasis.core import jsonl, store, thread
 from oasis.core.store import Store
 from oasis.errors import SchemaError, StoreError, UsageError
 
@@ -176,9 +176,9 @@ def test_who_only_reads_does_not_shorten_what_another_is_writing():
     files = Memory()
     files.data[PATH] = stored(files, 1) + b'{"id":"half of a wri'
     before = files.data[PATH]
-    store = Store(files, FOLDER, Ids())
-    store.open(CHAT)
-    store.names()
+    chats = Store(files, FOLDER, Ids())
+    chats.open(CHAT)
+    chats.names()
     assert files.data[PATH] == before
 
 
@@ -306,10 +306,10 @@ def test_chats_are_listed_newest_first_and_strange_files_are_not_chats():
 def test_names_that_are_no_chat_open_nothing():
     files = Memory()
     stored(files, 1)
-    store = Store(files, FOLDER, Ids())
+    chats = Store(files, FOLDER, Ids())
     for other in ("", "../" + CHAT, CHAT + ".jsonl", "z" * 20, CHAT.upper(), "0" * 20, None, 5, "../etc/passwd"):
-        assert "there is no chat" in refusal(UsageError, store.open, other)
-        assert "there is no chat" in refusal(UsageError, store.delete, other)
+        assert "there is no chat" in refusal(UsageError, chats.open, other)
+        assert "there is no chat" in refusal(UsageError, chats.delete, other)
     assert files.data[PATH]
 
 
@@ -317,7 +317,126 @@ def test_a_deleted_chat_is_gone_also_when_it_was_damaged():
     files = Memory()
     stored(files, 1)
     files.data[PATH] += b"garbage"
-    store = Store(files, FOLDER, Ids())
-    store.delete(CHAT)
+    chats = Store(files, FOLDER, Ids())
+    chats.delete(CHAT)
     assert files.data == {}
-    assert store.names() == []
+    assert chats.names() == []
+
+
+def chain(files, count, **first):
+    """Put a chat of `count` exchanges of two messages into `files`."""
+    made = [message(1, "one", **first)]
+    for number in range(2, 2 * count + 1):
+        made.append(message(number, "text %d" % number, "user" if number % 2 else "assistant"))
+    files.data[PATH] = b"".join([jsonl.line(value) for value in made])
+    return files
+
+
+def test_of_a_long_chat_the_newest_messages_are_kept_and_the_options_of_all():
+    options = {"provider_ptr": "nano", "servers": ["a"]}
+    chat = opened(chain(Memory(), 1000, options=options))
+    assert store.THREAD_MESSAGES <= len(chat.messages) <= store.THREAD_MESSAGES + 1
+    assert chat.heads == [name(2000)]
+    oldest = min(chat.messages)
+    assert chat.messages[oldest]["role"] == "user", "a thread begins with the owner"
+    assert chat.left_out == [name(int(oldest) - 1)]
+    assert chat.older_options == options
+    assert opened(chain(Memory(), 1000)).older_options == {}
+
+
+def test_of_huge_messages_fewer_are_kept():
+    files = Memory()
+    files.data[PATH] = b"".join([jsonl.line(message(number, "x" * 200000)) for number in range(1, 30)])
+    chat = opened(files)
+    assert len(chat.messages) == store.THREAD_BYTES // 200000 + 1
+
+
+def test_a_branch_is_loaded_when_it_is_continued_and_its_neighbours_are_not():
+    files = Memory()
+    values = [
+        message(1),
+        message(2, "a", "assistant"),
+        message(3, "b"),
+        message(4, "c", "assistant", continues=[name(3)]),
+    ]
+    values += [message(5, "other", continues=[name(2)]), message(6, "x", "assistant", continues=[name(5)])]
+    files.data[PATH] = b"".join([jsonl.line(value) for value in values])
+    chat = opened(files)
+    assert sorted(chat.messages) == [name(number) for number in (1, 2, 5, 6)]
+    chat.load([name(4)])
+    assert sorted(chat.messages) == [name(number) for number in (1, 2, 3, 4, 5, 6)]
+    assert chat.heads == [name(6)]
+    assert "no message" in refusal(UsageError, chat.load, [name(9)])
+    assert "no message" in refusal(UsageError, chat.load, ["x"])
+
+
+def test_several_parents_are_all_loaded_each_once():
+    files = Memory()
+    values = [message(1), message(2, continues=[]), message(3, continues=[name(1), name(2), name(1)]), message(4)]
+    files.data[PATH] = b"".join([jsonl.line(value) for value in values])
+    assert sorted(opened(files).messages) == [name(number) for number in (1, 2, 3, 4)]
+
+
+def test_only_damage_behind_the_newest_owners_message_is_told_to_an_exchange():
+    files = Memory()
+    files.data[PATH] = (
+        b"old\n" + jsonl.line(message(1)) + b"new\n" + jsonl.line(message(2, "a", "assistant")) + b"newer\n"
+    )
+    assert len(opened(files).reports) == 2
+    assert len(opened(files).page()["reports"]) == 3
+
+
+def test_a_line_that_is_too_long_is_passed_over_and_stays():
+    files = Memory()
+    long = b'{"id":"' + b"x" * (jsonl.LINE_BYTES + 1) + b"\n"
+    files.data[PATH] = jsonl.line(message(1)) + long + jsonl.line(message(2, "a", "assistant"))
+    chat = opened(files)
+    assert ids(chat) == [1, 2] and "more than" in chat.reports[0]
+    chat.add(message(3))
+    chat.flush()
+    assert long in files.data[PATH]
+
+
+def test_records_are_lines_too_and_the_outline_has_no_words():
+    files = Memory()
+    stored(files, 1, 2)
+    chat = opened(files)
+    chat.note({"type": "bookmark", "name": "home", "target": name(1)})
+    chat.add(message(3))
+    chat.flush()
+    assert files.writes == 1
+    assert list(opened(files).outline())[2:] == [
+        {"type": "bookmark", "name": "home", "target": name(1)},
+        {"id": name(3), "role": "user", "continues": [name(2)]},
+    ]
+    assert refusal(SchemaError, chat.note, {"type": "bookmark"})
+    assert refusal(SchemaError, chat.note, {"type": "title", "title": 5})
+
+
+def test_a_late_write_is_not_synced_until_it_must_be():
+    files, heard = Memory(), []
+    chat = Store(files, FOLDER, Ids(), heard.append).create()
+    chat.add(message(1))
+    chat.flush()
+    assert (files.writes, files.syncs, len(heard)) == (1, 0, 1)
+    chat.secure()
+    assert (files.writes, files.syncs) == (1, 1)
+    chat.add(message(2))
+    chat.secure()
+    chat.secure()
+    assert (files.writes, files.syncs) == (2, 2)
+    plain = Store(Memory(), FOLDER, Ids()).create()
+    plain.add(message(1))
+    plain.secure()
+    assert plain._files.syncs == 1
+
+
+def test_a_chat_is_forgotten_in_whole_or_not_at_all():
+    for fail_at in (1, 2):
+        files = Memory(fail_at)
+        before = stored(files, 1, 2)
+        assert refusal(StoreError, opened(files).forget, name(1))
+        assert files.data[PATH] == before
+    opened(files).forget(name(1))
+    assert [value["content"] for value in opened(files).list()] == ["[forgotten]", "hello"]
+    assert files.data[PATH].endswith(before.split(b"\n")[1] + b"\n")
