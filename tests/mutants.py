@@ -248,7 +248,7 @@ MUTANTS = (
         OF_FORCE,
     ),
     ("force: bound in the hash", PLAN, '"verdict",\n          "forces")', '"verdict")', OF_FORCE),
-    ("typed word: nothing else approves", APPROVAL, "if wanted and word != wanted:", "if False:", OF_APPROVAL),
+    ("typed word: nothing else approves", APPROVAL, "if wanted and word != wanted:", "if False:", OF_APPROVAL[:1]),
     ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_asked or ", "", OF_CHANGES[::-1]),
     (
         "taint: goes with the context to the plan",
