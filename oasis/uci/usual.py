@@ -11,6 +11,7 @@ comments mean what they mean to libuci; in doubt a line counts as not understood
 from __future__ import annotations
 
 import re
+from operator import length_hint
 
 from oasis.uci import names
 
@@ -44,7 +45,7 @@ class Lines:
         self._text = text
         self._is_ascii = text.isascii()
         self._lines = text.split("\n")
-        self._rest = enumerate(self._lines)
+        self._rest = iter(self._lines)
         self._known: dict[str, Understood] = {}
         # What stands before a quoted and before a bare value: kind and name.
         self._quoted: dict[str, tuple[int, str]] = {}
@@ -77,10 +78,10 @@ class Lines:
     def _take_lines(self, package: Package | None, section: Section | None) -> tuple[int, Section | None]:
         known = self._known
         options = section.options if section is not None else None
-        for at, line in self._rest:
+        for line in self._rest:
             found = known.get(line) or self._understood(line)
             if found is None:
-                return at, section
+                break
             kind, name, value = found
             if kind == _OPTION and options is not None:
                 if value:
@@ -88,28 +89,35 @@ class Lines:
             elif kind == _CONFIG:
                 begun = _section(package, name, value)
                 if begun is None:
-                    return at, section
+                    break
                 section, options = begun, begun.options
             elif kind == _LIST and options is not None:
                 append(options, name, value)
             elif kind != _NOTHING:
-                return at, section
-        return len(self._lines), section
+                break
+        else:
+            return len(self._lines), section
+        return len(self._lines) - length_hint(self._rest) - 1, section
 
     def _understood(self, line: str) -> Understood | None:
         """Return what a line says, None when that is not certain; one that begins as another did is quick."""
+        found: Understood | None
         head, quote, value = line.partition("'")
         if not quote:
             head, quote, value = line.partition('"')
         if quote:
             begin = self._quoted.get(head)
-            is_plain = value[-1:] == quote and "\\" not in value and value.count(quote) == 1
+            # The one quote in the rest is its end. A backslash means something in double quotes.
+            is_plain = value.find(quote) == len(value) - 1 >= 0 and (quote == "'" or "\\" not in value)
             value = value[:-1]
         else:
             head, _, value = line.rpartition(" ")
             begin = self._bare.get(head)
             is_plain = value.isalnum() or _PLAIN.match(value) is not None
-        found = (*begin, self._as_utf8(value)) if begin is not None and is_plain else self._read(line)
+        if begin is not None and is_plain:
+            found = begin[0], begin[1], value if self._is_ascii else self._as_utf8(value)
+        else:
+            found = self._read(line)
         if found is not None:
             self._known[line] = found
         return found

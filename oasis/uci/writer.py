@@ -53,15 +53,17 @@ def changes_text(package: str, records: list[Record]) -> str:
 
 
 def _write_section(lines: list[str], section: Section, name_all: bool) -> None:
-    lines.append("\nconfig " + _escape(section.type))
-    lines.append("\n" if section.anonymous and not name_all else " " + quote(section.name) + "\n")
+    add = lines.append
+    add("\nconfig " + _escape(section.type))
+    add("\n" if section.anonymous and not name_all else " " + quote(section.name) + "\n")
     for name, value in section.options.items():
-        if isinstance(value, str):
-            if "'" in value:
-                value = _escape(value)
-            lines += ("\toption ", name, " '", value, "'\n")
+        if not isinstance(value, str):
+            for item in value:
+                add(f"\tlist {name} '{item}'\n" if "'" not in item else f"\tlist {name} {quote(item)}\n")
+        elif "'" not in value:
+            add(f"\toption {name} '{value}'\n")
         else:
-            lines += [f"\tlist {name} {quote(item)}\n" for item in value]
+            add(f"\toption {name} {quote(value)}\n")
 
 
 def _escape(text: str) -> str:
