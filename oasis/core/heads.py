@@ -17,7 +17,7 @@ from oasis.core.schema import bookmark_fault
 from oasis.errors import UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Iterator, Json, Message
 
     Table = dict[str, str]
     Links = list[tuple[str, list[str]]]
@@ -66,8 +66,8 @@ def names(table: "Table") -> "list[str]":
     return sorted([name for name in table if table[name]])
 
 
-def table(lines: "list[Json]") -> "Table":
-    """Return the bookmarks of a chat from all of its checked lines, in file order."""
+def table(lines: "Iterator[Json] | list[Json]") -> "Table":
+    """Return the bookmarks of a chat from all of its checked lines, in file order; they are gone through once."""
     found: Table = {}
     links: Links = []
     below: dict[str, set[str]] = {}  # bookmark -> the messages that descend from where it stands, itself included

@@ -4,6 +4,9 @@ Works on messages alone; imports under MicroPython. `messages` maps the ids of o
 asked `get`; `find(id)` gives a message of another chat, or None. A shared ancestor appears once, siblings stand in the
 order listed, a cycle ends the walk, and a parent that is gone is a marker {"type": "missing", "id"} for front-ends,
 which no model sees. Of a long thread a model gets the newest messages; the options come from all of it.
+
+Where only the newer part of a thread was read, `older` holds the ids at which it goes on, and `older_options` what was
+merged up to there; a reader gets {"type": "older", "id"} in their place.
 """
 
 from oasis.core.schema import blocks, taint_of, tool_result
@@ -23,20 +26,24 @@ WALK_MESSAGES = 40000
 INTERRUPTED = "interrupted: the daemon stopped before this call was answered; nothing of it is known to have happened"
 
 
-def resolve(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "dict[str, Json]":
+def resolve(
+    messages: "Messages", heads: "list[str]", find: "Find | None" = None,
+    older: "list[str] | None" = None, older_options: "Options | None" = None,
+) -> "dict[str, Json]":  # fmt: skip
     """Return what a model is sent of the thread that `heads` end, and what of it could not be.
 
     Shape: {"messages": the newest ones, "options": of the whole thread, "missing": [ids that are gone], "left_out": how
-    many older messages there are}.
+    many messages were read and are older, "has_older": whether there are some that were not read}.
     """
-    walk = _Walk(messages, find, heads)
+    walk = _Walk(messages, find, heads, older or [])
     chosen = _newest(walk.parents, walk.order, heads)
-    kept = _from_an_owner([walk.message(name) for name in walk.order if name in chosen], walk.parents, chosen)
+    kept = _from_an_owner([walk.message(name) for name in walk.order if name in chosen], walk, chosen)
     return {
         "messages": kept,
-        "options": walk.options(),
+        "options": walk.options(older_options or {}),
         "missing": walk.missing,
         "left_out": len(walk.order) - len(kept),
+        "has_older": walk.has_older,
     }
 
 
@@ -49,16 +56,19 @@ def context(messages: "Messages", heads: "list[str]", find: "Find | None" = None
     return found
 
 
-def lineage(messages: "Messages", heads: "list[str]", find: "Find | None" = None) -> "list[Json]":
-    """Return the whole thread for a reader: its messages, and a marker where a parent is gone, each once."""
-    walk = _Walk(messages, find, heads)
+def lineage(
+    messages: "Messages", heads: "list[str]", find: "Find | None" = None, older: "list[str] | None" = None
+) -> "list[Json]":
+    """Return the thread for a reader: its messages, and once a marker where a parent is gone or was not read."""
+    walk = _Walk(messages, find, heads, older or [])
     shown: list[Json] = []
     marked: set[str] = set()
     for name in walk.order:
         for parent in walk.parents[name]:
-            if parent in walk.gone and parent not in marked:
+            kind = "missing" if parent in walk.gone else "older" if parent in walk.older else ""
+            if kind and parent not in marked:
                 marked.add(parent)
-                shown.append({"type": "missing", "id": parent})
+                shown.append({"type": kind, "id": parent})
         shown.append(walk.message(name))
     return shown
 
@@ -70,9 +80,11 @@ class _Walk:
     gone, in the order met.
     """
 
-    def __init__(self, messages: "Messages", find: "Find | None", heads: "list[str]") -> None:
+    def __init__(self, messages: "Messages", find: "Find | None", heads: "list[str]", older: "list[str]") -> None:
         self._messages = messages
         self._find = find
+        self.older = set(older)
+        self.has_older = False
         self._deltas: dict[str, Options] = {}
         self.order: list[str] = []
         self.parents: dict[str, list[str]] = {}
@@ -95,6 +107,9 @@ class _Walk:
         if len(self.parents) >= WALK_MESSAGES:
             return False
         message = self._get(name)
+        if message is None and name in self.older:
+            self.has_older = True
+            return False
         if message is None:
             self.gone.add(name)
             self.missing.append(name)
@@ -113,8 +128,12 @@ class _Walk:
         assert found is not None
         return found
 
-    def options(self) -> "Options":
-        return options([{"options": self._deltas[name]} for name in self.order if name in self._deltas])
+    def options(self, older: "Options") -> "Options":
+        return options([{"options": older}] + [{"options": self._deltas[n]} for n in self.order if n in self._deltas])
+
+    def is_known(self, name: str) -> bool:
+        """Return whether there is such a message, read or not."""
+        return name in self.parents or name in self.older
 
 
 def _newest(parents: "dict[str, list[str]]", order: "list[str]", heads: "list[str]") -> "set[str]":
@@ -135,14 +154,14 @@ def _newest(parents: "dict[str, list[str]]", order: "list[str]", heads: "list[st
     return chosen
 
 
-def _from_an_owner(ordered: "list[Message]", parents: "dict[str, list[str]]", chosen: "set[str]") -> "list[Message]":
+def _from_an_owner(ordered: "list[Message]", walk: "_Walk", chosen: "set[str]") -> "list[Message]":
     """Return messages without what follows a cut, up to the next owner's message: results there have lost their calls.
 
     Where that leaves nothing, the newest exchange is longer than the context and stays as it is.
     """
     lost: set[str] = set()
     for message in ordered:
-        known = [parent for parent in message.get("continues", []) if parent in parents]
+        known = [parent for parent in message.get("continues", []) if walk.is_known(parent)]
         is_cut = known and not [parent for parent in known if parent in chosen and parent not in lost]
         if is_cut and message["role"] not in ("user", "system"):
             lost.add(message["id"])

@@ -195,7 +195,21 @@ def test_a_missing_parent_is_a_marker_where_it_stood_and_no_model_sees_it():
 
 
 def test_a_head_that_is_gone_is_told():
-    assert thread.resolve({}, [name(9)]) == {"messages": [], "options": {}, "missing": [name(9)], "left_out": 0}
+    assert thread.resolve({}, [name(9)]) == {
+        "messages": [], "options": {}, "missing": [name(9)], "left_out": 0, "has_older": False,
+    }  # fmt: skip
+
+
+def test_a_thread_of_which_only_the_newer_part_was_read_is_cut_not_broken():
+    messages = chat(message(5, 4, role="tool"), message(6, 5, role="assistant"), message(7, 6, options={"b": 1}))
+    older = [name(4), name(2)]
+    found = thread.resolve(messages, [name(7)], None, older, {"a": 1, "b": 0})
+    assert numbers(found["messages"]) == [7]
+    assert (found["options"], found["missing"]) == ({"a": 1, "b": 1}, [])
+    assert (found["left_out"], found["has_older"]) == (2, True)
+    shown = thread.lineage(messages, [name(7)], None, older)
+    assert [(item["id"], item.get("type")) for item in shown][:2] == [(name(4), "older"), (name(5), None)]
+    assert not thread.resolve(messages, [name(7)])["has_older"]
 
 
 def test_lists_of_words_are_replaced_whole():
