@@ -192,3 +192,18 @@ def test_risky_change_is_put_back(oasisd: Any, visit: Any) -> None:
     button(page, "Put back now").click(timeout=60000)
     page.locator(".oasis-change[data-state=rolled_back]").wait_for(timeout=60000)
     assert [config(daemon, name) for name in names] == before
+
+
+def test_what_the_owner_forced_elsewhere_is_judged_and_approved_here(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    script = "uci set dhcp.@dnsmasq[0].dhcpscript=/etc/hello.sh"
+    daemon.call("plan.propose", commands=[script], force=["exec"], words="this runs code as root")
+    page = visit(url)
+    page.get_by_text("Forced by you: exec").wait_for()
+    assert "this runs code as root" in page.inner_text(".oasis-reasons")
+    assert "Will you still reach the router?" in page.inner_text(".oasis-reach")
+    page.get_by_role("button", name="Approve", exact=True).click()
+    page.get_by_role("button", name="Put back now", exact=True).click()
+    page.locator(".oasis-pending").wait_for(state="hidden")
+    with open(os.path.join(daemon.root, "etc/config/dhcp"), encoding="utf-8") as file:
+        assert "hello.sh" not in file.read()

@@ -101,6 +101,11 @@ return baseclass.extend({
 		});
 	},
 
+	/* The same as { value } or { fault }, never rejected: one missing part must not keep the page away. */
+	settled: function(name) {
+		return this.call(name).then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
+	},
+
 	/* Milliseconds that a poll may wait for news: none where a waiting call would block the whole of LuCI. */
 	wait_ms: function() {
 		return rpc.getBaseURL() == DIRECT_URL ? WAIT_MS : 0;

@@ -24,24 +24,16 @@ const LOOK_MS = 5000;
 const LOG_MIN_PX = 240;
 const MARGIN_PX = 20;
 
-/* A value or the fault that came instead: one missing part must not keep the page away. */
-function settle(promise) {
-	return promise.then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
-}
-
 return view.extend({
 	load: function() {
 		return Promise.all([
-			settle(api.call('info')),
-			settle(api.call('chats')),
-			settle(api.call('services')),
-			settle(api.call('changes'))
+			api.settled('info'), api.settled('chats'), api.settled('services'), api.settled('changes')
 		]);
 	},
 
 	render: function(results) {
 		const write = L.hasViewPermission() !== false;
-		const act = write ? { approve: this.approve, decline: this.decline, force: this.force.bind(this), undo: this.undo.bind(this) } : null;
+		const act = write ? { approve: this.approve.bind(this), decline: this.decline, force: this.force.bind(this), undo: this.undo.bind(this) } : null;
 
 		alive.arrive();
 		this.write = write;
@@ -281,7 +273,14 @@ return view.extend({
 
 	/* --- plans and changes --- */
 
-	approve: function(plan, word) { return api.call('approve', plan.id, plan.hash, word); },
+	/* The run of a plan that was made elsewhere is not followed yet. */
+	approve: function(plan, word) {
+		return api.call('approve', plan.id, plan.hash, word).then(L.bind(function(reply) {
+			if (!this.runId && plan.run)
+				this.follow(plan.run);
+			return reply;
+		}, this));
+	},
 
 	decline: function(plan) { return api.call('decline', plan.id); },
 
