@@ -7,6 +7,7 @@ each port, and an answer that all of them share is sure. Source: netifd, bridge.
 
 from __future__ import annotations
 
+from oasis.change import addresses
 from oasis.change.reach import sections
 
 TYPE_CHECKING = False
@@ -188,10 +189,14 @@ def device_section(package: Tables, name: str) -> Table:
     return {}
 
 
-def _switched_off(package: Tables, name: str) -> str:
+def is_switched_off(package: Tables, name: str) -> bool:
+    """Return whether the section of a device says that it stays down."""
     section = device_section(package, name)
-    is_off = section and not sections.flag(section, "enabled", True)
-    return "device %s is switched off" % name if is_off else ""
+    return bool(section) and not sections.flag(section, "enabled", True)
+
+
+def _switched_off(package: Tables, name: str) -> str:
+    return "device %s is switched off" % name if is_switched_off(package, name) else ""
 
 
 def _vlans(package: Tables, bridge: str) -> dict[int, Table]:
@@ -199,7 +204,8 @@ def _vlans(package: Tables, bridge: str) -> dict[int, Table]:
     found: dict[int, Table] = {}
     for section in sections.typed(package, "bridge-vlan"):
         number = sections.text(section, "vlan")
-        if sections.text(section, "device") != bridge or not number.isdigit():
+        # netifd takes 010 for an octal number
+        if sections.text(section, "device") != bridge or not addresses.is_number(number, 1, 4094) or number[0] == "0":
             continue
         ports = {}
         for word in sections.texts(section, "ports"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _QUIET = {
     "dropbear": (
         "enable Port Interface DirectInterface GatewayPorts LocalPortForward RemotePortForward SSHKeepAlive "
-        "mdns verbose RecvWindowSize"
+        "mdns verbose"
     ),
     "uhttpd": (
         "enabled listen_http listen_https redirect_https rfc1918_filter tcp_keepalive ubus_cors realm no_dirlists cert "
@@ -27,7 +27,7 @@ _QUIET = {
 }
 # Numbers that change nothing for him either, from this value on.
 _LEAST = {
-    "dropbear": {"IdleTimeout": 300, "MaxAuthTries": 3},
+    "dropbear": {"IdleTimeout": 300, "MaxAuthTries": 3, "RecvWindowSize": 4096},
     "uhttpd": {"max_requests": 2, "max_connections": 20, "network_timeout": 10, "http_keepalive": 0},
 }
 # What dropbear's script wants of its options: one that is wrong, and the section is not started.
@@ -164,12 +164,14 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
         return []
     words = sections.texts(section, "Port") or ["22"]
     doubt = "dropbear: several ports in one section stop it on some versions" if len(words) > 1 else ""
-    if not all(addresses.is_port(word) for word in words):
+    if not all(addresses.is_port(word) and int(word) for word in words):
         return []  # the section fails its validation and is not started
     doubt = doubt or _wrong(section)
     bound: dict[str, Any] | None = None
     direct = sections.texts(section, "DirectInterface")
     names = sections.texts(section, "Interface")
+    if len(names) > 1:
+        doubt = doubt or "dropbear: what several names in one Interface do is not known"
     if direct:
         network = networks.get(direct[0])
         if not network or not network["is_up"] or network["device"] == "":

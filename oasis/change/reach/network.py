@@ -96,7 +96,10 @@ def _network(section: Table, old: Table, running: dict[str, object], package: Ta
 def _device(section: Table, old: Table, running: dict[str, object]) -> str | None:
     """Return the l3 device's name."""
     proto, name = sections.text(section, "proto", "none"), str(section[".name"])
-    told = sections.text(section, "device") or sections.text(section, "ifname")
+    device = sections.text(section, "device")
+    if " " in device and proto in _ON_DEVICE:
+        return device  # netifd takes it for one name, which no device has
+    told = device or sections.text(section, "ifname")
     if sections.text(section, "type") == "bridge":
         return "br-" + name
     if proto in _OWN_DEVICE:

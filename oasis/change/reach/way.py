@@ -11,7 +11,7 @@ interface still gives them (IPv6: by router advertisements).
 from __future__ import annotations
 
 from oasis.change import addresses
-from oasis.change.reach import attachment, network, sections
+from oasis.change.reach import attachment, doubts, network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,14 +26,10 @@ _QUIET_INTERFACE = (
 )
 _QUIET_DEVICE = (
     "name type ports ifname vid enabled vlan_filtering macaddr mtu mtu6 stp promisc igmp_snooping bridge_empty "
-    "multicast_querier multicast txqueuelen ageing_time priority hello_time forward_delay max_age hash_max ipv6 gro "
+    "multicast_querier multicast ipv6 gro "
     "multicast_to_unicast multicast_fast_leave sendredirects igmpversion mldversion robustness query_interval"
 )
 _SWITCH = ("switch", "switch_vlan", "switch_port")
-# Types of sections whose effect is worked out somewhere here; of any other one it is not.
-_KNOWN = ("interface", "device", "bridge-vlan", "globals", "route", "route6", "rule", "rule6", "neighbor", "neighbor6",
-          *_SWITCH)  # fmt: skip
-_QUIET_GLOBALS = ("ula_prefix", "packet_steering", "steering_flows", "dhcp_default_duid")
 _LINK_LOCAL = 0xFE80 << 112
 
 
@@ -97,6 +93,9 @@ class Way:
             return self._met_directly(candidate)
         devices, why = attachment.uplinks(self._new, candidate["port"], candidate["tag"])
         met = [one for one in self.then.values() if one["is_up"] and (one["device"] in devices or _rides(one, devices))]
+        off = [one for one in met if attachment.is_switched_off(self._new, str(one["device"]))]
+        met = [one for one in met if one not in off]
+        why = "device %s is switched off" % off[0]["device"] if off and not why else why
         if met:
             return met, ""
         down = [one["why"] for one in self.then.values() if one["device"] in devices and one["why"]]
@@ -118,6 +117,11 @@ class Way:
         if "wifi" in candidate and self._wifi_changed(candidate["wifi"]):
             return "your device has to join the Wi-Fi again" if self._is_known_wifi(candidate) else (
                 "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
+        if "wifi" in candidate:
+            sides = [side.get("wireless", {}) for side in (self._before, self._after)]
+            other = doubts.wireless(sides[0], sides[1], candidate["wifi"])
+            if other:
+                return other
         if candidate["kind"] == "network" and "wifi" not in candidate and self._tunnel_changed(candidate["name"]):
             return "how the peer gets to interface %s changes" % candidate["name"]
         for one in met:
@@ -125,24 +129,14 @@ class Way:
             loud = _differs(self._old.get(one["name"], {}), one["options"], quiet)
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
-        return self._section_doubt() or self._device_doubt() or self._route_doubt() or self._peer_doubt()
-
-    def _section_doubt(self) -> str:
-        """Return what is not understood of the interfaces and of sections that stand for none."""
-        for section in self._new.values():
-            kind, name = str(section[".type"]), sections.label(self._new, section)
-            if section == self._old.get(section[".name"]):
-                continue
-            if name == "globals":
-                if _differs(self._old.get(name, {}), section, list(_QUIET_GLOBALS)):
-                    return "network.globals: what it does to your way is not known"
-                continue
-            if kind not in _KNOWN and not kind.startswith(network.PEERS):
-                return "network.%s: what a section of type %s does is not known" % (name, kind)
-            odd = kind == "interface" and network.odd_address(section)
-            if odd:
-                return "network.%s: %s is no usual address of a router" % (name, odd)
-        return ""
+        names = [one["name"] for one in met]
+        mac = self._facts.get("neighbours", {}).get(addresses.text_of(self._family, self._source), "")
+        return (
+            doubts.lists(self._old, self._new)
+            or doubts.devices(self._old, self._new, self._family, mac)
+            or doubts.interfaces(self._old, self._new, names, self._family)
+            or doubts.others(self._old, self._new) or self._device_doubt() or self._route_doubt() or self._peer_doubt()
+        )  # fmt: skip
 
     def _peer_doubt(self) -> str:
         """Return why your device may not be found at its address: a neighbour set by hand, a tunnel that claims it."""
@@ -305,6 +299,9 @@ class Way:
             return "cannot_tell", "interface %s gives addresses to known devices only" % name
         if addresses.text_of(4, self._source) not in self._facts.get("leases", []):
             return "cannot_tell", "whether your device takes its address from the router is not known"
+        other = doubts.leases(self._before, self._after, name, size)
+        if other:
+            return "cannot_tell", other
         if self._is_bound(subnet):
             return "cannot_tell", "your device has a fixed lease outside the new network"
         return "yes", ""
@@ -317,7 +314,7 @@ class Way:
             is_his = mac in [one.lower() for one in sections.texts(host, "mac")] or (
                 number and number[1] == self._source
             )
-            if is_his and number and not network.covers(subnet, *number):
+            if is_his and (number is None or not network.covers(subnet, *number)):
                 return True
         return False
 

@@ -84,6 +84,60 @@ def test_what_shut_a_real_router_or_may_shut_it_is_never_a_yes(change, ways):
     assert told(change, ways)["verdict"] != "yes"
 
 
+AIR = {"ports": {"192.168.1.142": "phy0-ap0"}, "wifi": {"phy0-ap0": "default_radio0"}}
+MOVE = "set network.lan.ipaddr=192.168.5.1\n"
+_DEVICE = "set network.x=device\nset network.x.name=%s\n"
+
+
+@pytest.mark.parametrize(
+    "change, ways, base, more",
+    [
+        ("set network.@device[0].vlan_filtering=1", ("web",), "stock", {}),
+        ("set network.@device[0].vlan_filtering=0", ("web",), "vlan", {}),
+        ("set network.v10.vlan=010", ("web",), "vlan", {}),
+        (_DEVICE % "br-lan.10" + "set network.x.type=8021q\nset network.x.ifname=br-lan\nset network.x.vid=20",
+         ("web",), "vlan", {}),
+        (_DEVICE % "br-lan.10" + "set network.x.enabled=0", ("web",), "vlan", {}),
+        (_DEVICE % "lan1" + "set network.x.type=8021q\nset network.x.ifname=eth0\nset network.x.vid=5", ("web",),
+         "stock", {}),
+        (_DEVICE % "br-guest" + "set network.x.type=bridge\nset network.x.ports='lan1 lan2 lan3 lan4'", ("web",),
+         "stock", {}),
+        ("set network.lan.device='br-lan br-x'", ("web",), "stock", {}),
+        ("delete network.lan.device\nadd_list network.lan.device=br-lan", ("web",), "stock", {}),
+        ("delete network.lan.netmask\nadd_list network.lan.netmask=255.255.255.0", ("web",), "stock", {}),
+        ("set network.@device[0].multicast=0", ("web6",), "stock", {}),
+        ("set network.@device[0].igmp_snooping=1", ("web6",), "stock", {}),
+        ("set network.@device[0].mtu=68", ("web",), "stock", {}),
+        ("set network.lan.mtu=200", ("web",), "stock", {}),
+        ("set network.@device[0].macaddr=bad", ("web",), "stock", {}),
+        ("set network.@device[0].macaddr=ff:ff:ff:ff:ff:ff", ("web",), "stock", {}),
+        ("set network.@device[0].macaddr=d4:3b:04:9e:65:2a", ("web",), "stock", {}),
+        ("set network.@device[0].stp=1\nset network.@device[0].forward_delay=3000", ("web",), "stock", {}),
+        ("set network.lan.zone=wan", ("web",), "stock", {}),
+        ("set network.aaa=interface\nset network.aaa.proto=static\nset network.aaa.device=eth7\n"
+         "set network.aaa.ip6assign=60", ("web6",), "stock", {}),
+        ("set network.wan6.ip6prefix=fd8c:fe35:ec99::/48", ("web6",), "stock", {}),
+        ("set wireless.x=wifi-iface\nset wireless.x.device=radio0\nset wireless.x.mode=sta\n"
+         "set wireless.x.network=wan\nset wireless.x.ssid=cafe", ("web",), "wifi", AIR),
+        ("set wireless.default_radio0.network='lan guest'", ("web",), "wifi", AIR),
+        ("set wireless.s=wifi-station\nset wireless.s.key=otherkey99", ("web",), "wifi", AIR),
+        ("set dropbear.main.Port=0", ("ssh",), "stock", {}),
+        ("set dropbear.main.Interface='guest lan'", ("ssh",), "stock", {}),
+        ("set dropbear.main.RecvWindowSize=1", ("ssh",), "stock", {}),
+        (MOVE + "set dhcp.@dnsmasq[0].interface=wan", ("web",), "stock", {}),
+        (MOVE + "set dhcp.@dnsmasq[0].listen_address=192.168.1.1", ("web",), "stock", {}),
+        (MOVE + "set dhcp.lan.limit=0", ("web",), "stock", {}),
+        (MOVE + "set dhcp.lan.start=200\nset dhcp.lan.limit=500", ("web",), "stock", {}),
+        (MOVE + "set dhcp.lan.leasetime=bad", ("web",), "stock", {}),
+        (MOVE + "set dhcp.lan.tag=x", ("web",), "stock", {}),
+        (MOVE + "set dhcp.h=host\nset dhcp.h.mac=d4:3b:04:9e:65:2a\nset dhcp.h.ip=ignore", ("web",), "stock", {}),
+    ],
+)  # fmt: skip
+def test_what_programs_read_otherwise_than_it_is_written_is_never_a_yes(change, ways, base, more):
+    assert told("set network.lan.mtu=1500", ways, base, more)["verdict"] == "yes"
+    assert told(change, ways, base, more)["verdict"] != "yes"
+
+
 def test_a_package_that_is_gone_is_judged_as_gone():
     before = files_of("stock")
     after = {name: data for name, data in before.items() if name != "dropbear"}
