@@ -345,6 +345,48 @@ MUTANTS = (
         ("tests/worker/test_rights.py",),
     ),
     ("worker: writes no file", RIGHTS, '_limit("RLIMIT_FSIZE", 0)', "pass", ("tests/worker/test_rights.py",)),
+    (
+        "chat: a cycle ends the walk",
+        "oasis/core/thread.py",
+        "name not in self.parents and name not in self.gone and self._visit(name)",
+        "self._visit(name)",
+        ("tests/core/test_thread.py",),
+    ),
+    (
+        "chat: a bookmark stays on its branch",
+        "oasis/core/heads.py",
+        "if head and (head not in found or name in below[head]):",
+        "if head:",
+        ("tests/core/test_heads.py",),
+    ),
+    (
+        "chat: no result goes out without its call",
+        "oasis/core/trim.py",
+        "    space.drop_results_without_call()\n    kept",
+        "    kept",
+        ("tests/core/test_trim.py",),
+    ),
+    (
+        "tool outputs: words for the owner alone",
+        "oasis/core/envelope.py",
+        "return _clean_text(value, effects)",
+        "return value",
+        ("tests/core/test_envelope.py",),
+    ),
+    (
+        "attachments: the bytes are those that were stored",
+        "oasis/core/blobs.py",
+        "if self._sha256(data) != digest:",
+        "if False:",
+        ("tests/core/test_blobs.py",),
+    ),
+    (
+        "attachments: a hash is no path",
+        "oasis/core/schema.py",
+        '_need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")',
+        "pass",
+        ("tests/core/test_schema.py",),
+    ),
 )
 
 
