@@ -38,6 +38,22 @@ VALUES = [
         "*",
     ],
     *["%s", "{json:1}", "x" * 300, "\r", "cr\r\nlf", "@zone[0]", "10.0.0.1/24", "\\'", "'\\''", "a.b.c"],
+    *[
+        "'",
+        "x'y\nz",
+        "a\\\nb",
+        "\x7f",
+        "\v",
+        "\f",
+        "\u2028",
+        "\ufeff",
+        "lan wan",
+        "  ",
+        "\n",
+        " #c",
+        "%d%n",
+        "a" * 5000,
+    ],
 ]
 DAMAGE = [bytes([byte]) for byte in b"\0\0\n\n'\"\\;# \t\r\v\xff\x01"] + [b"\\\n", b"\\\r\n", b"\\\0", b"'\n", b";\n"]
 COMMANDS = [
@@ -103,6 +119,26 @@ LINES = [
         "option o1 'ü' # ü",
         "option ü x",
     ],
+    *["o o1 x", "l l1 y", "c rule", "option o1 a\\ b", 'option o1 "a\\"b"', "list l1 x#y", "option o1 'a'b\"c\"\\d"],
+    *[
+        "option o1 'two",
+        "lines'",
+        'list l1 "two',
+        'lines" # c',
+        "option o1 'two\n\n#x' y",
+        'option o1 "a\\\nb"',
+        "\r",
+        " \t",
+    ],
+    *[
+        "config 'rule'\"x\"",
+        "config rule'x'",
+        "option o1'x'",
+        "option 'o1'x",
+        "option o1 \tx",
+        "config rule #x",
+        "o\to1 x;",
+    ],
 ]
 # EXTRA, OVERRIDE and INPUT stand for a folder with a delta, one with a file that wins over another, a file of input.
 FLAGS = [
@@ -117,6 +153,7 @@ FLAGS = [
         ["-p", "EXTRA"],
     ],
     *[["-f", "missing"], ["-z"], ["-L"], ["-c"], ["-X", "-p", "EXTRA", "-p", "EXTRA"], ["-f", "INPUT", "-f", "INPUT"]],
+    *[["-é"], ["-?"], ["--help"], ["-"], ["-qz"], ["-mn"], ["-nN"], ["-d", ""], ["-d", "\n"], ["-pEXTRA"], ["-XqS"]],
 ]
 DELTAS = [
     *["network.lan.o1='x'", "+network.cfg0592bd='rule'", "-network.lan", "-network.lan.o1", "@network.lan='nn'"],
