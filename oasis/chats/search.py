@@ -28,17 +28,8 @@ SEARCH_BYTES = 64 * 1024 * 1024
 SNIPPET_CHARS = 160
 _BEFORE_CHARS = 40
 # Letters that fold to plain ones (ß ſ K ﬁ ŉ ǰ ẖ İ and their kin), and characters that are written as numbers.
-_STRANGE = (
-    b"\xc3\x9f",
-    b"\xc5\xbf",
-    b"\xe2\x84\xaa",
-    b"\xef\xac",
-    b"\xc5\x89",
-    b"\xc7\xb0",
-    b"\xe1\xba",
-    b"\xc4\xb0",
-    b"\\u",
-)
+_STRANGE = (b"\xc3\x9f", b"\xc5\xbf", b"\xe2\x84\xaa", b"\xef\xac", b"\xc5\x89", b"\xc7\xb0", b"\xe1\xba", b"\xc4\xb0")
+_NUMBER = b"\\u"
 # What JSON may write in another way than it is.
 _ESCAPED = '"\\/'
 
@@ -108,7 +99,7 @@ def _may_hold(raw: bytes, wanted: list[Term]) -> bool:
     low = raw.lower()
     for _, needle in wanted:
         if needle not in low:
-            return any(mark in raw for mark in _STRANGE)
+            return _NUMBER in raw or not (raw.isascii() or all(mark not in raw for mark in _STRANGE))
     return True
 
 

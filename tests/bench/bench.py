@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [REPOSITORY, HERE]
 
+import chats  # noqa: E402
 import measure  # noqa: E402
 import speed  # noqa: E402
 
@@ -63,6 +64,7 @@ class Bench:
         self._command(copy_root(folder + "/command"), launcher.install(folder))
         self._flash(copy_root(folder + "/flash"), folder + "/trace")
         speed.measure(self, folder, self.sizes.pairs)
+        chats.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:
         bare = measure.bare_memory_kib()
