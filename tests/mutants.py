@@ -182,6 +182,20 @@ MUTANTS = (
         ("tests/change/test_owner.py",),
     ),
     (
+        "reachability: the way of the run's owner decides",
+        "oasis/change/reach/paths.py",
+        "in own] or ways",
+        "in own or True] or ways",
+        ("tests/change/test_owner.py",),
+    ),
+    (
+        "reachability: a list that netifd does not read is no yes",
+        "oasis/change/reach/doubts.py",
+        "option not in _LISTS",
+        "False",
+        ("tests/change/reach/test_verdict.py",),
+    ),
+    (
         "reachability: what the verdict read is bound",
         PLAN,
         '{**plan["verdict"].pop("read", {}), **{',
