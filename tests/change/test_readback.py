@@ -1,5 +1,9 @@
 """Reading back what really runs: what must show up, what fails a change, what is only not told."""
 
+import os
+import shutil
+import subprocess
+
 import pytest
 
 from oasis.change.readback import WAIT_S, ReadBack
@@ -40,6 +44,7 @@ config wifi-iface 'one'
 	option ssid '%s'
 """
 RULES = 'chain input { tcp dport 80 accept comment "!fw4: Allow-Web"\n dnat ip to 1.2.3.4 comment "!fw4: Game" }'
+DNSMASQ = shutil.which("dnsmasq", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 GENERATED = b"no-resolv\nserver=9.9.9.9\ndhcp-host=aa:bb:cc:dd:ee:ff,192.168.1.50,printer\n"
 
 
@@ -329,6 +334,14 @@ def test_leases_and_servers_are_in_what_dnsmasq_was_given():
     assert set(world.verify(LEASE).values()) == {"seen", "not read back"}
     world.files = {"/var/etc/dnsmasq.conf.cfg01411c": GENERATED}
     assert set(world.verify(LEASE).values()) == {"seen"}
+
+
+@pytest.mark.skipif(DNSMASQ is None, reason="no dnsmasq: apt-get install dnsmasq-base")
+@pytest.mark.parametrize("text, status", [(GENERATED, 0), (GENERATED.replace(b"no-resolv", b"no-resolved"), 1)])
+def test_what_is_looked_for_is_what_dnsmasq_itself_accepts(tmp_path, text, status):
+    (tmp_path / "dnsmasq.conf").write_bytes(text)
+    done = subprocess.run([DNSMASQ, "--test", "-C", tmp_path / "dnsmasq.conf"], capture_output=True, check=False)
+    assert done.returncode == status, done.stderr
 
 
 @pytest.mark.parametrize("gone, words", [(b"server=", "server 9.9.9.9"), (b"aa:bb", "lease of aa:bb")])
