@@ -39,7 +39,7 @@ def _read(data, is_quick):
         if is_quick:
             packages = importer.read(data)
         else:
-            importer._read_lines(data, "")
+            importer._read_exactly(data)
             packages = importer.finished
             if importer._package is None:
                 importer._open("fuzz")
