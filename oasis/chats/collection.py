@@ -219,10 +219,11 @@ class Collection:
         return told
 
     def used_bytes(self) -> int:
-        """Return what all chats and their documents take."""
-        size = self._files.size
-        found = sum(size(path) for path, _ in self._places().values())
-        return found + sum(size(self._blobs + "/" + name) for name in self._files.names(self._blobs))
+        """Return what all chats and their documents take: asked with each exchange, so it loads nothing."""
+        found = 0
+        for folder in (self._folder, self._folder + "/archive", self._blobs):
+            found += sum(self._files.size(folder + "/" + name) for name in self._files.names(folder))
+        return found
 
     def _check(self, name: str) -> None:
         if not self.store.has(name) and name not in self._archive.paths():

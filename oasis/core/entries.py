@@ -42,14 +42,6 @@ def message(at: int, raw: "bytes | None", reports: "list[str]") -> "Message | No
     return found if found is not None and "role" in found else None
 
 
-def value(raw: bytes) -> "Json":
-    """Return the JSON value of a line, None for what is none."""
-    try:
-        return jsonl.loads(raw)
-    except SchemaError:
-        return None
-
-
 def forgotten(message: "Message") -> bytes:
     """Return the lines that stand for a message that was forgotten: a message without words, and the record of it."""
     kept: Message = {key: message[key] for key in message if key not in ("content", "error", "taint", "usage")}

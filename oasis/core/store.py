@@ -274,8 +274,8 @@ class Chat:
         for at, line in self._forwards():
             if line is None or mark not in line:
                 continue
-            value = entries.value(line)
-            if isinstance(value, dict) and value.get("id") == name and "role" in value:
+            value = entries.line(at, line, [])
+            if value is not None and "role" in value and value["id"] == name:
                 new = b"" if is_there else entries.forgotten(value)
                 is_there = True
             elif value is None and b'"id":"' + mark in line:
