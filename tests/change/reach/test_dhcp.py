@@ -132,6 +132,7 @@ def judged(name):
     return verdict(before, after, [corpus.PATHS["web"]], known)
 
 
+@pytest.mark.timeout(test_nft.LONG_S)
 def test_a_lan_that_moves_is_reached_again_only_where_the_verdict_says_so(home, capsys):
     one = home("192.168.5.1", (100, 150))
     one.serve()

@@ -51,6 +51,7 @@ PROBES = [
     for port in (22, 80, 443, 8080)
 ]
 UNKNOWN_SHARE = 0.1
+LONG_S = 400  # what the kernel drops is waited for, hundreds of times
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,7 @@ def test_without_rules_every_connection_of_the_lab_comes_through(router):
 
 
 @needs_lab
+@pytest.mark.timeout(LONG_S)
 def test_recorded_rulesets_pass_what_the_evaluator_says(router, nets, capsys):
     counted = collections.Counter()
     for one in RECORDED["cases"]:
@@ -143,6 +145,7 @@ def test_what_was_recorded_is_what_fw4_renders_now(tmp_path):
 
 
 @needs_fw4
+@pytest.mark.timeout(LONG_S)
 def test_packages_by_chance_pass_what_the_evaluator_says(router, nets, dump, tmp_path, capsys):
     counted = collections.Counter()
     for seed in (*ONCE_WRONG, *range(WILD_FROM, WILD_FROM + WILD)):
@@ -185,6 +188,7 @@ def _pairs(before, after):
 
 
 @needs_fw4
+@pytest.mark.timeout(LONG_S)
 def test_the_firewall_cases_of_the_corpus_hold_on_real_nftables(tmp_path):
     dump = json.loads(test_corpus._read("ubus/network.interface~dump.json"))
     links = {
