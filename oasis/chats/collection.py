@@ -222,7 +222,8 @@ class Collection:
         """Return what all chats and their documents take: asked with each exchange, so it loads nothing."""
         found = 0
         for folder in (self._folder, self._folder + "/archive", self._blobs):
-            found += sum(self._files.size(folder + "/" + name) for name in self._files.names(folder))
+            names = [name for name in self._files.names(folder) if name not in ("archive", "blobs")]
+            found += sum(self._files.size(folder + "/" + name) for name in names)
         return found
 
     def _check(self, name: str) -> None:

@@ -14,6 +14,7 @@ from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.daemon import REPOSITORY
+from tests.fuzz import chat_file
 from tests.fuzz.corpora import texts
 
 HASH = "0123456789abcdef" * 4
@@ -158,6 +159,7 @@ def _fed(reader, pieces):
 
 
 TARGETS = {"uci": uci, "words": words, "fences": fences, "approval": approval, "json": lines_of_json, "stream": stream}
+TARGETS["chat"] = chat_file.chat
 
 
 def _configs():
@@ -182,6 +184,7 @@ _CALL = '{"jsonrpc":"2.0","id":1,"method":"%s","params":{"message":"x","plan":"p
 _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","input":{"commands":["uci"]}}}'
 
 SEEDS = {
+    "chat": chat_file.SEEDS,
     "uci": [*_configs(), *_encoded(["uci"])],
     "words": _encoded(["refused", "plain", "commands"]),
     "fences": _answers(),
@@ -193,6 +196,7 @@ SEEDS = {
 }  # fmt: skip
 
 WORDS = {
+    "chat": chat_file.WORDS,
     "uci": b"config |option |list |package |'|\"|\\|'\\''|\n|\t|#|;|\0|\r\n|\xc3\xa9|\xff|@".split(b"|"),
     "words": b"uci set |uci add |'|\"|\\|$(|`|;|&&|\n|\0|#|=|.|@a[-1]|\xe2\x80\xae| -q |{|}|root@x:~# ".split(b"|"),
     "fences": b"```|~~~|````sh\n|```\n|uci set a.b.c=1\n|uci show |service x restart|if |fi\n|{\n|}\n|<<X\n|X\n"
