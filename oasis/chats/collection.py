@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 
+from oasis.core.ids import is_scru128
 from oasis.core.store import Store
 from oasis.errors import UsageError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from oasis.chats.archive import Archive
     from oasis.chats.index import Index, Place
     from oasis.chats.late import Late
-    from oasis.core.shapes import Json
+    from oasis.core.shapes import Json, Message
     from oasis.core.store import Chat
     from oasis.core.summary import Hide
     from oasis.settings import Settings
@@ -105,15 +106,20 @@ class Collection:
 
         Raises: UsageError when there is none of that name, or no message `before`; StoreError.
         """
-        if self.store.has(name):
-            found = self.store.chat(name).page(before, limit)
-            place = self.store.path(name), False
-        else:
-            with self._lock:
-                found = self._archive.open(name).page(before, limit)
-            place = self._archive.paths()[name], True
-        entry = self._index.entry(name, place)
-        return {**(self._item(name, entry) if entry else {"id": name, "title": ""}), **found}
+        found = self.look(name, lambda chat: chat.page(before, limit))
+        return {**self.item(name), **found}
+
+    def item(self, name: str) -> dict[str, Any]:
+        """Return what a list tells of one chat.
+
+        Raises: UsageError when there is none of that name.
+        """
+        self._check(name)
+        is_here = self.store.has(name)
+        entry = self._index.entry(
+            name, (self.store.path(name) if is_here else self._archive.paths()[name], not is_here)
+        )
+        return self._item(name, entry) if entry else {"id": name, "title": ""}
 
     def rename(self, name: str, title: str) -> None:
         """Give a chat a title, its inner whitespace as typed; "" takes it back to the first words.
@@ -182,6 +188,52 @@ class Collection:
             if search.has_message(self._pieces(name), message):
                 return name
         raise UsageError("no chat has a message %r" % message, "its id stands in: oasis show CHAT")
+
+    def find(self, headish: str) -> tuple[str, str]:
+        """Return the chat and the message that a headish names; of bookmarks called the same, that of the newest chat.
+
+        Raises: UsageError when nothing is called so.
+        """
+        from oasis.core import heads
+
+        if is_scru128(headish):
+            return self.chat_of(headish.lower()), headish.lower()
+        for name in self._places():
+            found = self.bookmarks(name).get(headish)
+            if found:
+                return name, found
+        raise UsageError("there is no message and no bookmark %r" % headish, "list them with: oasis branch")
+
+    def bookmarks(self, name: str) -> dict[str, str]:
+        """Return where the bookmarks of a chat stand, archived or not; removed ones are "".
+
+        Raises: UsageError when there is none of that name; StoreError.
+        """
+        from oasis.core import heads
+
+        return self.look(name, lambda chat: heads.table(chat.outline()))
+
+    def thread_of(self, message: str) -> dict[str, Message]:
+        """Return a message and what it continues in its chat, by their ids.
+
+        Raises: UsageError when no chat has it; StoreError.
+        """
+
+        def read(chat: Chat) -> dict[str, Message]:
+            chat.load([message])
+            return chat.messages
+
+        return self.look(self.chat_of(message), read)
+
+    def look(self, name: str, work: Callable[[Chat], Any]) -> Any:
+        """Return what `work(chat)` does, reading alone; an archived chat stays archived.
+
+        Raises: UsageError when there is none of that name; StoreError; what work raises.
+        """
+        if self.store.has(name):
+            return work(self.store.chat(name))
+        with self._lock:
+            return work(self._archive.open(name))
 
     def search(self, text: str, limit: int = 0) -> dict[str, Any]:
         """Search all chats, archived too; see search.py.
