@@ -11,7 +11,8 @@ Works on the block form of messages and returns it: role and a list of blocks, n
  6. neighbours of one role are merged, only where the profile asks; also empty messages dropped, the end made a user's
  7. only system messages left: a user message "Begin."
 
-What a rule empties is dropped; a message that was stored empty stays, because services accept it.
+What a rule empties is dropped; a message that was stored empty stays, because services accept it. A block's `cache`
+(a caller's mark: the prompt is the same up to here) passes through.
 """
 
 from __future__ import annotations
@@ -102,7 +103,14 @@ def _as_blocks(content: object) -> list[object]:
         return [{"type": "text", "text": content}] if content else []
     if not isinstance(content, list):
         return []
-    return [block for block in content if not (isinstance(block, dict) and block.get("text") == "")]
+    return [block for block in content if not _is_empty(block)]
+
+
+def _is_empty(block: object) -> bool:
+    """Tell whether a block says nothing; what a service wants back may stand beside an empty thought."""
+    if not isinstance(block, dict) or block.get("text") != "":
+        return False
+    return block.get("type") != "thinking" or not block.get("provider_metadata")
 
 
 def _is_at_home(block: Block, role: str) -> bool:
@@ -122,7 +130,7 @@ def _clean_block(block: object) -> Block | None:
     if kind in ("text", "thinking"):
         if not isinstance(block.get("text"), str):
             return None
-        return _pick(block, ("type", "text", "provider_metadata"))
+        return _pick(block, ("type", "text", "provider_metadata", "cache"))
     return dict(block)
 
 
@@ -137,12 +145,20 @@ def _clean_call(block: Block) -> Block | None:
 def _clean_result(block: Block) -> Block | None:
     if not _is_word(block.get("tool_use_id")):
         return None
-    result = _pick(block, ("type", "tool_use_id", "name"))
-    parts = [part for part in _as_blocks(block.get("content")) if isinstance(part, dict)]
-    result["content"] = [_pick(part, ("type", "text")) for part in parts if isinstance(part.get("text"), str)]
+    result = _pick(block, ("type", "tool_use_id", "name", "cache"))
+    parts = [_clean_part(part) for part in _as_blocks(block.get("content")) if isinstance(part, dict)]
+    result["content"] = [part for part in parts if part]
     if block.get("is_error") is True:
         result["is_error"] = True
     return result
+
+
+def _clean_part(part: Block) -> Block | None:
+    """Return what a tool may give back: text, image, document; None for anything else."""
+    if isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    is_file = part.get("type") in ("image", "document") and isinstance(part.get("media_type"), str)
+    return dict(part) if is_file else None
 
 
 def _pick(block: Block, names: tuple[str, ...]) -> Block:
