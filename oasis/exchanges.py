@@ -77,7 +77,7 @@ class Exchanges:
 
         def take() -> tuple[Chat, str]:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
-            opened = new or self._chats.open(chat)
+            opened = new or self._chats.open(chat, continues)
             opened.reports += self._chats.make_room(len(text))
             return opened, self._take(opened, text, self._heads(opened, continues))
 

@@ -74,14 +74,14 @@ class Collection:
         if self._late is not None:
             self._late.settle()
 
-    def open(self, name: str) -> Chat:
-        """Return a chat to write to; an archived one is brought back.
+    def open(self, name: str, heads: list[str] | None = None) -> Chat:
+        """Return a chat to write to, with the threads of `heads` (store.py); an archived one is brought back.
 
-        Raises: UsageError when there is none of that name; StoreError.
+        Raises: UsageError when there is none of that name, or no such message; StoreError.
         """
         if not self.store.has(name) and name in self._archive.paths():
             self._archive.take(name)
-        return self.store.open(name)
+        return self.store.open(name, heads)
 
     def items(self) -> list[dict[str, Any]]:
         """Return what a list tells of each chat, the one last used first.

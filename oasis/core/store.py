@@ -54,8 +54,11 @@ class Chat:
         self._has_rest = False  # whether something of a failed write may stand behind it
         self._is_unsure = False  # whether what was written may not be on flash
 
-    def read(self) -> "Chat":
-        """Read the thread of the newest message and return self."""
+    def read(self, heads: "list[str] | None" = None) -> "Chat":
+        """Read the threads of some messages, by default of the newest one, and return self.
+
+        Raises: UsageError for a message that is not in the chat.
+        """
         handle = self._files.reader(self._path)
         if handle is not None:
             with handle:
@@ -64,7 +67,10 @@ class Chat:
                 self._is_torn = rest > 0
                 if rest:
                     self.reports.append("a torn last line of %d bytes is kept aside" % rest)
-                self._walk(handle, end, [], True)
+                self._walk(handle, end, heads or [], True)
+        if heads:
+            self._check_loaded(heads)
+            self.heads = list(heads)
         return self
 
     def load(self, heads: "list[str]") -> None:
@@ -77,9 +83,22 @@ class Chat:
         if handle is not None:
             with handle:
                 self._walk(handle, lines.whole_bytes(handle)[0], missing, False)
-        for name in missing:
+        self._check_loaded(heads)
+
+    def _check_loaded(self, heads: "list[str]") -> None:
+        for name in heads:
             if name not in self.messages:
                 raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
+
+    def resolve(self) -> "Json":
+        """Return what a model is sent of the thread that `heads` end; see thread.resolve.
+
+        What was left out on disk is not missing, and its options are in force.
+        """
+        found = thread.resolve(self.messages, self.heads)
+        found["missing"] = [name for name in found["missing"] if name not in self.left_out]
+        found["options"] = thread.options([{"options": self.older_options}, {"options": found["options"]}])
+        return found
 
     def _walk(self, handle: "Handle", end: int, heads: "list[str]", is_opening: bool) -> None:
         """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's."""
@@ -94,7 +113,7 @@ class Chat:
             message = entries.message(at, line, self.reports if is_new else [])
             if message is None:
                 continue
-            if is_opening and not self.heads:
+            if is_opening and not self.heads and not heads:
                 self.heads = [message["id"]]
                 wanted.add(message["id"])
             is_new = is_new and message["role"] != "user"
@@ -317,12 +336,12 @@ class Store:
         name = self._new_id()
         return Chat(self._files, self.path(name), name, self._late)
 
-    def open(self, name: str) -> Chat:
-        """Return a chat with the thread of its newest message.
+    def open(self, name: str, heads: "list[str] | None" = None) -> Chat:
+        """Return a chat with the threads of some messages, by default of its newest one.
 
-        Raises: UsageError when there is none of that name.
+        Raises: UsageError when there is none of that name, or no such message.
         """
-        return self.chat(name).read()
+        return self.chat(name).read(heads)
 
     def chat(self, name: str) -> Chat:
         """Return a chat of which nothing is read yet.

@@ -370,6 +370,23 @@ def test_a_branch_is_loaded_when_it_is_continued_and_its_neighbours_are_not():
     assert "no message" in refusal(UsageError, chat.load, ["x"])
 
 
+def test_a_chat_may_be_opened_at_any_message_and_has_that_thread_alone():
+    files = chain(Memory(), 3)
+    chat = Store(files, FOLDER, Ids()).open(CHAT, [name(3)])
+    assert chat.heads == [name(3)] and sorted(chat.messages) == [name(number) for number in (1, 2, 3)]
+    chat.add(message(9, continues=chat.heads))
+    chat.flush()
+    assert opened(files).heads == [name(9)] and name(4) not in opened(files).messages
+    assert "no message" in refusal(UsageError, Store(files, FOLDER, Ids()).open, CHAT, [name(8)])
+
+
+def test_what_was_left_on_disk_is_not_missing_and_its_options_are_in_force():
+    chat = opened(chain(Memory(), 1000, options={"search": False, "servers": ["a"]}))
+    found = chat.resolve()
+    assert found["missing"] == [] and found["options"] == {"search": False, "servers": ["a"]}
+    assert found["messages"][-1]["id"] == name(2000)
+
+
 def test_several_parents_are_all_loaded_each_once():
     files = Memory()
     values = [message(1), message(2, continues=[]), message(3, continues=[name(1), name(2), name(1)]), message(4)]
