@@ -90,16 +90,6 @@ class Chat:
             if name not in self.messages:
                 raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
 
-    def resolve(self) -> "Json":
-        """Return what a model is sent of the thread that `heads` end; see thread.resolve.
-
-        What was left out on disk is not missing, and its options are in force.
-        """
-        found = thread.resolve(self.messages, self.heads)
-        found["missing"] = [name for name in found["missing"] if name not in self.left_out]
-        found["options"] = thread.options([{"options": self.older_options}, {"options": found["options"]}])
-        return found
-
     def _walk(self, handle: "Handle", end: int, heads: "list[str]", is_opening: bool) -> None:
         """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's."""
         wanted = set(heads)

@@ -382,7 +382,7 @@ def test_a_chat_may_be_opened_at_any_message_and_has_that_thread_alone():
 
 def test_what_was_left_on_disk_is_not_missing_and_its_options_are_in_force():
     chat = opened(chain(Memory(), 1000, options={"search": False, "servers": ["a"]}))
-    found = chat.resolve()
+    found = thread.resolve(chat.messages, chat.heads, None, chat.left_out, chat.older_options)
     assert found["missing"] == [] and found["options"] == {"search": False, "servers": ["a"]}
     assert found["messages"][-1]["id"] == name(2000)
 
