@@ -1,0 +1,327 @@
+"""Say the JSON Schema of a tool in the part of it that a service understands.
+
+    reduced(schema, "plain")    ordinary JSON Schema without references: $ref inlined, recursion cut off
+    reduced(schema, "gemini")   the part of OpenAPI 3.0 that Gemini's `parameters` take
+    reduced(schema, "strict")   what strict modes take: every object closed, every property required, absent is null
+    fits_strict(schema)         whether the strict form says the same
+    without_nulls(input, schema) what a model answered in strict form, absent again where it said null
+
+The keywords of a schema and the names of properties are never confused: only a schema's own level is read as one.
+What a service has no keyword for goes into the description, so that the model still reads it. Schemas come from MCP
+servers, too: any value is taken, and the form stays bounded. Source: JSON Schema 2020-12; OpenAPI 3.0.3, Schema
+Object; Google's discovery document of the Gemini API; OpenAI, "Structured outputs".
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.errors import SchemaError
+from oasis.providers.references import inlined
+
+Dict = dict[str, object]
+
+# What is said in words where a service has no keyword for it.
+_HINTS = (
+    "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+    "maxLength", "minItems", "maxItems", "uniqueItems", "default",
+)  # fmt: skip
+HINT_CHARS = 200
+
+_GEMINI = {
+    "object": ("minProperties", "maxProperties"),
+    "array": ("minItems", "maxItems"),
+    "string": ("minLength", "maxLength", "pattern"),
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+    "boolean": (),
+}
+_TYPES = tuple(_GEMINI)
+_FORMS = ("type", "properties", "items", "prefixItems", "enum", "anyOf")
+# Others were refused for years ("only 'enum' and 'date-time' are supported for STRING type").
+_GEMINI_FORMATS = ("date-time", "int32", "int64", "float", "double")
+
+
+def reduced(schema: object, kind: str) -> Dict:
+    """Return a tool's schema in the form of `kind`: plain, gemini or strict. The outermost is always an object."""
+    whole = _as_object(inlined(schema))
+    if kind == "plain":
+        return whole
+    return {"gemini": _gemini, "strict": _strict}[kind](whole)
+
+
+def fits_strict(schema: object) -> bool:
+    """Tell whether the strict form loses nothing: no free-form objects, nothing without a type."""
+    return _is_closed(_as_object(inlined(schema)))
+
+
+def without_nulls(value: object, schema: object) -> object:
+    """Return arguments given in strict form as the schema itself wants them: without null for what is optional."""
+    return _pruned(value, _flat(inlined(schema)))
+
+
+def _as_object(schema: object) -> Dict:
+    """Return the outermost schema as an object with properties, those of its branches among them."""
+    whole = _flat(schema)
+    whole = {**whole, "type": "object", "properties": _map(whole, "properties")}
+    branches = [_flat(branch) for branch in _list(whole.pop("anyOf", None))]
+    for branch in branches:
+        whole["properties"] = {**_map(branch, "properties"), **_map(whole, "properties")}
+    needed = [set(_words(branch, "required")) for branch in branches]
+    if needed:
+        whole["required"] = [*_words(whole, "required"), *sorted(set.intersection(*needed))]
+    return whole
+
+
+# What both reduced forms begin with
+
+
+def _flat(schema: object) -> Dict:
+    """Return a schema with allOf merged, oneOf said as anyOf and const as enum."""
+    if not isinstance(schema, dict):
+        return {}
+    flat = dict(schema)
+    for part in _list(flat.pop("allOf", None)):
+        flat = _joined(flat, _flat(part))
+    either = flat.pop("oneOf", None)
+    if isinstance(either, list) and "anyOf" not in flat:
+        flat["anyOf"] = either
+    if "const" in flat:
+        flat["enum"] = [flat.pop("const")]
+    return flat
+
+
+def _joined(one: Dict, other: Dict) -> Dict:
+    joined = {**other, **one}
+    for name in ("properties", "patternProperties"):
+        if name in one and name in other:
+            joined[name] = {**_map(other, name), **_map(one, name)}
+    if "required" in one and "required" in other:
+        joined["required"] = [*_words(one, "required"), *_words(other, "required")]
+    return joined
+
+
+def _types(schema: Dict) -> tuple[list[str], bool]:
+    """Return the types a flat schema allows, guessed where it names none, and whether null is one."""
+    named = schema.get("type")
+    types = [named] if isinstance(named, str) else _list(named)
+    values = _list(schema.get("enum"))
+    if not types:
+        types = [name for name, sign in (("object", "properties"), ("array", "items"), ("array", "prefixItems"))
+                 if sign in schema][:1] or [_type_of(value) for value in values]  # fmt: skip
+    is_nullable = "null" in types or None in values or schema.get("nullable") is True
+    return [name for name in _TYPES if name in types], is_nullable
+
+
+def _type_of(value: object) -> str:
+    for name, kinds in (("boolean", bool), ("string", str), ("integer", int), ("number", float), ("object", dict)):
+        if isinstance(value, kinds):
+            return name
+    return "array" if isinstance(value, list) else "null"
+
+
+def _branches(schema: Dict) -> tuple[list[Dict], bool]:
+    """Return the branches of anyOf that are more than null, and whether null was among them.
+
+    Branches that only name required properties, and those beside an object's own properties, are no forms of their own.
+    """
+    flat = [_flat(branch) for branch in _list(schema.get("anyOf"))]
+    nulls = [branch for branch in flat if branch.get("type") == "null" or branch.get("enum") == [None]]
+    if "properties" in schema or "items" in schema:
+        return [], bool(nulls)
+    return [one for one in flat if one not in nulls and any(sign in one for sign in _FORMS)], bool(nulls)
+
+
+def _described(schema: Dict, taken: tuple[str, ...] = ()) -> Dict:
+    """Return title and description; what has no keyword in this form is told in words."""
+    hints = [f"{name}: {_short(schema[name])}" for name in _HINTS if name in schema and name not in taken]
+    words = schema.get("description")
+    parts = [words] if isinstance(words, str) and words else []
+    parts += [f"({'; '.join(hints)})"] if hints else []
+    described: Dict = {}
+    if isinstance(schema.get("title"), str):
+        described["title"] = schema["title"]
+    return {**described, "description": " ".join(parts)} if parts else described
+
+
+def _short(value: object) -> str:
+    try:
+        text = value if isinstance(value, str) else jsonl.dumps(value)
+    except SchemaError:
+        return "…"
+    return text if len(text) <= HINT_CHARS else text[:HINT_CHARS] + "…"
+
+
+# Gemini
+
+
+def _gemini(schema: object) -> Dict:
+    flat = _flat(schema)
+    branches, is_nullable = _branches(flat)
+    types, takes_null = _types(flat)
+    nullable: Dict = {"nullable": True} if is_nullable or takes_null else {}
+    if branches:  # nothing may stand beside anyOf: what is said of all is said of the first
+        branches[0] = {**{name: flat[name] for name in ("title", "description") if name in flat}, **branches[0]}
+        either = [{**_gemini(branch), **nullable} for branch in branches]
+        return either[0] if len(either) == 1 else {"anyOf": either}
+    if len(types) > 1:
+        return {"anyOf": [{**_gemini_type(flat, name), **nullable} for name in types]}
+    return {**_gemini_type(flat, types[0] if types else "string"), **nullable}
+
+
+def _gemini_type(flat: Dict, name: str) -> Dict:
+    """Return the form of one type; `flat` may allow others, too."""
+    taken = _GEMINI[name]
+    out: Dict = {"type": name.upper()}
+    for keyword in taken:
+        if _is_number(flat.get(keyword)) or (keyword == "pattern" and isinstance(flat.get(keyword), str)):
+            out[keyword] = flat[keyword]
+    if flat.get("format") in _GEMINI_FORMATS and name in ("string", "integer", "number"):
+        out["format"], taken = flat["format"], (*taken, "format")
+    if name == "object":
+        out.update(_gemini_object(flat))
+    elif name == "array":
+        out["items"] = _gemini(_items(flat))
+    elif name == "integer":
+        out.update(_whole_limits(flat))
+        taken = (*taken, "exclusiveMinimum", "exclusiveMaximum") if _whole_limits(flat) else taken
+    out.update(_described(_enum_in_words(flat, name, out), taken))
+    return out
+
+
+def _gemini_object(flat: Dict) -> Dict:
+    properties = {name: _gemini(one) for name, one in _map(flat, "properties").items() if one is not False}
+    required = [name for name in dict.fromkeys(_words(flat, "required")) if name in properties]
+    out: Dict = {"properties": properties} if properties else {}
+    return {**out, "required": required} if required else out
+
+
+def _enum_in_words(flat: Dict, name: str, out: Dict) -> Dict:
+    """Put the allowed texts into `out`; Gemini knows no other values, so those go into the description."""
+    values = _list(flat.get("enum"))
+    texts = [value for value in values if isinstance(value, str) and value]  # an empty one is refused
+    if name == "string" and texts:
+        out["enum"] = list(dict.fromkeys(texts))
+    others = [value for value in values if _type_of(value) == name or (name == "number" and _is_number(value))]
+    if name in ("string", "boolean") or not others:
+        return flat
+    words = f"one of {_short(others)}"
+    known = flat.get("description")
+    return {**flat, "description": f"{known} ({words})" if isinstance(known, str) and known else words}
+
+
+def _whole_limits(flat: Dict) -> Dict:
+    """Return the exclusive limits of whole numbers as inclusive ones."""
+    limits: Dict = {}
+    for exclusive, keyword, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
+        value = flat.get(exclusive)
+        if isinstance(value, int) and not isinstance(value, bool) and keyword not in flat:
+            limits[keyword] = value + step
+    return limits
+
+
+def _items(flat: Dict) -> object:
+    """Return what the entries of an array are; those of a tuple are any of its places."""
+    given = flat.get("items")
+    places = given if isinstance(given, list) else _list(flat.get("prefixItems"))
+    return {"anyOf": places} if places else given
+
+
+# Strict modes
+
+
+def _strict(schema: object) -> Dict:
+    flat = _flat(schema)
+    out = _described(flat)
+    branches, is_nullable = _branches(flat)
+    types, takes_null = _types(flat)
+    if branches:
+        out["anyOf"] = [_strict(branch) for branch in branches]
+    else:
+        names = types or ["string"]
+        out["type"] = names[0] if len(names) == 1 else names
+        if "object" in names:
+            out.update(_strict_object(flat))
+        if "array" in names:
+            out["items"] = _strict(_items(flat))
+        values = _list(flat.get("enum"))
+        if values:
+            out["enum"] = values
+    return _or_null(out) if is_nullable or takes_null else out
+
+
+def _strict_object(flat: Dict) -> Dict:
+    given = {name: one for name, one in _map(flat, "properties").items() if one is not False}
+    needed = _words(flat, "required")
+    properties = {name: _strict(one) if name in needed else _or_null(_strict(one)) for name, one in given.items()}
+    return {"properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _or_null(schema: Dict) -> Dict:
+    """Return a strict schema that takes null as well."""
+    if "anyOf" in schema:
+        branches = _list(schema["anyOf"])
+        return schema if {"type": "null"} in branches else {**schema, "anyOf": [*branches, {"type": "null"}]}
+    named = schema["type"]
+    types = [named] if isinstance(named, str) else _list(named)
+    out: Dict = {**schema, "type": types if "null" in types else [*types, "null"]}
+    values = _list(schema.get("enum"))
+    if values and None not in values:
+        out["enum"] = [*values, None]
+    return out
+
+
+def _is_closed(schema: object) -> bool:
+    flat = _flat(schema)
+    branches, _ = _branches(flat)
+    if branches:
+        return all(_is_closed(branch) for branch in branches)
+    types, takes_null = _types(flat)
+    if not types:
+        return takes_null
+    if "object" in types:
+        if "properties" not in flat or "patternProperties" in flat or flat.get("additionalProperties"):
+            return False
+        if not all(_is_closed(one) for one in _map(flat, "properties").values() if one is not False):
+            return False
+    return "array" not in types or _is_closed(_items(flat))
+
+
+def _pruned(value: object, flat: Dict) -> object:
+    branches, _ = _branches(flat)
+    if len(branches) == 1:
+        return _pruned(value, branches[0])
+    if isinstance(value, list):
+        return [_pruned(one, _flat(_items(flat))) for one in value]
+    if not isinstance(value, dict):
+        return value
+    known, needed = _map(flat, "properties"), _words(flat, "required")
+    return {
+        name: _pruned(held, _flat(known.get(name)))
+        for name, held in value.items()
+        if held is not None or name in needed or name not in known or _takes_null(known[name])
+    }
+
+
+def _takes_null(schema: object) -> bool:
+    flat = _flat(schema)
+    return _branches(flat)[1] or _types(flat)[1]
+
+
+# Values of any kind
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _map(schema: Dict, name: str) -> Dict:
+    held = schema.get(name)
+    return held if isinstance(held, dict) else {}
+
+
+def _words(schema: Dict, name: str) -> list[str]:
+    return [word for word in _list(schema.get(name)) if isinstance(word, str)]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
