@@ -27,6 +27,8 @@ PLAN = "oasis/change/plan.py"
 FILES = "oasis/system/files.py"
 APPROVAL = "oasis/change/approval.py"
 OF_CHANGES = ("tests/change/test_transaction.py", "tests/change/test_plan.py")
+STORE = "oasis/core/store.py"
+OF_CHATS = ("tests/core/test_store.py", "tests/chats/test_faults.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
 OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
@@ -108,6 +110,58 @@ MUTANTS = (
     ),
     ("approval: only the owner's counts", APPROVAL, 'if role["name"] != "owner":', "if False:", OF_APPROVAL),
     ("expiry of a plan", PLAN, 'if self._now_s() > plan["expires_s"]:', "if False:", OF_CHANGES[::-1]),
+    (
+        "chats: a torn tail is closed before a line is written",
+        STORE,
+        'b"\\n" if self._is_torn else b""',
+        'b""',
+        OF_CHATS,
+    ),
+    ("chats: what a failed write left is cut off", STORE, "self._files.cut(self._path, self._size)", "pass", OF_CHATS),
+    (
+        "chats: a write is synced",
+        STORE,
+        "self._files.append(self._path, data, self._late is None)",
+        "self._files.append(self._path, data, False)",
+        OF_CHATS[::-1],
+    ),
+    ("chats: before a plan all is on flash", STORE, "self._files.settle(self._path)", "pass", OF_CHATS),
+    (
+        "chats: a deleted one is gone for good",
+        STORE,
+        "self._files.forget(self.path(name))",
+        "self._files.remove(self.path(name))",
+        OF_CHATS[::-1],
+    ),
+    ("chats: a move is synced on both sides", FILES, "self.sync_folder(old)", "pass", OF_FLASH),
+    (
+        "chats: no stale archive stays",
+        "oasis/chats/archive.py",
+        "self.remove(name)  # what a power cut left there while it was brought back",
+        "pass",
+        OF_CHATS[::-1],
+    ),
+    (
+        "chats: all of a forgotten message goes",
+        STORE,
+        'elif value is None and b\'"id":"\' + mark in line:',
+        "elif False:",
+        ("tests/chats/test_collection.py",),
+    ),
+    (
+        "chats: a secret is not searched",
+        "oasis/chats/search.py",
+        'hide("\\n".join(_texts(message)))',
+        '"\\n".join(_texts(message))',
+        ("tests/chats/test_search.py",),
+    ),
+    (
+        "chats: one writer at a time",
+        "oasis/runs.py",
+        "if chat and (chat in self._held or",
+        "if chat and (",
+        ("tests/chats/test_chat_methods.py",),
+    ),
     ("fsync: asked of the kernel", FILES, "os.fsync(handle.fileno())", "handle.fileno()", OF_FLASH),
     ("fsync: of a folder", FILES, "os.fsync(folder)", "pass", OF_FLASH),
     (

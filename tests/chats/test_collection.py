@@ -278,7 +278,7 @@ def test_forgetting_takes_copies_and_torn_pieces_along_and_leaves_what_only_name
     line = raw(kit, chat).split(b"\n")[0]
     other = b"x" * (jsonl.LINE_BYTES + 5) + b"\n"
     with open(kit.chats.store.path(chat), "ab") as handle:
-        handle.write(line[:-5] + b"\n" + other + line + b"\n")
+        handle.write(line[:-2] + b"\n" + other + line + b"\n")
     kit.chats.forget(question)
     after = raw(kit, chat)
     assert b"hunter22" not in after and other in after

@@ -175,6 +175,16 @@ def test_a_line_that_was_synced_is_there_after_a_power_cut(tmp_path, before):
     assert content(path) == (before or b"") + b"new\n"
 
 
+def test_what_was_moved_to_another_folder_is_there_alone_after_a_power_cut(tmp_path):
+    for name in ("from", "to"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "from/file").write_bytes(b"data")
+    files = Forgetful(tmp_path)
+    files.move(str(tmp_path / "from/file"), str(tmp_path / "to/file"))
+    files.cut_power()
+    assert content(tmp_path / "to/file") == b"data" and content(tmp_path / "from/file") is None
+
+
 def test_a_list_of_pending_files_is_never_there_without_its_copies(tmp_path):
     touched = [
         {"name": name, "path": "/etc/config/" + name, "mode": 0o600, "before": b"old " + data, "after": b"new " + data}
