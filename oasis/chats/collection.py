@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from oasis.chats.archive import Archive
     from oasis.chats.index import Index, Place
     from oasis.chats.late import Late
+    from oasis.core.blobs import Blobs
     from oasis.core.shapes import Json, Message
     from oasis.core.store import Chat
     from oasis.core.summary import Hide
@@ -247,6 +248,13 @@ class Collection:
         chats = ((name, self._pieces(name)) for name in self._places())
         return search.search(chats, wanted, limit, lambda words: self._hide(words, []))
 
+    def blobs(self) -> Blobs:
+        """Return the documents and images of all chats."""
+        from oasis.core.blobs import Blobs
+        from oasis.system.digest import sha256
+
+        return Blobs(self._files, self._blobs, sha256)
+
     def make_room(self, needed: int = 0) -> list[str]:
         """See that an exchange fits the quota; return what a person is to be told of the archived chats that went.
 
@@ -254,6 +262,7 @@ class Collection:
         """
         from oasis.chats import quota
 
+        self._files.folder(self._folder)  # of which the disk is asked
         used = self.used_bytes()
         limit = quota.limit_bytes(self._number("quota", 0), used, self._free_bytes(self._folder))
         needed += quota.EXCHANGE_BYTES
