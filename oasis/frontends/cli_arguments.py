@@ -93,8 +93,8 @@ def _grammar(usage: str) -> tuple[dict[str, str], list[str]]:
     names = []
     words = usage.split()
     for index, word in enumerate(words):
-        if word.startswith("[--"):
+        if word.startswith("[-"):
             options[word.strip("[]")] = "" if word.endswith("]") else words[index + 1]
-        elif index == 0 or not words[index - 1].startswith("[--") or words[index - 1].endswith("]"):
+        elif index == 0 or not words[index - 1].startswith("[-") or words[index - 1].endswith("]"):
             names.append(word)
     return options, names

@@ -169,6 +169,10 @@ def transcript(messages: list[dict[str, Any]]) -> list[str]:
                 paragraphs.append(tool_line(block["name"], block["input"]))
             elif block["type"] == "tool_result" and block.get("is_error"):
                 paragraphs.append(clean.line(f"[{block['name']} failed: {_result_text(block)}]"))
+            elif block["type"] in ("document", "image"):
+                paragraphs.append(clean.line(f"[attached: {block.get('name') or block['type']}]"))
+        if message.get("error"):
+            paragraphs.append(clean.line(f"[the turn ended: {message['error'].get('message', '')}]"))
     return paragraphs
 
 

@@ -1,11 +1,14 @@
-"""`oasis list`, `show`, `delete` and `delchat`: the stored chats."""
+"""`oasis list`, `show` and `search`: what is stored."""
 
 from __future__ import annotations
 
 from oasis.core import clean
 from oasis.errors import UsageError
 from oasis.frontends import cli_cards as cards
-from oasis.frontends.cli_commands import DECLINED, OK
+from oasis.frontends.cli_commands import OK
+from oasis.frontends.cli_named import place
+from oasis.frontends.cli_thread import UNTITLED, load
+from oasis.frontends.cli_thread import show as show_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,80 +19,72 @@ if TYPE_CHECKING:
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
-UNTITLED = "--"  # upstream's word for a chat without a title
-
 
 def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print the chats with their positions and ids."""
+    """Print the chats with their positions and ids; a position counts all chats, whichever are shown."""
     reply = call("chat.list", {})
+    wanted = [
+        (n, chat) for n, chat in enumerate(reply["item"], 1) if chat.get("archived") or not arguments["--archived"]
+    ]
     if screen.is_json:
-        screen.json(reply)
+        screen.json({**reply, "item": [chat for _, chat in wanted]})
         return OK
-    for number, chat in enumerate(reply["item"], 1):
-        when = cards.local_time(chat["updated_unix_s"])
-        screen.line(clean.line(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}"))
-    if not reply["item"]:
-        screen.line("no chats yet")
+    for number, chat in wanted:
+        screen.line(_line(number, chat))
+    if not wanted:
+        screen.line("no archived chats" if arguments["--archived"] else "no chats yet")
     return OK
+
+
+def _line(number: int, chat: dict[str, Any]) -> str:
+    marks = "  (archived)" if chat.get("archived") else ""
+    marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
+    when = cards.local_time(chat["updated_unix_s"])
+    return clean.line(f"{number:3}  {chat['id']}  {when}  {chat['title'] or UNTITLED}{marks}")
 
 
 def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Print one chat."""
-    reply = call("chat.load", {"id": chat_id(call, arguments["CHAT"])})
+    """Print a thread: the newest one of a chat, or the one that a message or bookmark ends."""
+    chat, head = place(call, arguments["CHAT"])
+    thread = load(call, chat, head, number(arguments["--last"], "--last"))
     if screen.is_json:
-        screen.json(reply)
+        screen.json(thread)
     else:
-        screen.line(clean.line(f"{reply['title'] or UNTITLED} ({reply['id']})"), "bold")
-        print_messages(reply, screen)
+        screen.line(clean.line(f"{thread['title'] or UNTITLED} ({thread['id']})"), "bold")
+        show_thread(thread, screen)
     return OK
 
 
-def print_messages(chat: dict[str, Any], screen: Screen) -> None:
-    for paragraph in cards.transcript(chat["messages"]):
-        screen.line()
-        screen.line(paragraph)
-
-
-def delete(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Delete a chat by its id.
-
-    Raises: UsageError for a position: upstream's `delete no=N` deletes a service, and nobody should lose a chat so.
-    """
-    if arguments["CHAT"].startswith("no="):
-        raise UsageError("`delete no=N` is unclear: a chat or a service", "for a chat: oasis delchat no=N")
-    return delete_chat(call, arguments, screen)
-
-
-def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
-    """Delete a chat by its id or position, after asking where somebody can be asked."""
-    chat = chat_id(call, arguments["CHAT"])
-    if screen.can_ask:
-        from oasis.frontends.cli_ask import YES, ask
-
-        title = clean.line(call("chat.load", {"id": chat})["title"] or UNTITLED)
-        if ask(screen, f'Delete the chat "{title}"? [y/N]', lambda: True) != YES:
-            return DECLINED
-    reply = call("chat.delete", {"id": chat})
+def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print where words were said, a chat's finds together."""
+    limit = number(arguments["--limit"], "--limit")
+    reply = call("chat.search", {"text": arguments["WORDS"], **({"limit": limit} if limit else {})})
     if screen.is_json:
         screen.json(reply)
-    else:
-        screen.line(f"chat {chat} deleted")
+        return OK
+    chat = ""
+    for found in reply["found"]:
+        if found["chat"] != chat:
+            chat = found["chat"]
+            mark = "  (archived)" if found.get("archived") else ""
+            screen.line(clean.line(f"{found.get('title') or UNTITLED} ({chat}){mark}"), "bold")
+        screen.line(clean.line(f"  {found['message']}  {found['snippet']}"))
+    if not reply["found"]:
+        screen.line("nothing found")
+    if reply.get("more"):
+        screen.notice("there may be more: search for more words, or with --limit")
+    for report in reply.get("reports") or []:
+        screen.notice(report)
     return OK
 
 
-def chat_id(call: Call, name: str) -> str:
-    """Return the id that `name` (an id or no=N) means."""
-    if not name.startswith("no="):
-        return name
-    return str(at_position(call("chat.list", {})["item"], name, "chat")["id"])
+def number(given: str, option: str) -> int:
+    """Return the value of an option that takes a number from 1, 0 when it was not given.
 
-
-def at_position(items: list[dict[str, Any]], name: str, what: str) -> dict[str, Any]:
-    """Return the item that no=N names, counted from 1.
-
-    Raises: UsageError when there is none.
+    Raises: UsageError for anything else.
     """
-    number = name[len("no=") :]
-    if not number.isdecimal() or not 1 <= int(number) <= len(items):
-        raise UsageError(f"there is no {what} {name}", f"they are numbered from 1 to {len(items)}")
-    return items[int(number) - 1]
+    if not given:
+        return 0
+    if not (given.isascii() and given.isdigit() and len(given) <= 9 and int(given)):
+        raise UsageError(f"{option} {given!r} is not a number from 1", f"like: {option} 20")
+    return int(given)

@@ -2,36 +2,123 @@
 
 Data only, read by the argument reader (a command's usage line is also its grammar), by help and by `cli.main`.
 Grammar of a usage line: NAME is required, [NAME] may be left out, NAME… takes the rest of the line as it stands,
-[--flag] is a switch, [--option NAME] takes a value; what ends in ]… may be given several times.
+[--flag] and [-f] are switches, [--option NAME] and [-o NAME] take a value; what ends in ]… may be given several times.
 """
+
+_WHERE = (
+    "CHAT is an id, or no=N for the Nth of `oasis list`. HEADISH is the id of a message or the name of a bookmark, as\n"
+    "`oasis tree` and `oasis branch` show them; what is said then continues it. Several may be continued at once.\n"
+)
+_TOLD = "[--continue HEADISH]… [--chat CHAT] [--head NAME] [--topic KEY] [--service SERVICE] "
 
 # name: (usage, summary, module and function, more help)
 COMMANDS = {
     "prompt": (
-        "[--no-wait] [--continue CHAT] TEXT…",
+        f"[--no-wait] {_TOLD}[--attach FILE]… TEXT…",
         "ask one question, or say what the router should do",
         "cli_run:prompt",
         "TEXT - reads the text from standard input, which keeps passwords out of the process list.\n"
+        f"{_WHERE}"
+        "--head sets a bookmark on what comes of it, --topic begins a new chat with one of `oasis topics`, --service\n"
+        "lets that service answer from here on, --attach sends a document or picture along.\n"
         "A plan that needs approval is asked about on a terminal. Elsewhere it is printed with its id and hash,\n"
         "and the command waits until somebody approves or declines it; with --no-wait it ends with status 10 instead.\n"
         "Ctrl-C cancels.",
     ),
     "chat": (
-        "[--continue CHAT] [CHAT]",
+        f"{_TOLD}[CHAT]",
         "talk with the router until /exit",
         "cli_chat:chat",
-        "CHAT is an id, or no=N for the Nth of `oasis list`; without it a new chat begins.\n"
-        "In the chat: /help /plan /undo /history /exit. Ctrl-C cancels the answer being given, or else leaves.",
+        f"Without CHAT or HEADISH a new chat begins. {_WHERE}"
+        "/help in the chat lists its commands. Ctrl-C cancels the answer being given, or else leaves.",
     ),
-    "list": ("", "list the chats", "cli_chats:show_list", ""),
-    "show": ("CHAT", "print a chat", "cli_chats:show", "CHAT is an id, or no=N for the Nth of `oasis list`."),
+    "resume": (
+        "[CHAT]",
+        "talk on in the chat used last",
+        "cli_chat:resume",
+        "An answer that is still being given is shown first. CHAT is an id, or no=N for the Nth of `oasis list`.",
+    ),
+    "list": (
+        "[--archived]",
+        "list the chats",
+        "cli_chats:show_list",
+        "With --archived only those in the archive.",
+    ),
+    "show": (
+        "[--last NUMBER] CHAT",
+        "print a chat, or the thread up to a message",
+        "cli_chats:show",
+        "CHAT is an id, no=N for the Nth of `oasis list`, or a HEADISH: the id of a message or the name of a\n"
+        "bookmark. With --last only that many messages.",
+    ),
+    "search": (
+        "[--limit NUMBER] WORDS…",
+        "search all chats",
+        "cli_chats:search",
+        'All words, or a "phrase in quotes", stand in one message, in any case.',
+    ),
+    "tree": (
+        "[CHAT]",
+        "draw the branches of a chat",
+        "cli_tree:show",
+        "Without CHAT of the chat used last. CHAT may be a HEADISH as well, which is then marked as here. In front of\n"
+        "each exchange stands the id to --continue it by.",
+    ),
+    "branch": (
+        "[-d] [--move] [--chat CHAT] [NAME] [HEADISH]",
+        "list bookmarks, set one, or delete one with -d",
+        "cli_tree:branch",
+        "Without HEADISH the bookmark is set at the end of the chat, without CHAT of the one used last. It goes along\n"
+        "with what continues it. One that stands elsewhere is moved with --move, or after asking.",
+    ),
+    "rename": ("CHAT TITLE…", "give a chat a title", "cli_shelf:rename", "An empty TITLE takes it back."),
+    "archive": (
+        "CHAT",
+        "put a chat into the archive",
+        "cli_shelf:archive",
+        "It is kept packed, is found by search, and is what goes first when chats have no more room.",
+    ),
+    "unarchive": ("CHAT", "bring a chat back from the archive", "cli_shelf:unarchive", ""),
     "delete": (
         "CHAT",
         "delete a chat",
-        "cli_chats:delete",
+        "cli_shelf:delete",
         "CHAT is an id. A position (no=N) is taken by `oasis delchat` only.",
     ),
-    "delchat": ("CHAT", "delete a chat, by id or no=N", "cli_chats:delete_chat", ""),
+    "delchat": ("CHAT", "delete a chat, by id or no=N", "cli_shelf:delete_chat", ""),
+    "forget": (
+        "[--chat CHAT] MESSAGE",
+        "take what one message says off the flash",
+        "cli_shelf:forget",
+        "Its place in the thread stays, its words are gone for good.",
+    ),
+    "export": (
+        "[--markdown] [--upstream] [-o FILE] [--force] CHAT",
+        "write a chat to standard output or a file",
+        "cli_exchange:export_chat",
+        "Whole, with every branch, or a thread: as --markdown for people, or --upstream for the older Oasis; CHAT may\n"
+        "then be a HEADISH as well. A FILE that is there is replaced with --force only.",
+    ),
+    "import": (
+        "[--upstream] [FILE]…",
+        "take in chat files, or the older Oasis's chats of this router",
+        "cli_exchange:import_chats",
+        "What was exported here or by the older Oasis. A file that cannot be taken in stops no other; the status is\n"
+        "that of the first failure.",
+    ),
+    "topics": (
+        "[--title TITLE] [ACTION] [NAME…]",
+        "list, show, add, edit or delete system messages",
+        "cli_topics:topics",
+        "ACTION is list, show KEY, add TITLE, edit KEY or delete KEY. The text comes on standard input.\n"
+        "A chat begins with one by `oasis chat --topic KEY`.",
+    ),
+    "sysmsg": (
+        "[WORDS…]",
+        "the same in upstream's words",
+        "cli_topics:sysmsg",
+        "Without words, as `oasis topics`; with -c TEXT… a new one.",
+    ),
     "apply": (
         "[--no-wait] [--force KIND]… [--words WORDS] [COMMAND]…",
         "propose uci commands of your own as a plan",
@@ -106,6 +193,19 @@ COMMANDS = {
     ),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
+
+# How help shows them; every command is in one of these.
+GROUPS = (
+    ("Talk", ("prompt", "chat", "resume")),
+    (
+        "Chats",
+        ("list", "show", "search", "tree", "branch", "rename", "archive", "unarchive", "delete", "delchat", "forget",
+         "export", "import"),
+    ),
+    ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
+                           "rollback", "undo")),
+    ("Set up and look", ("services", "select", "topics", "sysmsg", "status", "audit", "help")),
+)  # fmt: skip
 
 # Not for people, and not in the help: see the module.
 HIDDEN = {"alive": ("", "hand on a proof of life", "cli_alive:show", "")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oasis.errors import UsageError
-from oasis.frontends.cli_commands import COMMANDS, EXIT_STATUSES
+from oasis.frontends.cli_commands import COMMANDS, EXIT_STATUSES, GROUPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,11 @@ def show(call: object, arguments: dict[str, str], screen: Screen) -> int:
 def whole() -> str:
     """Return the help that `oasis` and `oasis help` print."""
     width = max(len(name) for name in COMMANDS)
-    commands = "".join(f"  {name:{width}}  {entry[1]}\n" for name, entry in COMMANDS.items())
+    commands = ""
+    for title, names in GROUPS:
+        commands += f"\n{title}:\n" + "".join(f"  {name:{width}}  {COMMANDS[name][1]}\n" for name in names)
     statuses = "".join(f"  {status:3}  {words}\n" for status, words in EXIT_STATUSES)
-    return f"{_INTRODUCTION}\nCommands:\n{commands}{_OPTIONS}\nExit statuses:\n{statuses}".rstrip("\n")
+    return f"{_INTRODUCTION}{commands}{_OPTIONS}\nExit statuses:\n{statuses}".rstrip("\n")
 
 
 def one(name: str) -> str:

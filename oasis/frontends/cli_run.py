@@ -6,8 +6,6 @@ Contract: a run lives in the daemon and goes on without us; leaving never approv
 
 from __future__ import annotations
 
-import sys
-
 from oasis.errors import OasisError, UsageError
 from oasis.frontends import cli_cards as cards
 from oasis.frontends.cli_commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, WAITING
@@ -25,18 +23,30 @@ if TYPE_CHECKING:
 POLL_MS = 15000
 LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
 TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
+# The options that cli_request.py reads; a plain question does without it.
+_REQUEST = ("--continue", "--chat", "--head", "--topic", "--service", "--attach")
 _ENDED = ("done", "cancelled", "error")
 _STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}
 
 
 def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Ask one question and show the answer."""
-    text = sys.stdin.read() if arguments["TEXT"] == "-" else arguments["TEXT"]
-    return run(call, start(call, text, arguments["--continue"]), screen, waits=not arguments["--no-wait"])
+    text = arguments["TEXT"]
+    if text == "-":
+        from oasis.frontends.cli_input import whole
+
+        text = whole()
+    text = checked(text)
+    more: dict[str, Any] = {}
+    if any(arguments[option] for option in _REQUEST):
+        from oasis.frontends.cli_request import params
+
+        more = params(call, arguments)
+    return run(call, call("run.start", {"message": text, **more}), screen, waits=not arguments["--no-wait"])
 
 
-def start(call: Call, text: str, chat: str) -> dict[str, Any]:
-    """Start a run with the owner's words; `chat` "" is a new chat.
+def checked(text: str) -> str:
+    """Return the owner's words without the whitespace around them.
 
     Raises: UsageError for words that are no text.
     """
@@ -47,11 +57,7 @@ def start(call: Call, text: str, chat: str) -> dict[str, Any]:
         text.encode("utf-8")
     except UnicodeError:
         raise UsageError("the text is not valid UTF-8", "set the terminal to UTF-8")
-    if chat.startswith("no="):
-        from oasis.frontends.cli_chats import chat_id
-
-        chat = chat_id(call, chat)
-    return call("run.start", {"message": text, "chat": chat} if chat else {"message": text})
+    return text
 
 
 def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
@@ -88,6 +94,7 @@ class Turn:
         self._change: dict[str, Any] = {}
         self._status = OK  # of what happened to the plan and the change
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
+        self.message = ""  # the newest message that the run stored
         self.missing: list[str] = []  # what the owner would have to force for what was refused
 
     def follow(self, waits: bool) -> int:
@@ -148,6 +155,7 @@ class Turn:
 
     def _on_message(self, event: dict[str, Any]) -> None:
         self._answer = ""
+        self.message = event.get("id") or self.message
         self._break()
 
     def _on_tool_use(self, event: dict[str, Any]) -> None:
@@ -197,6 +205,16 @@ class Turn:
     def _on_note(self, event: dict[str, Any]) -> None:
         for line in event["text"].split("\n"):
             self._screen.notice(line)
+
+    def _on_trimmed(self, event: dict[str, Any]) -> None:
+        count = event["messages"]
+        what = "the oldest message" if count == 1 else f"the {count} oldest messages"
+        tokens = f" (about {event['tokens']} tokens)" if event.get("tokens") else ""
+        self._screen.notice(f"{what} of this thread{tokens} did not fit and went unseen by the model")
+
+    def _on_title(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._screen.progress(f"Title: {event['title']}  ID: {event['chat']}")
 
     def _on_end(self, event: dict[str, Any]) -> None:
         self._is_over = True
@@ -258,5 +276,7 @@ _HANDLERS = {
     "change": Turn._on_change,
     "error": Turn._on_error,
     "note": Turn._on_note,
+    "trimmed": Turn._on_trimmed,
+    "title": Turn._on_title,
     "end": Turn._on_end,
 }

@@ -7,6 +7,8 @@ always begins on one.
 
 from __future__ import annotations
 
+import os
+
 from oasis.core import clean, jsonl
 
 TYPE_CHECKING = False
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from oasis.errors import OasisError
 
 _GREEN, _RED, _BOLD, _DIM, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+COLUMNS = 80
+COLUMNS_MIN = 40  # a narrower terminal breaks the lines itself
 COLOURS = {"+": _GREEN, "-": _RED, "bold": _BOLD, "dim": _DIM}
 
 
@@ -32,6 +36,32 @@ class Screen:
     @property
     def can_ask(self) -> bool:
         return self.is_terminal and not self.is_json
+
+    @property
+    def columns(self) -> int:
+        """Return the width of the terminal, COLUMNS where there is none."""
+        try:
+            return max(os.get_terminal_size(self._out.fileno()).columns or COLUMNS, COLUMNS_MIN)
+        except (OSError, ValueError):
+            return COLUMNS
+
+    @property
+    def is_unicode(self) -> bool:
+        """Return whether more than ASCII can be drawn.
+
+        A router sets no locale and its libc knows UTF-8 alone: only a locale that is set can say otherwise.
+        """
+        locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG")
+        codec = locale or getattr(self._out, "encoding", "") or ""
+        return "utf8" in codec.lower().replace("-", "")
+
+    def document(self, text: str) -> None:
+        """Write a file's text: as it is to a pipe or a file, cleaned to a terminal."""
+        if self._out.isatty():
+            self.text(text)
+        else:
+            self._out.write(text)
+            self._out.flush()
 
     def text(self, text: str) -> None:
         """Write a piece of an answer as it comes."""

@@ -34,11 +34,9 @@ def show_list(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Use another service from now on."""
-    identifier = arguments["SERVICE"]
-    if identifier.startswith("no="):
-        from oasis.frontends.cli_chats import at_position
+    from oasis.frontends.cli_named import service_id
 
-        identifier = str(at_position(call("service.list", {})["service"], identifier, "service")["identifier"])
+    identifier = service_id(call, arguments["SERVICE"])
     reply = call("service.select", {"identifier": identifier})
     if screen.is_json:
         screen.json(reply)

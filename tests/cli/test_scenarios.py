@@ -3,6 +3,7 @@
     # prose
     daemon> METHOD PARAMS -> ANSWER      what a scripted daemon answers (all must be asked for), JSON; or the one line
     daemon                               the real daemon, on a router root of its own
+    file NAME TEXT                       a file in the folder where the commands run, TEXT as a JSON text
     $ oasis WORDS                        a command, words quoted as in a shell
     < a line on its standard input
     a line on its standard output
@@ -40,8 +41,8 @@ class Command:
 
 
 def read(path):
-    """Return (answers, uses the real daemon, commands) of a scenario file."""
-    answers, commands, is_real = [], [], False
+    """Return (answers, uses the real daemon, files, commands) of a scenario file."""
+    answers, commands, files, is_real = [], [], {}, False
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             line = line.rstrip("\n")
@@ -51,6 +52,9 @@ def read(path):
                 call, answer = line[len("daemon> ") :].split(" -> ", 1)
                 method, params = call.split(" ", 1)
                 answers.append((method, json.loads(params), json.loads(answer)))
+            elif line.startswith("file ") and not commands:
+                name, text = line[len("file ") :].split(" ", 1)
+                files[name] = json.loads(text)
             elif line == "daemon":
                 is_real = True
             elif commands and not line.startswith("#"):
@@ -58,7 +62,7 @@ def read(path):
     for command in commands:
         while command.stdout and not command.stdout[-1]:
             command.stdout.pop()  # empty lines before the next command are for the reader
-    return answers, is_real, commands
+    return answers, is_real, files, commands
 
 
 def _expect(command, line):
@@ -81,12 +85,13 @@ def agrees(expected, shown, root):
     )
 
 
-def run(commands, root, program):
+def run(commands, root, program, folder):
     for command in commands:
         done = subprocess.run(
             [*program, *command.words],
             input=command.stdin,
             env=launcher.environment(root),
+            cwd=folder,
             capture_output=True,
             encoding="utf-8",
             timeout=TIMEOUT_S,
@@ -103,19 +108,23 @@ def start_real(root):
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=[os.path.basename(path)[:-4] for path in SCENARIOS])
 def test_scenario(path, tmp_path):
-    answers, is_real, commands = read(path)
+    answers, is_real, files, commands = read(path)
     program = launcher.install(tmp_path)
     root = tmp_path / "root"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
     assert commands, "a scenario has commands"
     if is_real:
         daemon = start_real(root)
         try:
-            run(commands, str(daemon.root), program)
+            run(commands, str(daemon.root), program, folder)
         finally:
             daemon.stop()
     elif answers:
         with FakeDaemon(root, answers) as daemon:
-            run(commands, str(root), program)
+            run(commands, str(root), program, folder)
             assert daemon.unused() == [], "written answers that nobody asked for"
     else:
-        run(commands, str(root), program)
+        run(commands, str(root), program, folder)

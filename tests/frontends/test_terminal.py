@@ -339,7 +339,7 @@ def test_chat_continues_cancels_and_goes_on(at_terminal):
         ("run.poll", None, poll),
         ("run.cancel", None, {"run": "r1", "state": "cancelled"}),
     ]
-    terminal, daemon = at_terminal(answers, "chat", "--continue", "c1")
+    terminal, daemon = at_terminal(answers, "chat", "--chat", "c1")
     terminal.wait_for("you: earlier")
     terminal.wait_for("offline intents: /help")
     terminal.wait_for("you: ")

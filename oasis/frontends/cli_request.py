@@ -1,0 +1,62 @@
+"""What goes along with the owner's words, from the options of `prompt` and `chat`: parameters of run.start.
+
+Shape: {"chat"?, "continues"?: [headish], "head"?, "service"?, "options"?, "topic"?, "attachments"?: [upload]}; what was
+not given is left out.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import UsageError
+from oasis.frontends.cli_named import chat_id, service_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+NO_SERVICE = "off"  # the thread goes on with the service that is the active one
+
+
+def params(call: Call, arguments: dict[str, str]) -> dict[str, Any]:
+    """Return the parameters that the options ask for; files are sent now.
+
+    Raises: UsageError for options that exclude each other, and what the daemon raises.
+    """
+    chat, continues = _where(arguments)
+    found: dict[str, Any] = {}
+    if chat:
+        found["chat"] = chat_id(call, chat)
+    if continues:
+        found["continues"] = continues
+    for option in ("head", "topic"):
+        if arguments["--" + option]:
+            found[option] = arguments["--" + option]
+    if arguments["--service"]:
+        found.update(service(call, arguments["--service"]))
+    if arguments.get("--attach"):
+        from oasis.frontends.cli_upload import send
+
+        found["attachments"] = [send(call, path)["upload"] for path in arguments["--attach"].split("\n")]
+    if "topic" in found and ("chat" in found or "continues" in found):
+        raise UsageError("a chat has its topic from the start", "--topic is for a new chat")
+    return found
+
+
+def service(call: Call, name: str) -> dict[str, Any]:
+    """Return the parameters that give a thread another service, or none of its own with `off`."""
+    if name == NO_SERVICE:
+        return {"options": {"provider_ptr": ""}}
+    return {"service": service_id(call, name)}
+
+
+def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:
+    """Return the chat and the headishes that were named; --continue no=N is that chat, as it always was."""
+    chat = arguments["--chat"] or arguments.get("CHAT", "")
+    if arguments["--chat"] and arguments.get("CHAT"):
+        raise UsageError("the chat is named twice", "oasis chat CHAT, or --chat CHAT")
+    continues = arguments["--continue"].split("\n") if arguments["--continue"] else []
+    if len(continues) == 1 and continues[0].startswith("no=") and not chat:
+        return continues[0], []
+    return chat, continues

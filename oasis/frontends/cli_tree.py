@@ -1,0 +1,113 @@
+"""`oasis tree` and `branch`: the branches of a chat, and the bookmarks on them."""
+
+from __future__ import annotations
+
+from oasis.core import clean
+from oasis.errors import UsageError
+from oasis.frontends.cli_commands import DECLINED, OK
+from oasis.frontends.cli_named import chat_id, end_of, newest_chat, place
+from oasis.frontends.cli_thread import UNTITLED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+
+def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Draw the tree of a chat; a message or bookmark instead of a chat is where one looks from."""
+    chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
+    return draw(call, chat, head, screen)
+
+
+def draw(call: Call, chat: str, here: str, screen: Screen) -> int:
+    """Draw the tree of a chat, marking the exchange of the headish `here`, "" for the chat's end."""
+    from oasis.frontends import cli_drawing
+
+    tree = call("chat.tree", {"id": chat})
+    if screen.is_json:
+        screen.json(tree)
+        return OK
+    screen.line(clean.line(f"{tree['title'] or UNTITLED} ({tree['id']})"), "bold")
+    for line, is_here in cli_drawing.lines(tree, here, screen.columns, screen.is_unicode):
+        screen.line(line, "bold" if is_here else "")
+    if not tree["nodes"]:
+        screen.line("nothing was said yet")
+    return OK
+
+
+def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """List the bookmarks, set one, or delete one."""
+    name, chat = arguments["NAME"], arguments["--chat"]
+    if chat:
+        chat = chat_id(call, chat)
+    if not name:
+        if arguments["-d"]:
+            raise UsageError("NAME is missing", "usage: oasis branch -d NAME")
+        return _list(call, chat, screen)
+    if arguments["-d"]:
+        return _delete(call, name, chat, screen)
+    message = arguments["HEADISH"]
+    if not message:
+        chat = chat or newest_chat(call)
+        message = end_of(call, chat)
+    return set_bookmark(call, {"name": name, "message": message}, chat, bool(arguments["--move"]), screen)
+
+
+def set_bookmark(call: Call, params: dict[str, object], chat: str, moves: bool, screen: Screen) -> int:
+    """Set a bookmark; one that stands elsewhere is moved with `moves`, or after asking.
+
+    Shape of params: {"name", "message": headish}.
+    Raises: UsageError when it stands elsewhere and nobody can be asked.
+    """
+    if chat:
+        params = {**params, "chat": chat}
+    stands = _standing(call, str(params["name"]), chat)
+    if stands and stands["message"] != params["message"] and not moves:
+        where = f"{stands['message']} ({clean.line(stands.get('text') or '')[:40]})"
+        if not screen.can_ask:
+            raise UsageError(
+                f"the bookmark {params['name']!r} stands at {where} already", "oasis branch --move moves it"
+            )
+        from oasis.frontends.cli_ask import YES, ask
+
+        if ask(screen, f"{clean.line(params['name'])} stands at {where}. Move it? [y/N]", lambda: True) != YES:
+            return DECLINED
+        moves = True
+    reply = call("bookmark.set", {**params, "move": True} if moves else params)
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        screen.line(clean.line(f"{params['name']} stands at {params['message']}"))
+    return OK
+
+
+def _standing(call: Call, name: str, chat: str) -> dict[str, Any] | None:
+    marks = call("bookmark.list", {"chat": chat} if chat else {})["bookmarks"]
+    return next((mark for mark in marks if mark["name"] == name), None)
+
+
+def _list(call: Call, chat: str, screen: Screen) -> int:
+    reply = call("bookmark.list", {"chat": chat} if chat else {})
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    width = max((len(mark["name"]) for mark in reply["bookmarks"]), default=0)
+    for mark in reply["bookmarks"]:
+        screen.line(clean.line(f"{mark['name']:{width}}  {mark['message']}  {mark.get('text') or ''}").rstrip())
+    if not reply["bookmarks"]:
+        screen.line("no bookmarks yet")
+    return OK
+
+
+def _delete(call: Call, name: str, chat: str, screen: Screen) -> int:
+    reply = call("bookmark.delete", {"name": name, **({"chat": chat} if chat else {})})
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        screen.line(clean.line(f"{name} deleted; what it stood on is still there"))
+    return OK
