@@ -255,7 +255,8 @@ class _Collector:
             raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
 
     def _join(self, kind: str, event: Event) -> None:
-        if not self._blocks or self._blocks[-1]["type"] != kind:
+        last = self._blocks[-1] if self._blocks else {"type": ""}
+        if last["type"] != kind or "provider_metadata" in last:  # what a service wants back ends its block
             self._seal()
             self._blocks.append({"type": kind, "text": ""})
         self._pieces.append(event["text"])
