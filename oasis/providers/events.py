@@ -10,14 +10,21 @@
 `tool_use` comes only when the whole turn is complete. `invalid` holds the first 200 characters of arguments that were
 no JSON object; then `input` is {} and the call must be answered with an error result, never run. `invalid` is for
 the caller only and never goes out again (gate.py removes it).
-`provider_metadata` is {profile name: {...}}: what that service wants back unchanged; others ignore it.
+`provider_metadata` is {profile name: {...}}: what that service wants back unchanged; others ignore it. A thinking event
+with it ends its block: the texts of the thinking events before it belong to the same block, those after it do not.
 """
 
 from __future__ import annotations
 
+from oasis.core import jsonl
+from oasis.errors import SchemaError
+
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
 
 INVALID_CHARS = 200  # enough for a model to recognise its own slip, too little to fill a log
+
+# Metadata travels that deep in a stored message, and may not be deeper there than half of a line.
+ECHO_LEVEL = 34
 
 Event = dict[str, object]
 
@@ -31,6 +38,15 @@ def thinking(text: str, provider_metadata: dict[str, object] | None = None) -> E
     if provider_metadata:
         event["provider_metadata"] = provider_metadata
     return event
+
+
+def echo(owner: str, kept: dict[str, object]) -> list[Event]:
+    """Return the event that ends a thinking block with what `owner` wants back; nothing for what JSON cannot hold."""
+    try:
+        jsonl.check(kept, "what goes back", ECHO_LEVEL)
+    except SchemaError:
+        return []
+    return [thinking("", {owner: kept})]
 
 
 def usage(counts: dict[str, object]) -> list[Event]:

@@ -1,5 +1,6 @@
 """Say the JSON Schema of a tool in the part of it that a service understands.
 
+    of_tool(tool, kind)         the schema of a tool spec, reduced
     reduced(schema, "plain")    ordinary JSON Schema without references: $ref inlined, recursion cut off
     reduced(schema, "gemini")   the part of OpenAPI 3.0 that Gemini's `parameters` take
     reduced(schema, "strict")   what strict modes take: every object closed, every property required, absent is null
@@ -47,6 +48,18 @@ def reduced(schema: object, kind: str) -> Dict:
     if kind == "plain":
         return whole
     return {"gemini": _gemini, "strict": _strict}[kind](whole)
+
+
+def of_tool(tool: Dict, kind: str) -> Dict:
+    """Return the schema of a tool spec in the form of `kind`; a tool without one takes no arguments.
+
+    Raises: SchemaError for a schema that is no object.
+    """
+    schema = tool.get("input_schema") or {}
+    if not isinstance(schema, dict):
+        name, what = tool.get("name"), type(schema).__name__
+        raise SchemaError(f"invalid tool schema: tool {name!r} has a {what}, not an object")
+    return reduced(schema, kind)
 
 
 def fits_strict(schema: object) -> bool:
@@ -140,7 +153,9 @@ def _described(schema: Dict, taken: tuple[str, ...] = ()) -> Dict:
     described: Dict = {}
     if isinstance(schema.get("title"), str):
         described["title"] = schema["title"]
-    return {**described, "description": " ".join(parts)} if parts else described
+    if parts:
+        described["description"] = " ".join(parts)
+    return described
 
 
 def _short(value: object) -> str:

@@ -45,6 +45,16 @@ def model_of(options: Options) -> str:
     return str(model)
 
 
+def rule_of(options: Options) -> dict[str, object]:
+    """Return what the profile knows of the model: its first entry of `models` with a prefix of the model's name."""
+    model, rules = model_of(options), profile_of(options).get("models")
+    for rule in rules if isinstance(rules, list) else []:
+        if model.startswith(tuple(rule["prefix"])):
+            found: dict[str, object] = rule
+            return found
+    return {}
+
+
 def post(options: Options, url: str, body: dict[str, object], auth: dict[str, str] | None = None) -> Request:
     """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key.
 
