@@ -54,4 +54,11 @@ def forgotten(message: "Message") -> bytes:
             empty["content"] = [{"type": "text", "text": FORGOTTEN}]
             content.append(empty)
     kept["content"] = content or FORGOTTEN
-    return jsonl.line(kept) + jsonl.line({"type": "forgotten", "id": message["id"]})
+    record = jsonl.line({"type": "forgotten", "id": message["id"]})
+    try:
+        return jsonl.line(kept) + record
+    except SchemaError:
+        # Half a surrogate pair, which others write and we do not: only its place in the tree stays.
+        place = {"id": message["id"], "role": message["role"], "content": FORGOTTEN}
+        place["continues"] = message.get("continues", [])
+        return jsonl.line(place) + record

@@ -448,6 +448,16 @@ def test_a_late_write_is_not_synced_until_it_must_be():
     assert plain._files.syncs == 1
 
 
+def test_what_cannot_be_written_as_it_was_read_is_forgotten_all_the_same():
+    files = Memory()
+    line = b'{"id":"%s","role":"user","content":"hunter22","options":{"a\\ud800":1},"continues":["%s"]}\n'
+    files.data[PATH] = line % (name(2).encode(), name(1).encode())
+    opened(files).forget(name(2))
+    assert b"hunter22" not in files.data[PATH]
+    [kept] = opened(files).list()
+    assert (kept["id"], kept["continues"]) == (name(2), [name(1)])
+
+
 def test_a_chat_is_forgotten_in_whole_or_not_at_all():
     for fail_at in (1, 2):
         files = Memory(fail_at)
