@@ -50,13 +50,22 @@ def secret(screen: Screen, question: str) -> str:
     """
     if not screen.is_terminal:
         return _text(_next_line().encode("utf-8", "surrogateescape"))
-    if not screen.is_json:
-        screen.question(question)
+    import termios
+
+    before = termios.tcgetattr(_KEYBOARD)
+    unseen = list(before)
+    unseen[3] &= ~termios.ECHO
+    # Echo ends before the question is there, for who pastes at once. What was typed before it does not count, nor does
+    # what is left of a paste of several lines: it would be said to the model.
+    termios.tcsetattr(_KEYBOARD, termios.TCSAFLUSH, unseen)
     try:
-        return _text(_unseen())
+        if not screen.is_json:
+            screen.question(question)
+        return _text(os.read(_KEYBOARD, _LINE_BYTES))
     except KeyboardInterrupt:
         return ""
     finally:
+        termios.tcsetattr(_KEYBOARD, termios.TCSAFLUSH, before)
         if not screen.is_json:
             screen.line()  # the person's own line end was not shown
 
@@ -71,20 +80,6 @@ def _text(line: bytes) -> str:
         return line.decode("utf-8").rstrip("\r\n")
     except UnicodeError:
         raise UsageError("the secret is not valid UTF-8", "set the terminal to UTF-8")
-
-
-def _unseen() -> bytes:
-    """Return a line from the terminal; what was typed before it was asked for does not count."""
-    import termios
-
-    before = termios.tcgetattr(_KEYBOARD)
-    unseen = list(before)
-    unseen[3] &= ~termios.ECHO
-    try:
-        termios.tcsetattr(_KEYBOARD, termios.TCSAFLUSH, unseen)
-        return os.read(_KEYBOARD, _LINE_BYTES)
-    finally:
-        termios.tcsetattr(_KEYBOARD, termios.TCSAFLUSH, before)
 
 
 def _load_line_editing() -> None:

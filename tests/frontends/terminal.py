@@ -30,6 +30,10 @@ class Terminal:
         self.wait_for("$ ")  # the command has the terminal now: its other end may be closed here
         os.close(other_end)
 
+    @property
+    def process_id(self):
+        return self._process.pid
+
     def wait_for(self, text):
         """Read until `text` appears behind what was waited for before."""
         deadline_s = time.monotonic() + TIMEOUT_S

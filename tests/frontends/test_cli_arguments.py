@@ -2,7 +2,7 @@ import pytest
 
 from oasis.errors import UsageError
 from oasis.frontends.cli_arguments import read
-from oasis.frontends.cli_commands import COMMANDS
+from oasis.frontends.cli_commands import COMMANDS, GROUPS
 
 NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
 
@@ -51,6 +51,20 @@ def test_wrong_words_are_named(usage, words, message):
 def test_every_command_is_where_the_table_says(name):
     module, function = COMMANDS[name][2].split(":")
     assert callable(getattr(__import__("oasis.frontends." + module, fromlist=[function]), function))
+
+
+def test_short_options_are_switches_or_take_a_value():
+    usage = "[-d] [-o FILE] [NAME]"
+    assert read(usage, ["-d", "-o", "x.json", "a"]) | {"-j": ""} == {
+        "-d": "yes", "-o": "x.json", "NAME": "a", "-j": "", "--json": "", "-h": "", "--help": "",
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="-o needs a value"):
+        read(usage, ["-o"])
+
+
+def test_every_command_has_one_place_in_the_help():
+    placed = [name for _, names in GROUPS for name in names]
+    assert sorted(placed) == sorted(COMMANDS)
 
 
 def test_options_may_stand_after_a_question():

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from tests.frontends import launcher
 from tests.frontends.fake_daemon import FakeDaemon
-from tests.frontends.values import end, polled
+from tests.frontends.values import end, info, polled
 
 TIMES = 4.0
 SIZES = 1.6
@@ -57,17 +59,53 @@ def test_one_question_costs_little_beside_the_interpreter(tmp_path):
     assert bigger <= SIZES
 
 
-def test_one_question_imports_no_big_module(tmp_path):
+def imported(tmp_path, answers, words):
+    """Return the names of the modules that a command loads."""
     program = launcher.install(tmp_path)
-    answers = [("run.start", None, {"run": "r1", "chat": "c1"}), ("run.poll", None, polled([end()]))]
     with FakeDaemon(tmp_path, answers):
-        argv = [sys.executable, "-IS", "-X", "importtime", program[-1], "prompt", "hello"]
-        done = subprocess.run(argv, env=launcher.environment(tmp_path), capture_output=True, text=True, check=True)
-    lines = done.stderr.splitlines()
-    imported = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-    assert "oasis.frontends.cli_run" in imported
-    assert not imported & TOO_BIG
-    assert not {"oasis.frontends.cli_chat", "oasis.frontends.cli_help", "oasis.frontends.cli_ask"} & imported
+        argv = [sys.executable, "-IS", "-X", "importtime", program[-1], *words]
+        done = subprocess.run(argv, env=launcher.environment(tmp_path), capture_output=True, text=True, input="hello\n")
+    assert done.returncode == 0, done.stderr
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_one_question_imports_no_big_module_and_nothing_of_other_commands(tmp_path):
+    answers = [("run.start", None, {"run": "r1", "chat": "c1"}), ("run.poll", None, polled([end()]))]
+    found = imported(tmp_path, answers, ["prompt", "hello"])
+    ours = {name for name in found if name.startswith("oasis.frontends.")}
+    needed = {"cli", "cli_arguments", "cli_cards", "cli_commands", "cli_run", "cli_screen", "client"}
+    assert ours == {"oasis.frontends." + name for name in needed}
+    assert not found & TOO_BIG
+
+
+CHATS = [{"id": "c1", "title": "t", "updated_unix_s": 0, "exchanges": 1}]
+LIGHT = {
+    "list": ("list",),
+    "show": ("show", "c1"),
+    "tree": ("tree",),
+    "search": ("search", "word"),
+    "branch": ("branch",),
+    "export": ("export", "c1"),
+    "topics": ("topics",),
+    "chat": ("chat",),
+}
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_no_command_of_the_chats_imports_a_big_module(tmp_path, name):
+    answers = [
+        ("chat.list", None, {"item": CHATS}),
+        ("chat.load", None, {"id": "c1", "title": "t", "head": "m1", "messages": [], "earlier": 0}),
+        ("chat.tree", None, {"id": "c1", "title": "t", "head": "", "nodes": []}),
+        ("chat.search", None, {"found": []}),
+        ("chat.export", None, {"name": "n", "media_type": "m", "data": "{}\n", "parts": 1}),
+        ("bookmark.list", None, {"bookmarks": []}),
+        ("topic.list", None, {"topics": []}),
+        ("info", None, info()),
+        ("run.start", None, {"run": "r1", "chat": "c1"}),
+        ("run.poll", None, polled([end()])),
+    ]
+    assert not imported(tmp_path, answers, LIGHT[name]) & TOO_BIG
 
 
 def test_launcher_leaves_no_bytecode_on_a_router():
