@@ -10,6 +10,9 @@ from oasis.providers import faults
 Options = dict[str, object]
 Request = dict[str, object]
 
+# Tokens to think with, and the level that services know instead.
+_EFFORTS = (("none", 0), ("low", 2048), ("medium", 8192))
+
 _CLASSES = {"authentication": AuthenticationError, "rate_limit": RateLimitError}
 
 
@@ -55,6 +58,35 @@ def rule_of(options: Options) -> dict[str, object]:
     return {}
 
 
+def takes_of(options: Options) -> tuple[str, ...]:
+    """Return which kinds of files (see documents.kind_of) this model reads; text is a part of every prompt."""
+    known = rule_of(options).get("takes", profile_of(options).get("takes"))
+    return ("text", *known) if isinstance(known, list) else ("text", "image")
+
+
+def effort_of(options: Options) -> str:
+    """Return how much to think: none, low, medium or high; empty when nothing was said of it.
+
+    options["thinking"] is off, adaptive, one of the levels, or a number of tokens.
+    """
+    wished = options.get("thinking")
+    if isinstance(wished, int):
+        return next((level for level, tokens in _EFFORTS if wished <= tokens), "high")
+    return {"off": "none", "adaptive": ""}.get(str(wished), str(wished)) if wished else ""
+
+
+def search_of(options: Options) -> dict[str, object]:
+    """Return the body fields, or the tool, that switch the service's own search on.
+
+    Raises: SettingsError when it has none.
+    """
+    known = profile_of(options).get("search")
+    if not isinstance(known, dict):
+        hint = "choose another service for this chat, or switch its search off"
+        raise SettingsError(f"search is not offered by {model_of(options)} of {label_of(options)}", hint)
+    return known
+
+
 def post(options: Options, url: str, body: dict[str, object], auth: dict[str, str] | None = None) -> Request:
     """Return a POST of `body`; the fields in options["extra"] are merged into it, objects key by key.
 
@@ -65,7 +97,7 @@ def post(options: Options, url: str, body: dict[str, object], auth: dict[str, st
         here = body.get(name)
         body[name] = {**here, **value} if isinstance(here, dict) and isinstance(value, dict) else value
     headers = {**_headers(options, auth), "content-type": "application/json"}
-    if body.get("stream"):
+    if options.get("stream"):
         headers["accept"] = "text/event-stream, application/x-ndjson, application/json"
     return {"method": "POST", "url": url, "headers": headers, "body": jsonl.dumps(body).encode("utf-8")}
 
