@@ -8,8 +8,16 @@ data). Every vendor module is a pure translator without socket, clock or setting
     models_request(options)                 -> request
     models_read(status, headers, body, options) -> [{"id", "context_tokens"?, "tools"?}], or raises ProviderError
 
+and, where the service has them, vectors of texts, one for each text in their order:
+
+    embed_request(texts, options) -> request
+    embed_read(status, headers, body, options) -> [[float]], or raises ProviderError
+
 `options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
-"max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {} (body fields of the service, as its documentation says)}.
+"max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {} (body fields of the service, as its documentation says),
+"thinking"?: "off", "adaptive" (the model decides), "low", "medium", "high" or a number of tokens, "search"?: bool (the
+service looks into the web), "cache"?: false (the service does not keep the prompt), "dimensions"? of a vector}.
+Messages are those of the chat; an image or document block has its content as `data` (base64), see documents.py.
 Events are the dicts made in events.py. A decoder's events end with exactly one `done` or `error`.
 
 A new vendor is a new file and a line in VENDORS.
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 VENDORS = {
+    "anthropic": "oasis.providers.anthropic",
+    "gemini": "oasis.providers.gemini",
     "openai": "oasis.providers.openai_chat",
     "ollama": "oasis.providers.ollama",
 }

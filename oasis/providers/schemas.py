@@ -175,7 +175,8 @@ def _gemini(schema: object) -> Dict:
     types, takes_null = _types(flat)
     nullable: Dict = {"nullable": True} if is_nullable or takes_null else {}
     if branches:  # nothing may stand beside anyOf: what is said of all is said of the first
-        branches[0] = {**{name: flat[name] for name in ("title", "description") if name in flat}, **branches[0]}
+        told: Dict = {name: flat[name] for name in ("title", "description") if name in flat}
+        branches[0] = {**told, **branches[0]}
         either = [{**_gemini(branch), **nullable} for branch in branches]
         return either[0] if len(either) == 1 else {"anyOf": either}
     if len(types) > 1:

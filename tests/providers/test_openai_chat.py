@@ -175,13 +175,26 @@ def test_deepseek_gets_its_reasoning_back_with_calls_only():
     assert "reasoning_content" not in body_of(TOOL_TURN, "openai")["messages"][1]
 
 
+# Google's imitation of this format, should somebody put it behind a profile of their own.
+IMITATED = {**providers.profile("compatible"), "id": "gemini", "echo": "extra_content", "base_url": "http://h/v1"}
+
+
 def test_gemini_gets_its_signature_back_and_a_stand_in_for_foreign_calls():
+    def body_of(chat):
+        asked = {**options("compatible"), "profile": IMITATED}
+        return json.loads(openai_chat.build_request(chat, [], asked)["body"])
+
     chat = json.loads(json.dumps(TOOL_TURN))
-    skip = body_of(chat, "gemini")["messages"][1]["tool_calls"][0]["extra_content"]
+    skip = body_of(chat)["messages"][1]["tool_calls"][0]["extra_content"]
     assert skip == {"google": {"thought_signature": "skip_thought_signature_validator"}}
     signature = {"google": {"thought_signature": "s"}}
     chat[1]["content"][2]["provider_metadata"] = {"gemini": {"extra_content": signature}}
-    assert body_of(chat, "gemini")["messages"][1]["tool_calls"][0]["extra_content"] == signature
+    assert body_of(chat)["messages"][1]["tool_calls"][0]["extra_content"] == signature
+
+
+def test_what_gemini_wants_back_goes_to_nobody_else():
+    chat = json.loads(json.dumps(TOOL_TURN))
+    chat[1]["content"][2]["provider_metadata"] = {"gemini": {"extra_content": {"google": {"thought_signature": "s"}}}}
     assert "extra_content" not in body_of(chat, "openai")["messages"][1]["tool_calls"][0]
 
 
@@ -448,7 +461,8 @@ def test_a_call_without_name_can_not_be_run():
 def test_geminis_signature_is_kept_with_its_call():
     extra = {"google": {"thought_signature": "s"}}
     raw = sse(chunk(piece("{}", index=0, id="a", name="x", extra_content=extra), "tool_calls"))
-    assert calls_of(decode(raw, "gemini"))[0]["provider_metadata"] == {"gemini": {"extra_content": extra}}
+    decoder = openai_chat.Decoder(200, STREAM, {**options("compatible"), "profile": IMITATED})
+    assert calls_of(decoder.feed(raw))[0]["provider_metadata"] == {"gemini": {"extra_content": extra}}
     assert "provider_metadata" not in calls_of(decode(raw, "compatible"))[0]
 
 

@@ -12,7 +12,7 @@ from tests.providers.recordings import options
 FLAGS = {
     "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
     "alternate", "drop_empty", "end_with_user", "null_content", "call_ids", "echo", "usage_adds_reasoning", "headers",
-    "num_ctx",
+    "num_ctx", "models",
 }  # fmt: skip
 
 
@@ -53,6 +53,15 @@ CHUNKS = [
     b'{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a"}]},"finish_reason":"stop"}]}',
     b'{"choices":[{"delta":{"tool_calls":[7]}}]}',
     b'{"choices":{"a":1},"usage":[1]}',
+    b'{"type":"content_block_start","content_block":{"type":"tool_use","id":7,"name":"x","input":[1]}}',
+    b'{"type":"content_block_start","content_block":{"type":"server_tool_use","id":"\\ud800"}}',
+    b'{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{"}}',
+    b'{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"s"}}',
+    b'{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":true}}',
+    b'{"type":"message_stop"}',
+    b'{"candidates":[{"content":{"parts":[{"functionCall":{"name":"x","args":[]}},{"text":"t","thoughtSignature":7}]}}]}',
+    b'{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":"3"}}',
+    b'{"candidates":[7],"promptFeedback":{"blockReason":"SAFETY"}}',
 ]
 PIECES = st.sampled_from([b"\n", b"\n\n", b"\r", b"\xff", *WORDS, *CHUNKS])
 
@@ -60,7 +69,7 @@ PIECES = st.sampled_from([b"\n", b"\n\n", b"\r", b"\xff", *WORDS, *CHUNKS])
 @settings(max_examples=600, deadline=None)
 @given(
     st.lists(PIECES, max_size=12),
-    st.sampled_from(["openai", "gemini", "openrouter", "ollama"]),
+    st.sampled_from(["openai", "anthropic", "gemini", "openrouter", "ollama"]),
     st.sampled_from([200, 500]),
 )
 def test_any_bytes_give_events_with_exactly_one_ending(pieces, profile, status):
