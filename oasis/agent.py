@@ -7,6 +7,7 @@ socket and no settings.
                                      get {"type": "taint", "taint": [whose words are in the answer]}, and
                                      {"type": "fences"}: this model cannot call tools, its answer may hold commands in
                                      fenced blocks, which stand for calls; without that, a block is only something said
+    context(chat, system, tools)     gives what the model is sent of the chat (context.py), by itself the newest of it
     call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
 
@@ -27,6 +28,7 @@ if False:  # annotations only
     Event = dict[str, Any]
     OnEvent = Callable[[Event], None]
     Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
+    MakeContext = Callable[[Chat, str, list[dict[str, object]]], list[Message]]
     CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
 
 # A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
@@ -50,12 +52,14 @@ class Turn:
     """One exchange of a chat.
 
     `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
-    during all steps, `source` is {"provider", "model"} as stored with each answer.
+    during all steps, `source` is {"provider", "model"} as stored with each answer, `head` the bookmark that the owner's
+    message carries, and all that answers it.
     """
 
     def __init__(
         self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
         new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
+        context: MakeContext | None = None, head: str = "",
     ) -> None:  # fmt: skip
         self._chat = chat
         self._ask = ask
@@ -66,6 +70,8 @@ class Turn:
         self._emit = emit
         self._is_cancelled = is_cancelled
         self._source = source
+        self._make_context = context or _newest
+        self._head = head
         self._taint: list[str] = []  # of what the model was sent last
         self._written: Written | None = None
         self.stop_reason = ""
@@ -108,7 +114,7 @@ class Turn:
         collector = _Collector(self._emit, self._look)
         try:
             self._look()
-            context = self._context()
+            context = self._make_context(self._chat, self._system, tools)
             self._taint = thread.taint(context)
             self._ask(context, tools, collector.take)
             self._look()
@@ -155,10 +161,6 @@ class Turn:
             message["taint"] = taint
         return message
 
-    def _context(self) -> list[Message]:
-        ordered = thread.context(self._chat.messages, self._chat.heads)
-        return [{"role": "system", "content": self._system}, *[message for message in ordered if message["content"]]]
-
     def _run_calls(self, calls: list[Block]) -> None:
         """Run the calls of one answer and store a result for each, whatever happens."""
         results: list[Block] = []
@@ -186,6 +188,8 @@ class Turn:
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
+        if self._head:
+            message["head"] = self._head
         self._chat.add(message)
         self._emit("message", id=message["id"], role=message["role"])
         return message
@@ -206,6 +210,11 @@ class Turn:
     def _look(self) -> None:
         if self._is_cancelled():
             raise Cancelled
+
+
+def _newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+    ordered = thread.context(chat.messages, chat.heads)
+    return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
 
 
 class _Collector:

@@ -14,6 +14,7 @@ import threading
 import time
 
 from oasis import VERSION
+from oasis.asking import Asking
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
 from oasis.change.commit import Committer
@@ -23,12 +24,14 @@ from oasis.change.plan import Planner
 from oasis.change.policy import APPROVALS, Policy
 from oasis.change.redact import Masked, Redactor
 from oasis.change.transaction import Transaction
+from oasis.chats.collection import TAKEN
 from oasis.chats.collection import gather as gather_chats
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.errors import OasisError, SettingsError
 from oasis.exchanges import Exchanges
 from oasis.methods import Methods, shown
+from oasis.models import Models
 from oasis.offline.process import Offline
 from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
@@ -55,8 +58,8 @@ if TYPE_CHECKING:
     from oasis.change.origin import Origins
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images
+    from oasis.conversations import Conversations
     from oasis.uci.cursor import Cursor
-    from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
 
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
 STACK_BYTES = 512 * 1024
@@ -76,38 +79,6 @@ class Clock:
     def up_s(self) -> float:
         with open("/proc/uptime", encoding="ascii") as handle:
             return float(handle.read().split()[0])
-
-
-class Models:
-    """The workers; their side of the daemon is loaded when a model is first asked, on many routers never."""
-
-    def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
-        self._max_workers = max_workers
-        self._idle_s = idle_s
-        self._user = user
-        self._prepare = prepare
-        self._lock = threading.Lock()
-        self._pool: Pool | None = None
-        self._is_closed = False
-
-    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
-        """Ask a model; see the pool."""
-        with self._lock:
-            if self._pool is None:
-                from oasis.worker.pool import Pool, default_argv
-
-                argv = default_argv(user=self._user)
-                self._pool = Pool(argv, None, self._max_workers, self._idle_s, prepare=self._prepare)
-            if self._is_closed:
-                self._pool.close()  # which answers that oasis is stopping
-        self._pool.chat(request, on_event, cancelled)
-
-    def close(self) -> None:
-        """End all workers."""
-        with self._lock:
-            self._is_closed = True
-            if self._pool is not None:
-                self._pool.close()
 
 
 class Daemon:
@@ -141,12 +112,18 @@ class Daemon:
                                   clock.unix_s, _free_bytes, _log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
-        exchanges = Exchanges(
-            self.chats, self.settings, Registry(), shop, self.runs, self.models, self.offline,
-            _serialised(messages.next), clock.unix_s,
-        )  # fmt: skip
+        asking = Asking(
+            self.settings, self.models, self.offline, shop.facts, self.redactor, self.chats.blobs, clock.unix_s
+        )
+        new_id = _serialised(messages.next)
+        exchanges = Exchanges(self.chats, self.settings, Registry(), shop, self.runs, asking, new_id)
         name = type(self._cursor()).__name__
-        self.methods = Methods(root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._select)
+        self._new_message_id = new_id
+        self._talks: Conversations | None = None
+        self.methods = Methods(
+            root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._select,
+            self._conversations, self._has_old,
+        )  # fmt: skip
         self.server: LineServer | None = None
 
     def _workshop(self) -> Workshop:
@@ -179,6 +156,22 @@ class Daemon:
         )  # fmt: skip
         shop.origins = self._came
         return shop
+
+    def _conversations(self) -> Conversations:
+        if self._talks is None:
+            from oasis.conversations import Conversations  # with the first chat that is looked at
+            from oasis.tools.replies import without_typed
+
+            self._talks = Conversations(
+                self.chats, self.runs, self._files, self.root.state_folder, self.root.run_folder,
+                self._new_message_id, self._new_record_id, self._clock.now_s,
+                lambda value: self.redactor.hide(without_typed(value)), self.settings.sections, self.root.path,
+            )  # fmt: skip
+        return self._talks
+
+    def _has_old(self) -> bool:
+        state = self.root.state_folder
+        return bool(self._files.names(state + "/chat_data")) and self._files.read(state + TAKEN) is None
 
     def _owner_way(self, images: Images, run: str) -> Answer | None:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without

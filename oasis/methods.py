@@ -19,6 +19,7 @@ from oasis.tools.operator import SUMMARY_CHARS
 
 if False:  # annotations only
     from oasis.chats.collection import Collection
+    from oasis.conversations import Conversations
     from oasis.core.shapes import Any, Callable
     from oasis.exchanges import Exchanges
     from oasis.runs import Runs
@@ -30,7 +31,16 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "info": ("read", {}),
     "run.start": (
         "write",
-        {"message": (str, True), "chat": (str, False), "service": (str, False), "continues": (list, False)},
+        {
+            "message": (str, True),
+            "chat": (str, False),
+            "service": (str, False),
+            "continues": (list, False),
+            "head": (str, False),
+            "options": (dict, False),
+            "topic": (str, False),
+            "attachments": (list, False),
+        },
     ),
     "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
     "run.cancel": ("write", {"run": (str, True)}),
@@ -73,12 +83,30 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "change.rollback": ("write", {"change": (str, False)}),
     "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
     "chat.list": ("read", {}),
-    "chat.load": ("read", {"id": (str, True), "before": (str, False), "limit": (int, False)}),
+    "chat.load": ("read", {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)}),
+    "chat.tree": ("read", {"id": (str, True)}),
+    "chat.export": ("read", {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)}),
+    "chat.import": ("write", {"upload": (str, True)}),
     "chat.search": ("read", {"text": (str, True), "limit": (int, False)}),
     "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
     "chat.archive": ("write", {"id": (str, True), "archived": (bool, False)}),
     "chat.forget": ("write", {"message": (str, True), "chat": (str, False)}),
     "chat.delete": ("write", {"id": (str, True)}),
+    "bookmark.list": ("read", {"chat": (str, False)}),
+    "bookmark.set": (
+        "write",
+        {"name": (str, True), "message": (str, True), "chat": (str, False), "move": (bool, False)},
+    ),
+    "bookmark.delete": ("write", {"name": (str, True), "chat": (str, False)}),
+    "upload.part": (
+        "write",
+        {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
+    ),
+    "upstream.import": ("write", {}),
+    "topic.list": ("read", {}),
+    "topic.add": ("write", {"title": (str, True), "text": (str, True)}),
+    "topic.update": ("write", {"key": (str, True), "title": (str, True), "text": (str, True)}),
+    "topic.delete": ("write", {"key": (str, True)}),
     "service.list": ("read", {}),
     "service.select": ("write", {"identifier": (str, True)}),
     "secret.keep": ("write", {"value": (str, True)}),
@@ -92,7 +120,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "owner": tuple(TABLE),
     "viewer": (
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-        "chat.load", "chat.search", "service.list", "audit.list", "audit.verify",
+        "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
+        "audit.list", "audit.verify",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
     "client": ("info", "plan.list", "change.list", "change.pending"),
@@ -113,12 +142,19 @@ def shown(record: dict[str, object]) -> dict[str, object]:
 
 
 class Methods:
-    """The functions behind the table. `select(identifier)` makes a service the active one."""
+    """The functions behind the table, but for those of conversations.py, which `talks()` gives.
+
+    `select(identifier)` makes a service the active one; `has_old()` tells whether there are
+    chats of upstream that were not taken over.
+    """
 
     def __init__(
         self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Exchanges, runs: Runs,
-        shop: Workshop, select: Callable[[str], None],
+        shop: Workshop, select: Callable[[str], None], talks: Callable[[], Conversations],
+        has_old: Callable[[], bool],
     ) -> None:  # fmt: skip
+        self._talks = talks
+        self._has_old = has_old
         self._root = root
         self._backend = backend
         self._chats = chats
@@ -141,7 +177,9 @@ class Methods:
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, arguments)
         try:
-            reply = getattr(self, name.replace(".", "_"))(role=role, **values)
+            function = name.replace(".", "_")
+            own = getattr(self, function, None)
+            reply = own(role=role, **values) if own else getattr(self._talks(), function)(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
         return replies.shown(reply, self._shop.redactor, self._shop.facts)
@@ -158,18 +196,21 @@ class Methods:
             "pending": shown(pending) if pending else None,
             "waiting": self._cards(),
             "unconfined": self._shop.unconfined(),
+            "upstream": self._has_old(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
         }
 
     def run_start(
-        self,
-        role: dict[str, object],
-        message: str,
-        chat: str = "",
-        service: str = "",
-        continues: list[str] | None = None,
-    ) -> dict[str, object]:
-        run = self._exchanges.start(message, chat, service, continues, self._came(role))
+        self, role: dict[str, object], message: str, chat: str = "", service: str = "",
+        continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
+        attachments: list[str] | None = None,
+    ) -> dict[str, object]:  # fmt: skip
+        asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
+        asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
+        asked["files"] = self._talks().files(attachments) if attachments else []
+        run = self._exchanges.start(asked, self._came(role))
+        if attachments:
+            self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
@@ -281,12 +322,6 @@ class Methods:
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
         return {"item": self._chats.items()}
 
-    def chat_load(self, role: dict[str, object], id: str, before: str = "", limit: int = 0) -> dict[str, object]:
-        if limit < 0:
-            raise UsageError("chat.load: limit must not be negative", "without it a page is as long as a reply may be")
-        page: dict[str, object] = self._chats.page(id, before, limit)
-        return page
-
     def chat_search(self, role: dict[str, object], text: str, limit: int = 0) -> dict[str, object]:
         return self._chats.search(text, limit)
 
@@ -346,7 +381,7 @@ def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type,
     return values
 
 
-_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value"}
+_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}
 
 
 def failure(error: OasisError) -> dict[str, object]:

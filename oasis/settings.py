@@ -33,12 +33,13 @@ class Settings:
 
     def main(self) -> dict[str, str]:
         """Return the options of the section `main`; absent ones are absent."""
-        for section in self._sections():
+        for section in self.sections():
             if section.name == "main":
                 return {key: value for key, value in section.options.items() if isinstance(value, str)}
         return {}
 
-    def _sections(self) -> list[model.Section]:
+    def sections(self) -> list[model.Section]:
+        """Return all sections of our package, upstream's chats and services among them."""
         data = self._files.read(self._root.confdir + "/" + PACKAGE)
         return list(model.parse(data, PACKAGE).sections) if data else []
 
@@ -66,12 +67,14 @@ class Settings:
     def services(self) -> list[dict[str, Any]]:
         """Return the model services, the active one first.
 
-        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "ready", "active", "note"}.
-        `tool_mode`: auto, or none for a model that cannot call tools and writes commands instead.
+        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "context_tokens", "ready",
+        "active", "note"}.
+        `tool_mode`: auto, or none for a model that cannot call tools and writes commands instead. `context_tokens`:
+        what the model takes, 0 where nobody said it.
         """
         known = providers.profiles()
         keys = self._keys()
-        found = [_service(section, known, keys) for section in self._sections() if section.type == "service"]
+        found = [_service(section, known, keys) for section in self.sections() if section.type == "service"]
         if not any(item["identifier"] == OFFLINE for item in found):
             found.append({**_OFFLINE_SERVICE})
         for number, item in enumerate(found):
@@ -136,7 +139,7 @@ class Settings:
 
 _OFFLINE_SERVICE: dict[str, Any] = {
     "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
-    "tool_mode": TOOL_MODES[0], "ready": True, "note": "",
+    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "ready": True, "note": "",
 }  # fmt: skip
 
 
@@ -148,6 +151,7 @@ def _service(section: model.Section, known: dict[str, dict[str, object]], keys: 
         return {**_OFFLINE_SERVICE, "identifier": identifier}
     profile = _profile(name, known)
     entry = known.get(profile, {})
+    context_tokens = _count(options.get("context_tokens", entry.get("context_tokens", 0)))
     item = {
         "identifier": identifier,
         "name": name,
@@ -156,6 +160,7 @@ def _service(section: model.Section, known: dict[str, dict[str, object]], keys: 
         "vendor": entry.get("vendor", ""),
         "base_url": str(options.get("endpoint", "") or entry.get("base_url", "")),
         "tool_mode": str(options.get("tool_mode", TOOL_MODES[0])),
+        "context_tokens": context_tokens,
         "note": "",
     }
     if not profile:
@@ -166,8 +171,16 @@ def _service(section: model.Section, known: dict[str, dict[str, object]], keys: 
         item["note"] = "no model is set"
     elif item["tool_mode"] not in TOOL_MODES:
         item["note"] = "tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES))
+    elif context_tokens < 0:
+        item["note"] = "context_tokens is %r, not a whole number" % options.get("context_tokens")
     item["ready"] = not item["note"]
     return item
+
+
+def _count(value: object) -> int:
+    """Return a whole number, -1 for what is none."""
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() else -1
 
 
 def _profile(name: str, known: dict[str, dict[str, object]]) -> str:

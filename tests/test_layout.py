@@ -23,7 +23,9 @@ ROWS = (
     ("frontends",),
     ("daemon",),
     ("methods",),
-    ("exchanges",),
+    ("exchanges", "conversations"),
+    ("asides", "question", "models"),
+    ("asking", "context"),
     ("runs", "agent"),
     ("tools",),
     ("change", "memory", "offline", "chats"),
@@ -38,7 +40,7 @@ BASE = {"core", "errors"}
 # Parts beside the row: what they may import, and who may import them.
 BESIDE = {"providers": BASE, "worker": {"providers"} | BASE, "worker.pool": {"worker", "system"} | BASE}
 BESIDE["worker.process"] = BESIDE["worker.pool"]
-IMPORTERS = {"providers": {"worker", "settings"}, "worker": {"daemon"}}
+IMPORTERS = {"providers": {"worker", "settings"}, "worker": {"models"}}
 # What a command of the shell loads: start-up time counts.
 COMMAND = ("frontends.cli", "frontends.client")
 

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from oasis.conversations import Conversations
 from oasis.core import jsonl
 from oasis.core.thread import INTERRUPTED
 from oasis.daemon import Daemon
@@ -26,14 +27,18 @@ WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline",
     "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive", "path.seen",
-    "chat.delete", "chat.rename", "chat.archive", "chat.forget", "service.select", "secret.keep",
+    "chat.delete", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
+    "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
+    "service.select", "secret.keep",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-    "chat.load", "chat.search", "service.list", "audit.list", "audit.verify",
+    "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
+    "chat.search", "service.list", "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 WRONG[bool] = [1, 0, "true", [True], {}]
+WRONG[dict] = [1, "x", True, []]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +55,7 @@ def daemon(root):
 
 @pytest.fixture
 def call(daemon):
-    def ask(name, role=OWNER, **params):
+    def ask(name, /, role=OWNER, **params):
         return daemon.methods.call(name, params, role)
 
     return ask
@@ -83,7 +88,7 @@ def lines(root, chat):
 
 def filled(name):
     """Return arguments of the right types for a method."""
-    values = {str: "x", int: 0, list: [], bool: False}
+    values = {str: "x", int: 0, list: [], bool: False, dict: {}}
     return {key: values[kind] for key, (kind, _) in TABLE[name][1].items()}
 
 
@@ -126,9 +131,10 @@ def test_every_method_may_be_called_by_the_roles_of_its_access(daemon, name, rol
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_functions_take_the_arguments_of_the_table(name):
-    function = getattr(Methods, name.replace(".", "_"))
+    word = name.replace(".", "_")
+    function = getattr(Methods, word, None) or getattr(Conversations, word)
     taken = dict(inspect.signature(function).parameters)
-    assert taken.pop("self") and taken.pop("role")
+    assert taken.pop("self") and (taken.pop("role", None) or not hasattr(Methods, word))
     assert set(taken) == set(TABLE[name][1])
     required = {key for key, value in taken.items() if value.default is inspect.Parameter.empty}
     assert required == {key for key, (_, is_required) in TABLE[name][1].items() if is_required}
@@ -230,7 +236,7 @@ def test_a_message_that_does_not_reach_the_flash_starts_no_run(call, root, daemo
     ({"message": "x" * 40_000}, "more than"),
     ({"message": "help", "chat": "0" * 20}, "no chat"),
     ({"message": "help", "chat": "../../etc/passwd"}, "no chat"),
-    ({"message": "help", "continues": ["0" * 25]}, "no message"),
+    ({"message": "help", "continues": ["0" * 25]}, "no chat has a message"),
 ])  # fmt: skip
 def test_what_cannot_be_asked_starts_no_run(call, daemon, params, words):
     with pytest.raises(UsageError, match=words):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # A list shows a line; what is longer is a text.
 TITLE_CHARS = 200
+# Which of upstream's chats are here already; {their id: ours}.
+TAKEN = "/taken_over.json"
 _SYNC = ("exchange", "interval", "exit")  # late.py tells what each may lose
 
 
@@ -195,8 +197,6 @@ class Collection:
 
         Raises: UsageError when nothing is called so.
         """
-        from oasis.core import heads
-
         if is_scru128(headish):
             return self.chat_of(headish.lower()), headish.lower()
         for name in self._places():
@@ -212,7 +212,8 @@ class Collection:
         """
         from oasis.core import heads
 
-        return self.look(name, lambda chat: heads.table(chat.outline()))
+        found: dict[str, str] = self.look(name, lambda chat: heads.table(chat.outline()))
+        return found
 
     def thread_of(self, message: str) -> dict[str, Message]:
         """Return a message and what it continues in its chat, by their ids.
@@ -224,7 +225,8 @@ class Collection:
             chat.load([message])
             return chat.messages
 
-        return self.look(self.chat_of(message), read)
+        found: dict[str, Message] = self.look(self.chat_of(message), read)
+        return found
 
     def look(self, name: str, work: Callable[[Chat], Any]) -> Any:
         """Return what `work(chat)` does, reading alone; an archived chat stays archived.

@@ -8,6 +8,7 @@ an import. Upstream's chat files come in by the same door. Imports under MicroPy
 """
 
 from oasis.core import jsonl, schema, upstream
+from oasis.core.thread import IMPORTED
 from oasis.errors import SchemaError
 
 if False:  # annotations only
@@ -19,7 +20,6 @@ FORMAT = "oasis.chat"
 VERSION = 1
 # A chat with its attachments: what a small router can hold in memory for a moment.
 FILE_BYTES = upstream.FILE_BYTES
-TAINT = "an imported chat"
 
 
 def document(name: str, title: str, messages: "list[Message]", records: "list[Json]", blobs: "Json") -> "Document":
@@ -46,7 +46,7 @@ def read(data: bytes, new_id: "NewId", is_taken: "Callable[[str], bool]") -> "Do
     if not found["messages"]:
         raise SchemaError("the file holds no message", "export the chat again")
     for message in found["messages"]:
-        message["taint"] = [TAINT] + [label for label in message.get("taint", []) if label != TAINT]
+        message["taint"] = [IMPORTED] + [label for label in message.get("taint", []) if label != IMPORTED]
         _check_size(message)
     return found
 

@@ -183,13 +183,18 @@ class Chat:
         with handle:
             yield from lines.forwards(handle, 0, lines.whole_bytes(handle)[0])
 
-    def outline(self) -> "Iterator[Json]":
-        """Yield what stands in the file in order: records, and messages without their content."""
+    def entries(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
+        """Yield what stands in the file in order, records and messages, one at a time; what cannot be read is told."""
         for at, line in self._forwards():
-            value = entries.line(at, line, [])
+            value = entries.line(at, line, [] if reports is None else reports)
             if value is not None:
-                value.pop("content", None)
                 yield value
+
+    def outline(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
+        """Yield what stands in the file in order: records, and messages without their content."""
+        for value in self.entries(reports):
+            value.pop("content", None)
+            yield value
 
     def add(self, message: "Message") -> None:
         """Take a message into the chat; it is on flash only after `flush`.

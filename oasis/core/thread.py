@@ -23,6 +23,9 @@ CONTEXT_MESSAGES = 200
 # A walk that finds more ends there: a year of a chat with a hundred messages a day.
 WALK_MESSAGES = 40000
 
+# The taint of messages that came in with a file (exchange.py).
+IMPORTED = "an imported chat"
+
 INTERRUPTED = "interrupted: the daemon stopped before this call was answered; nothing of it is known to have happened"
 
 

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[str, object]:
     """Return a method's reply as a front-end may have it."""
     found: dict[str, object] = walk(
-        redactor.hide(_without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
+        redactor.hide(without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
     )
     return found
 
 
-def _without_typed(value: Any) -> Any:
+def without_typed(value: Any) -> Any:
     """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use."""
     if isinstance(value, list):
-        return [_without_typed(item) for item in value]
+        return [without_typed(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("type") == "tool_use":
         from oasis.change import typed
 
         return typed.hide(value)
-    return {key: _without_typed(item) for key, item in value.items()}
+    return {key: without_typed(item) for key, item in value.items()}

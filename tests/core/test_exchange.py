@@ -1,6 +1,7 @@
 """Whole chats out and in: nothing is lost on the way, nothing comes in unmarked, unchecked or half."""
 
 from oasis.core import exchange, jsonl, schema, upstream
+from oasis.core.thread import IMPORTED
 from oasis.errors import SchemaError
 
 A, B, C, D = ["03jrq2tcl18qk2nxfr9wpzdn" + digit for digit in "abcd"]
@@ -61,7 +62,7 @@ def without_taint(messages):
 
 def test_a_whole_tree_comes_back_with_its_ids_branches_bookmarks_and_attachments():
     found = read(out())
-    assert all(message["taint"][0] == exchange.TAINT for message in found["messages"])
+    assert all(message["taint"][0] == IMPORTED for message in found["messages"])
     assert without_taint(found["messages"]) == tree()
     assert found["title"] == "A  title" and found["records"] == RECORDS and found["blobs"] == {"ab" * 32: "aGk="}
 
@@ -81,7 +82,7 @@ def test_words_of_an_import_are_marked_once_beside_what_they_had():
     first = read(out())
     again = exchange.document("x", "", first["messages"], [], {})
     found = read(jsonl.dumps(again).encode("utf-8"))
-    assert [message["taint"] for message in found["messages"]] == [[exchange.TAINT]] * 4
+    assert [message["taint"] for message in found["messages"]] == [[IMPORTED]] * 4
 
 
 def test_what_is_wrong_is_named_by_its_path_and_nothing_comes_in():

@@ -1,0 +1,201 @@
+"""Ask a service: the built-in one in its own process, all others through a worker; and what they are sent of a chat.
+
+What the router holds in secret is hidden here, on its way out, and attachments are put in. `models` does the talking to
+model services: models.chat(request, on_event, is_cancelled). Knows no chat store and no front-end.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.change.foreign import DEVICES
+from oasis.core import clean, jsonl
+from oasis.core.thread import IMPORTED
+from oasis.errors import OasisError, ProviderError
+from oasis.settings import OFFLINE
+
+if False:  # annotations only
+    from oasis.agent import Ask, OnEvent
+    from oasis.change.redact import Redactor
+    from oasis.core.blobs import Blobs
+    from oasis.core.shapes import Any, Block, Callable, Message, Protocol
+    from oasis.offline.process import Offline
+    from oasis.settings import Settings
+    from oasis.tools.facts import Facts
+
+    class Models(Protocol):
+        def chat(self, request: dict[str, object], on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
+
+
+_PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
+_OUTPUT = ("delta", "thinking", "tool_use")
+
+
+class Asking:
+    """Asks the services of one daemon. `unix_s()` is the wall time, `blobs()` gives the store of attachments."""
+
+    def __init__(
+        self, settings: Settings, models: Models, offline: Offline, facts: Facts, redactor: Redactor,
+        blobs: Callable[[], Blobs], unix_s: Callable[[], int],
+    ) -> None:  # fmt: skip
+        self._settings = settings
+        self._models = models
+        self._offline = offline
+        self._facts = facts
+        self._redactor = redactor
+        self._blobs = blobs
+        self._unix_s = unix_s
+        self._without_tools: set[tuple[str, ...]] = set()  # services that said that they know no tools
+
+    def ask(
+        self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool]
+    ) -> Ask:
+        """Return what asks a service for a turn of a chat (see agent.py)."""
+        if service["vendor"] == OFFLINE:
+            return self._ask_offline
+        place = tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
+
+        def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+            self._send(service, chat, messages, tools, on_event, is_cancelled)
+
+        def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+            if service["tool_mode"] != "none" and place not in self._without_tools:
+                first = _First(on_event)
+                send(_instructed(messages, "tools" if tools else ""), tools, first.take if tools else on_event)
+                if not first.has_no_tools:
+                    return
+                self._without_tools.add(place)
+                emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
+            from oasis.tools import fences  # only models without tools need it
+
+            on_event({"type": "fences"})
+            told = [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")]
+            send(told, [], on_event)
+
+        return ask
+
+    def aside(
+        self, service: dict[str, Any], chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
+    ) -> str:
+        """Return what a model says to messages, without tools and beside any turn: a title, a summary.
+
+        Raises: ProviderError when it fails or says nothing.
+        """
+        words: list[str] = []
+
+        def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "delta":
+                words.append(event["text"])
+            elif event["type"] == "error":
+                raise ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
+
+        self._send(service, chat, messages, [], hear, is_cancelled)
+        if not "".join(words).strip():
+            raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
+        return "".join(words)
+
+    def _send(
+        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]],
+        on_event: OnEvent, is_cancelled: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        hide = self._redactor.hide
+
+        def hear(event: dict[str, Any]) -> None:
+            # A service may repeat what it was sent.
+            on_event(hide(event) if event["type"] == "error" else event)
+
+        # The descriptions of tools are our own words; what could be secret is in the messages.
+        sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
+        request = {
+            "op": "chat",
+            "vendor": service["vendor"],
+            "profile": service["profile"],
+            "base_url": service["base_url"],
+            "key": self._settings.key(str(service["identifier"])),
+            "model": service["model"],
+            "options": {"stream": True},
+            "messages": sent,
+            "tools": tools,
+        }
+        self._models.chat(request, hear, is_cancelled)
+
+    def _with_files(self, message: Message) -> Message:
+        """Return a message with the bytes of its attachments, or words where one is gone."""
+        content = message["content"]
+        if isinstance(content, str) or not any(block["type"] in ("document", "image") for block in content):
+            return message
+        return {**message, "content": [self._loaded(block) for block in content]}
+
+    def _loaded(self, block: Block) -> Block:
+        if block["type"] not in ("document", "image"):
+            return block
+        try:
+            return self._blobs().load(block)
+        except OasisError as error:
+            return {"type": "text", "text": "[%s]" % error.message}
+
+    def _ask_offline(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+        facts = _Listening(self._facts)
+        for event in self._offline.reply(messages, facts, self._unix_s()):
+            on_event(event)
+            if any(name in jsonl.dumps(event) for name in facts.names):
+                on_event({"type": "taint", "taint": [DEVICES]})
+
+
+class _First:
+    """The events of a service's answer up to the news, before a word, that it knows no tools."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+        self._has_output = False
+        self.has_no_tools = False
+
+    def take(self, event: dict[str, Any]) -> None:
+        self._has_output = self._has_output or event["type"] in _OUTPUT
+        if event["type"] == "error" and event["error"]["code"] == "no_tools" and not self._has_output:
+            self.has_no_tools = True
+        else:
+            self._on_event(event)
+
+
+class _Listening:
+    """The facts that the built-in provider asks for; remembers the names of devices that it was told."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.names: set[str] = set()
+        self.config = facts.config
+        self.interfaces = facts.interfaces
+        self.services = facts.services
+
+    def devices(self) -> list[dict[str, object]]:
+        found = self._facts.devices()
+        self.names.update(str(device["name"]) for device in found if device["name"])
+        return found
+
+
+def _outgoing(message: Message, hidden: Message) -> Message:
+    """Return a message as a model gets it: thinking that had to be changed is left out, for it is signed."""
+    if hidden is message or isinstance(hidden["content"], str):
+        return hidden
+    pairs = zip(message["content"], hidden["content"], strict=True)
+    return {**hidden, "content": [new for old, new in pairs if new is old or new["type"] != "thinking"]}
+
+
+def _cleaned(message: Message) -> Message:
+    """Return a message of an import without hidden characters; it is stored as it came."""
+    return clean.value(message) if IMPORTED in message.get("taint", ()) else message
+
+
+def _instructed(messages: list[Message], part: str) -> list[Message]:
+    """Return messages that begin with how this service acts on the router; "" for not at all any more."""
+    if not part:
+        return messages
+    return [{**messages[0], "content": "%s\n%s" % (messages[0]["content"], prompts()[part])}, *messages[1:]]
+
+
+def prompts() -> dict[str, str]:
+    """Return the words that tell a model what it is here for, by their use."""
+    with open(_PROMPTS, "rb") as handle:
+        prompts: dict[str, str] = jsonl.loads(handle.read())
+    return prompts

@@ -1,0 +1,180 @@
+"""What the methods about chats look up in one: who continues whom, the exchanges as a tree, what is there already."""
+
+from __future__ import annotations
+
+import binascii
+
+from oasis.core import heads
+from oasis.core.ids import scru128_ms
+from oasis.core.schema import text_of
+from oasis.core.summary import first_words
+from oasis.errors import SchemaError
+from oasis.system.digest import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from oasis.chats.collection import Collection
+    from oasis.core.blobs import Blobs
+    from oasis.core.shapes import Json, Message
+    from oasis.core.store import Chat
+
+# A tree is for looking at; the newest exchanges of a longer chat are shown, and that it has more.
+NODES = 500
+
+
+class Map:
+    """Who continues whom in a chat, by ids alone, and where its bookmarks stand; from one pass over the file.
+
+    `reports` tells what could not be read.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._parents: dict[str, list[str]] = {}
+        self._children: dict[str, list[str]] = {}
+        self.newest = ""
+        self.reports: list[str] = []
+        self.bookmarks = heads.table(self._seen(chat.outline(self.reports)))
+
+    def _seen(self, lines: Iterator[Json]) -> Iterator[Json]:
+        for line in lines:
+            if "role" in line:
+                name, parents = line["id"], line.get("continues", [])
+                if name not in self._parents:
+                    self._children.setdefault(parents[0] if parents else "", []).append(name)
+                self._parents[name] = parents
+                self.newest = name
+            yield line
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parents
+
+    def parents(self, name: str) -> list[str]:
+        """Return what a message continues, [] where it is not known."""
+        return self._parents.get(name, [])
+
+    def siblings(self, name: str) -> list[str]:
+        """Return all messages that continue the same first message, oldest first, itself included."""
+        parents = self.parents(name)
+        return self._children.get(parents[0] if parents else "", [])
+
+    def leaf(self, name: str) -> str:
+        """Return the newest end below a message, which may be itself."""
+        seen: set[str] = set()
+        while self._children.get(name) and name not in seen:
+            seen.add(name)
+            name = self._children[name][-1]
+        return name
+
+    def descends(self, name: str, ancestor: str) -> bool:
+        """Return whether a message is another one or continues it, directly or through others."""
+        waiting, seen = [name], set()
+        while waiting:
+            one = waiting.pop()
+            if one == ancestor:
+                return True
+            if one not in seen:
+                seen.add(one)
+                waiting += self.parents(one)
+        return False
+
+
+def words(message: Message) -> str:
+    """Return what a message says, or what it did."""
+    said = text_of(message)
+    return said or ("[%s]" % message["error"]["message"] if message.get("error") else "")
+
+
+def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
+    """Return the exchanges of a chat as nodes, in file order; `hide(message)` gives one without secrets.
+
+    Shape: {"head": newest message, "nodes": [{"id", "end", "parent", "parents", "text", "answer", "unix_s", "heads",
+    "state"?}], "more": whether older ones are left out}.
+    """
+    nodes: dict[str, dict[str, Any]] = {}
+    node_of: dict[str, str] = {}
+    newest = ""
+
+    def seen() -> Iterator[Json]:
+        nonlocal newest
+        for line in chat.entries():
+            if "role" in line:
+                newest = line["id"]
+                _join(hide(line), nodes, node_of)
+            yield line
+
+    table = heads.table(seen())
+    for name in heads.names(table):
+        node = nodes.get(node_of.get(table[name], ""))
+        if node is not None:
+            node["heads"].append(name)
+    found = list(nodes.values())
+    return {"head": newest, "nodes": found[-NODES:], "more": len(found) > NODES}
+
+
+def _join(message: Message, nodes: dict[str, dict[str, Any]], node_of: dict[str, str]) -> None:
+    """Enter a message: the owner's begins an exchange, every other belongs to that of what it continues."""
+    name = message["id"]
+    above = [node_of[parent] for parent in message.get("continues", []) if parent in node_of]
+    if message["role"] == "user":
+        node_of[name] = name
+        nodes[name] = {
+            "id": name, "end": name, "parent": above[0] if above else "", "parents": above,
+            "text": first_words(words(message)), "answer": "", "unix_s": scru128_ms(name) // 1000, "heads": [],
+        }  # fmt: skip
+        return
+    if not above:
+        return
+    node_of[name] = above[0]
+    node = nodes[above[0]]
+    node["end"] = name
+    if message["role"] == "assistant" and text_of(message).strip():
+        node["answer"] = first_words(text_of(message))
+    if message.get("error"):
+        node["state"] = "cancelled" if message["error"].get("code") == "cancelled" else "error"
+
+
+class Taken:
+    """Tells whether a message id is stored in any chat; all chats are read when first asked."""
+
+    def __init__(self, chats: Collection) -> None:
+        self._chats = chats
+        self._names: set[str] | None = None
+
+    def __call__(self, name: str) -> bool:
+        if self._names is None:
+            self._names = set()
+            for item in self._chats.items():
+                self._names |= self._chats.look(item["id"], _ids)
+        return name in self._names
+
+
+def _ids(chat: Chat) -> set[str]:
+    return {line["id"] for line in chat.outline() if "role" in line}
+
+
+def put_blobs(blobs: Blobs, found: dict[str, str]) -> list[str]:
+    """Store the attachments of an import, each checked against its hash; return those that were not there before.
+
+    Raises: SchemaError naming the one that is not what it says; StoreError. Nothing of them is stored then.
+    """
+    data: dict[str, bytes] = {}
+    for digest, text in found.items():
+        try:
+            data[digest] = binascii.a2b_base64(text)
+        except ValueError:
+            data[digest] = b""
+        if sha256(data[digest]) != digest:
+            raise SchemaError("blobs.%s is not the file that it says" % digest[:12], "export the chat again")
+    known = blobs.digests()
+    new = [digest for digest in data if digest not in known]
+    for number, digest in enumerate(new):
+        try:
+            blobs.put(digest, data[digest])
+        except Exception:
+            for one in new[:number]:
+                blobs.remove(one)
+            raise
+    return new

@@ -1,0 +1,93 @@
+"""Files on their way in: taken in pieces, and kept in RAM until something takes them or their time is over."""
+
+from __future__ import annotations
+
+import binascii
+
+from oasis.core import clean
+from oasis.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.system.files import Files
+
+# Uploads come in pieces that any message of the bus and of uhttpd holds.
+PIECE_CHARS = 64 * 1024
+# A chat with its attachments is the largest thing that comes in (core/exchange.py).
+UPLOAD_BYTES = 4 * 1024 * 1024
+UPLOADS = 8
+KEEP_S = 600
+NAME_CHARS = 128
+
+
+class Uploads:
+    """The uploads of one daemon, in a folder of its own. `new_id()` gives xids, `now_s()` is monotonic."""
+
+    def __init__(self, files: Files, folder: str, new_id: Callable[[], str], now_s: Callable[[], float]) -> None:
+        self._files = files
+        self._folder = folder
+        self._new_id = new_id
+        self._now_s = now_s
+        self._known: dict[str, tuple[str, float]] = {}  # id: (name, when it was touched last)
+        for name in files.names(folder):
+            files.remove(folder + "/" + name)  # of a daemon that was here before
+
+    def take(self, upload: str, name: str, data: str) -> tuple[str, int]:
+        """Add a piece in base64 to an upload, "" for a new one; return its id and its bytes so far.
+
+        Raises: UsageError for what is no base64, too much, or an upload that is not there any more.
+        """
+        self._forget_old()
+        piece = _decoded(data)
+        if not upload:
+            if len(self._known) >= UPLOADS:
+                raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait ten minutes")
+            upload = self._new_id()
+            self._known[upload] = clean.name(name, NAME_CHARS) or "file", self._now_s()
+            self._files.folder(self._folder)
+        path = self._path(upload)
+        size = self._files.size(path) + len(piece)
+        if size > UPLOAD_BYTES:
+            self.drop([upload])
+            raise UsageError("the file has more than %d bytes" % UPLOAD_BYTES, "send the part that matters")
+        self._files.append(path, piece, False)
+        self._known[upload] = self._known[upload][0], self._now_s()
+        return upload, size
+
+    def read(self, upload: str) -> tuple[str, bytes]:
+        """Return the name and the bytes of an upload, which stays.
+
+        Raises: UsageError when it is not there any more.
+        """
+        self._forget_old()
+        return self._known_name(upload), self._files.read(self._path(upload)) or b""
+
+    def drop(self, uploads: list[str]) -> None:
+        """Forget uploads."""
+        for upload in uploads:
+            if self._known.pop(upload, None) is not None:
+                self._files.remove(self._folder + "/" + upload)
+
+    def _path(self, upload: str) -> str:
+        self._known_name(upload)
+        return self._folder + "/" + upload
+
+    def _known_name(self, upload: str) -> str:
+        if upload not in self._known:
+            raise UsageError("there is no upload %r" % upload, "it is kept for ten minutes: send the file again")
+        return self._known[upload][0]
+
+    def _forget_old(self) -> None:
+        now_s = self._now_s()
+        self.drop([upload for upload, (_, at) in self._known.items() if now_s - at > KEEP_S])
+
+
+def _decoded(data: str) -> bytes:
+    if len(data) > PIECE_CHARS:
+        raise UsageError("a piece has more than %d characters" % PIECE_CHARS, "send smaller pieces")
+    try:
+        return binascii.a2b_base64(data.encode("ascii"))
+    except (ValueError, UnicodeError):
+        raise UsageError("the piece is no base64", "send the file again")

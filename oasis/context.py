@@ -1,0 +1,72 @@
+"""What a model is sent of a chat: the thread with what hangs in other chats, as much of it as the model takes.
+
+Knows no service and no worker; what is left out is told by `emit`, once a run and whenever it becomes more.
+"""
+
+from __future__ import annotations
+
+from oasis.core import thread
+from oasis.errors import OasisError, ProviderError
+
+if False:  # annotations only
+    from oasis.chats.collection import Collection
+    from oasis.core.shapes import Callable, Message
+    from oasis.core.store import Chat
+
+
+class Context:
+    """Makes the contexts of one run; `find(id)` gives messages of other chats."""
+
+    def __init__(self, chats: Collection) -> None:
+        self.find = Elsewhere(chats)
+        self._emit: Callable[..., None] = _untold
+        self._window_tokens = 0
+        self._told = 0
+
+    def of(self, emit: Callable[..., None], window_tokens: int) -> Context:
+        """Return it for a service that takes so many tokens, 0 where nobody said it."""
+        self._emit = emit
+        self._window_tokens = window_tokens
+        return self
+
+    def __call__(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+        """Return the messages for the next request, the system message first.
+
+        Raises: ProviderError when not even the owner's newest message fits.
+        """
+        from oasis.core import trim  # the built-in provider takes everything: an idle daemon does without
+
+        found = thread.resolve(chat.messages, chat.heads, self.find, chat.left_out, chat.older_options)
+        ordered = [message for message in found["messages"] if message["content"]]
+        fit = trim.fit([{"role": "system", "content": system}, *ordered], trim.budget(self._window_tokens, 0, tools))
+        if fit["is_over"]:
+            raise ProviderError(
+                "the message is too long for this model: about %d tokens" % fit["tokens"],
+                "ask for less at once, begin a new chat, or choose a model that takes more (option context_tokens)",
+            )
+        count = len(fit["left_out"]) + found["left_out"]
+        if count > self._told or (found["has_older"] and not self._told):
+            self._told = max(count, 1)
+            self._emit("trimmed", messages=count, tokens=fit["left_out_tokens"], has_older=found["has_older"])
+        messages: list[Message] = fit["messages"]
+        return messages
+
+
+class Elsewhere:
+    """Finds messages of other chats, for threads that have parents there; what is gone is looked for once."""
+
+    def __init__(self, chats: Collection) -> None:
+        self._chats = chats
+        self._found: dict[str, Message | None] = {}
+
+    def __call__(self, name: str) -> Message | None:
+        if name not in self._found:
+            try:
+                self._found.update(self._chats.thread_of(name))
+            except OasisError:
+                self._found[name] = None
+        return self._found[name]
+
+
+def _untold(kind: str, **fields: object) -> None:
+    """Tell nobody."""

@@ -1,0 +1,43 @@
+"""The workers as the daemon sees them: started when a model is first asked, on many routers never."""
+
+from __future__ import annotations
+
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
+
+
+class Models:
+    """The pool of workers, as the settings want it; `prepare()` is called before each start of one."""
+
+    def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
+        self._max_workers = max_workers
+        self._idle_s = idle_s
+        self._user = user
+        self._prepare = prepare
+        self._lock = threading.Lock()
+        self._pool: Pool | None = None
+        self._is_closed = False
+
+    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
+        """Ask a model; see the pool."""
+        with self._lock:
+            if self._pool is None:
+                from oasis.worker.pool import Pool, default_argv
+
+                argv = default_argv(user=self._user)
+                self._pool = Pool(argv, None, self._max_workers, self._idle_s, prepare=self._prepare)
+            if self._is_closed:
+                self._pool.close()  # which answers that oasis is stopping
+        self._pool.chat(request, on_event, cancelled)
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._lock:
+            self._is_closed = True
+            if self._pool is not None:
+                self._pool.close()
