@@ -1,43 +1,35 @@
 """OpenAI Chat Completions and everything that imitates it; what a service does differently stands in profiles.json.
 
-Pure translation, see the package's contract. Source: OpenAI API reference, "Chat Completions", and the notes of the
-services on what they leave out or add.
+Pure translation, see the package's contract; openai_answer.py reads what comes back. Source: OpenAI API reference,
+"Chat Completions", and the notes of the services on what they leave out or add.
 """
 
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES, Events
 from oasis.errors import SchemaError
-from oasis.providers import decoding, events, faults, gate, wire
-from oasis.providers.calls import Calls
-from oasis.providers.think import Splitter
+from oasis.providers import documents, gate, names, schemas, wire
+from oasis.providers.openai_answer import Decoder as Decoder
+from oasis.providers.openai_models import embed_read as embed_read
+from oasis.providers.openai_models import embed_request as embed_request
+from oasis.providers.openai_models import models_read as models_read
+from oasis.providers.openai_models import models_request as models_request
+from oasis.providers.openai_models import url
 from oasis.providers.wire import Options, Request
 
 Dict = dict[str, object]
-
-_STOP_REASONS = {
-    "stop": "end_turn",
-    "eos": "end_turn",
-    "tool_calls": "tool_use",
-    "function_call": "tool_use",
-    "length": "max_tokens",
-    "model_length": "max_tokens",
-    "content_filter": "refusal",
-    "error": "error",
-}
-
-_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 
 def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
     """Return the HTTP request of one turn.
 
-    Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url or missing model.
+    Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url, a missing model or a
+    search that is not offered, UsageError for a file that cannot be read.
     """
     profile = wire.profile_of(options)
+    checked = documents.checked(messages, wire.takes_of(options), wire.label_of(options))
     chat = gate.prepare(
-        messages,
+        checked,
         gate.merge_system_first,
         alternate=bool(profile.get("alternate")),
         drop_empty=bool(profile.get("drop_empty")),
@@ -50,51 +42,64 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     }
     if body["stream"] and profile.get("stream_options"):
         body["stream_options"] = {"include_usage": True}
+    if options.get("search"):
+        body.update(wire.search_of(options))
+    is_forced = _add_tools(body, tools, options)
+    _add_limits(body, options, is_forced)
+    return wire.post(options, url(options, "/chat/completions"), body)
+
+
+# What stands beside the messages
+
+
+def _add_tools(body: Dict, tools: list[Dict], options: Options) -> bool:
+    """Add the tools and how they are chosen; return whether the model must call one."""
+    choice = options.get("tool_choice") if tools else None
+    if isinstance(choice, dict) and wire.profile_of(options).get("one_tool") == "alone":
+        tools = [tool for tool in tools if tool["name"] == choice["name"]] or tools  # it knows only words as a choice
+        choice = "required"
     if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
-        _set(body, "tool_choice", _tool_choice(options.get("tool_choice")))
+        body["tools"] = [_tool(tool, bool(options.get("strict"))) for tool in tools]
+    if isinstance(choice, dict):
+        body["tool_choice"] = {"type": "function", "function": {"name": names.legal(str(choice["name"]))}}
+    elif choice:
+        body["tool_choice"] = choice
+    return isinstance(choice, dict) or choice == "required"
+
+
+def _tool(tool: Dict, is_strict: bool) -> Dict:
+    schema = tool.get("input_schema") or {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise SchemaError(
+            f"invalid tool schema: tool {tool.get('name')!r} has a {type(schema).__name__}, not an object"
+        )
+    function: Dict = {
+        "name": names.legal(str(tool["name"])),
+        "description": tool.get("description", ""),
+        "parameters": schemas.of_tool(tool, "plain"),
+    }
+    if is_strict and schemas.fits_strict(schema):
+        function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
+    return {"type": "function", "function": function}
+
+
+def _add_limits(body: Dict, options: Options, is_forced: bool) -> None:
+    profile, rule = wire.profile_of(options), wire.rule_of(options)
     _set(body, str(profile.get("max_tokens_field") or "max_tokens"), options.get("max_tokens"))
-    _set(body, "temperature", options.get("temperature"))
-    return wire.post(options, _url(options, "/chat/completions"), body)
-
-
-def models_request(options: Options) -> Request:
-    """Return the request for the list of models."""
-    return wire.get(options, _url(options, "/models"))
-
-
-def models_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[Dict]:
-    """Return the models: {"id", "context_tokens"?, "tools"?}.
-
-    Raises: ProviderError with the kind of failure.
-    """
-    answer = wire.answer_of(status, headers, body, options)
-    listed = answer.get("data") if isinstance(answer, dict) else answer
-    if not isinstance(listed, list):
-        raise wire.bad_answer(options, "it holds no list of models")
-    return [_model(entry) for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
-
-
-def _model(entry: Dict) -> Dict:
-    model: Dict = {"id": events.clean(str(entry["id"]))}
-    for name in ("context_length", "context_window", "max_context_length", "max_model_len"):
-        if isinstance(entry.get(name), int):
-            model["context_tokens"] = entry[name]
-    abilities, parameters = entry.get("capabilities"), entry.get("supported_parameters")
-    if isinstance(abilities, dict) and isinstance(abilities.get("function_calling"), bool):
-        model["tools"] = abilities["function_calling"]
-    elif isinstance(parameters, list):
-        model["tools"] = "tools" in parameters
-    return model
-
-
-# The request
-
-
-def _url(options: Options, path: str) -> str:
-    base = wire.base_url_of(options)
-    whole = "/chat/completions"
-    return (base[: -len(whole)] if base.endswith(whole) else base) + path
+    if rule.get("temperature", True):
+        _set(body, "temperature", options.get("temperature"))
+    effort = "none" if is_forced and profile.get("forced") == "thoughtless" else wire.effort_of(options)
+    if not effort or rule.get("thinking") == "none":
+        return
+    if profile.get("thinking") == "effort":
+        body["reasoning_effort"] = effort
+    elif profile.get("thinking") == "reasoning":
+        body["reasoning"] = {"enabled": False} if effort == "none" else {"effort": effort}
+    elif profile.get("thinking") == "switch":
+        body["thinking"] = {"type": "disabled" if effort == "none" else "enabled"}
+        _set(body, "reasoning_effort", None if effort == "none" else effort)
+    elif profile.get("thinking") == "template":
+        body["chat_template_kwargs"] = {"enable_thinking": effort != "none"}
 
 
 def _set(body: Dict, name: str, value: object) -> None:
@@ -102,21 +107,7 @@ def _set(body: Dict, name: str, value: object) -> None:
         body[name] = value
 
 
-def _tool(tool: Dict) -> Dict:
-    schema = tool.get("input_schema") or {"type": "object", "properties": {}}
-    if not isinstance(schema, dict):
-        raise SchemaError(
-            f"invalid tool schema: tool {tool.get('name')!r} has a {type(schema).__name__}, not an object"
-        )
-    function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": schema}
-    return {"type": "function", "function": function}
-
-
-def _tool_choice(choice: object) -> object:
-    """Return the field for auto, none, required or {"name": tool}; None leaves the field out."""
-    if isinstance(choice, dict):
-        return {"type": "function", "function": {"name": choice["name"]}}
-    return choice
+# Messages
 
 
 def _messages(chat: list[gate.Message], profile: Dict) -> list[Dict]:
@@ -128,8 +119,27 @@ def _messages(chat: list[gate.Message], profile: Dict) -> list[Dict]:
         elif message["role"] == "tool":
             out.extend([_result(block, ids) for block in gate.blocks_of(message, "tool_result")])
         else:
-            out.append({"role": message["role"], "content": gate.text_of(message)})
+            out.append({"role": message["role"], "content": _content(message)})
     return out
+
+
+def _content(message: gate.Message) -> object:
+    """Return a text, or the list of parts when there are files: not all servers know parts."""
+    content = message["content"]
+    assert isinstance(content, list)
+    if all(block["type"] not in ("image", "document") for block in content):
+        return gate.text_of(message)
+    return [_part(block) for block in content if block["type"] in ("text", "image", "document")]
+
+
+def _part(block: gate.Block) -> Dict:
+    kind = "words" if block["type"] == "text" else documents.kind_of(block)
+    if kind == "image":
+        return {"type": "image_url", "image_url": {"url": documents.data_url(block)}}
+    if kind == "pdf":
+        file = {"filename": documents.file_name(block), "file_data": documents.data_url(block)}
+        return {"type": "file", "file": file}
+    return {"type": "text", "text": block["text"] if kind == "words" else documents.text_of(block)}
 
 
 def _assistant(message: gate.Message, profile: Dict, ids: _Ids) -> Dict:
@@ -145,8 +155,7 @@ def _assistant(message: gate.Message, profile: Dict, ids: _Ids) -> Dict:
 
 
 def _call(block: gate.Block, number: int, profile: Dict, ids: _Ids) -> Dict:
-    name = "".join([char if char in _NAME_CHARS else "_" for char in str(block["name"])])[:64]
-    function = {"name": name, "arguments": jsonl.dumps(block["input"])}
+    function = {"name": names.legal(str(block["name"])), "arguments": jsonl.dumps(block["input"])}
     call: Dict = {"id": ids.get(str(block["id"])), "type": "function", "function": function}
     if profile.get("echo") == "extra_content":
         extra = wire.metadata_of(block, profile).get("extra_content")
@@ -184,149 +193,3 @@ class _Ids:
         if self._form != "alnum9":
             return ident
         return self._known.setdefault(ident, f"call{len(self._known):05d}")
-
-
-# The answer
-
-
-class Decoder(decoding.Decoder):
-    """Decode a streamed or whole chat completion."""
-
-    def __init__(self, status: int, headers: dict[str, str], options: Options):
-        super().__init__(status, headers, options)
-        echo = self.profile.get("echo")
-        self.calls = Calls(str(self.profile.get("id", "")) if echo == "extra_content" else "")
-        self._keeps_details = echo == "reasoning_details"
-        self._details: list[Dict] = []
-        self._is_refused = False
-        self._text = Splitter()
-
-    def make_reader(self) -> Events:
-        return Events(extra_fields=("error",))  # older llama.cpp: a line `error: {…}` between the events
-
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if data == "[DONE]":
-            return self.finish() if self.is_started else self.nothing()
-        if not data:
-            return []
-        chunk = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(chunk, dict):
-            raise SchemaError("a piece of the stream is no object")
-        if item["event"] == "error" or chunk.get("error") or chunk.get("object") == "error":
-            return self._failed(chunk)
-        self.is_started = True
-        return self._chunk(chunk, is_whole=False)
-
-    def on_whole(self, answer: Dict) -> list[events.Event]:
-        if not isinstance(answer.get("choices"), list) or not answer["choices"]:
-            return self.bad_answer("it holds no choice")
-        return self._chunk(answer, is_whole=True)
-
-    def finish(self) -> list[events.Event]:
-        if self.stop_reason == "error":
-            return self.fail(faults.event("server", f"{self.label} failed in the middle of its answer"))
-        if self._is_refused:
-            self.stop_reason = "refusal"
-        out = self._text.close()
-        if self._details:
-            own: Dict = {str(self.profile.get("id", "")): {"reasoning_details": self._details}}
-            out.append(events.thinking("", own))
-        return [*out, *super().finish()]
-
-    def _chunk(self, chunk: Dict, is_whole: bool) -> list[events.Event]:
-        if isinstance(chunk.get("model"), str) and chunk["model"]:
-            self.model = str(chunk["model"])
-        self.seed = str(chunk.get("id") or self.seed)
-        self._count(chunk)
-        choices = chunk.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, dict):
-            return []
-        if choice.get("error"):
-            return self._failed(choice)
-        said = choice.get("message") if is_whole else choice.get("delta") or choice.get("message")
-        out = self._said(said, is_whole) if isinstance(said, dict) else []
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self.stop_reason = _STOP_REASONS.get(reason, "other")
-        return out
-
-    def _failed(self, value: Dict) -> list[events.Event]:
-        if self.stop_reason == "max_tokens":
-            return self.finish()  # OpenRouter says once more, as an error, that the length limit was reached
-        return self.reported(value)
-
-    def _said(self, said: Dict, is_whole: bool) -> list[events.Event]:
-        out: list[events.Event] = []
-        thought = said.get("reasoning_content") or said.get("reasoning")
-        if isinstance(thought, str):
-            out.append(events.thinking(thought))
-        if self._keeps_details:
-            _join_details(self._details, said.get("reasoning_details"))
-        out.extend(self._content(said.get("content")))
-        if isinstance(said.get("refusal"), str) and said["refusal"]:
-            self._is_refused = True
-            out.append(events.delta(str(said["refusal"])))
-        calls = said.get("tool_calls")
-        for piece in calls if isinstance(calls, list) else []:
-            self.calls.add(piece, is_whole)
-        return out
-
-    def _content(self, content: object) -> list[events.Event]:
-        """Return the events of a content: text, or Mistral's list of text and thinking parts."""
-        if isinstance(content, str):
-            return self._text.feed(content) if content else []
-        out: list[events.Event] = []
-        for part in content if isinstance(content, list) else []:
-            if not isinstance(part, dict):
-                continue
-            if isinstance(part.get("text"), str) and part["text"]:
-                out.append(events.delta(part["text"]))
-            thoughts = part.get("thinking")
-            for thought in thoughts if isinstance(thoughts, list) else []:
-                if isinstance(thought, dict) and isinstance(thought.get("text"), str):
-                    out.append(events.thinking(thought["text"]))
-        return out
-
-    def _count(self, chunk: Dict) -> None:
-        """Keep the newest usage; some servers send it with every piece."""
-        groq = chunk.get("x_groq")
-        usage = chunk.get("usage") or (groq.get("usage") if isinstance(groq, dict) else None)
-        if not isinstance(usage, dict):
-            return
-        prompt, completion = _part(usage, "prompt_tokens_details"), _part(usage, "completion_tokens_details")
-        output, reasoning = usage.get("completion_tokens"), completion.get("reasoning_tokens")
-        if self.profile.get("usage_adds_reasoning") and isinstance(output, int) and isinstance(reasoning, int):
-            output += reasoning
-        self.counts = {
-            "input_tokens": usage.get("prompt_tokens"),
-            "output_tokens": output,
-            "cache_read_input_tokens": prompt.get("cached_tokens", usage.get("prompt_cache_hit_tokens")),
-            "cache_creation_input_tokens": prompt.get("cache_write_tokens"),
-            "reasoning_tokens": reasoning,
-        }
-
-
-def _join_details(known: list[Dict], pieces: object) -> None:
-    """Add pieces of reasoning details to those of the same index and type; text grows, other fields come once."""
-    for piece in pieces if isinstance(pieces, list) else []:
-        if not isinstance(piece, dict):
-            continue
-        place = (piece.get("index"), piece.get("type"))
-        same = [detail for detail in known if (detail.get("index"), detail.get("type")) == place]
-        if not same:
-            known.append(dict(piece))
-            continue
-        for name, value in piece.items():
-            here = same[0].get(name)
-            if name in ("text", "summary", "data") and isinstance(here, str) and isinstance(value, str):
-                same[0][name] = here + value
-            elif value is not None:
-                same[0][name] = value
-
-
-def _part(usage: Dict, name: str) -> Dict:
-    part = usage.get(name)
-    return part if isinstance(part, dict) else {}
