@@ -58,9 +58,11 @@ class Conversations:
     # Reading
 
     def chat_load(self, id: str, head: str = "", before: str = "", limit: int = 0) -> dict[str, object]:
-        """Return a part of a thread: what stands before a message of it, or its end."""
+        """Return a part of a thread: what stands before a message, or its end; id "" is the chat that holds `head`."""
         if limit < 0:
             raise UsageError("chat.load: limit must not be negative", "without it a page is as long as a reply may be")
+        if head and not id:
+            id, head = self._chats.find(head)
         found: dict[str, object] = self._chats.look(id, lambda chat: self._thread(chat, head, before, limit))
         return {**self._chats.item(id), **found}
 
