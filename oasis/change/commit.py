@@ -6,7 +6,6 @@ it is reverted and nothing is written (`uci batch` always exits 0). Knows nothin
 
 from __future__ import annotations
 
-from oasis.errors import ApplyError
 from oasis.uci import model
 
 TYPE_CHECKING = False
@@ -28,23 +27,15 @@ class Committer:
     def __call__(self, plan: Plan) -> None:
         """Write the plan.
 
-        Raises: ApplyError; files committed before the failing one are the journal's to put back.
+        Raises: UciError, StoreError; files committed before the failing one are the journal's to put back.
         """
         if plan["is_restore"]:
             self._write_images(plan)
             return
-        cursor = self._cursor()
-        packages = list(plan["images"])
-        for package in packages:
-            cursor.revert(package)  # ours alone: what a killed daemon left staged must not come along
-        cursor.stage(plan["operations"])
-        for package in packages:
-            expected = model.export_text(model.parse(plan["images"][package][1], package))
-            if cursor.export(package) != expected:
-                self._drop(cursor, packages)
-                raise ApplyError("staging %s gave another result than planned; nothing was written" % package)
-        for package in packages:
-            cursor.commit(package)
+        images = plan["images"]
+        expected = {name: model.export_text(model.parse(after, name)) for name, (_, after) in images.items()}
+        # What a killed daemon left staged is dropped by this: the folder is ours alone.
+        self._cursor().write([one for one in plan["operations"] if one["package"] in images], expected)
 
     def _write_images(self, plan: Plan) -> None:
         import os
@@ -52,7 +43,3 @@ class Committer:
         for package, (_, after) in plan["images"].items():
             path = self._root.confdir + "/" + package
             self._files.replace(path, after, os.stat(path).st_mode & 0o777)
-
-    def _drop(self, cursor: Cursor, packages: list[str]) -> None:
-        for package in packages:
-            cursor.revert(package)

@@ -162,6 +162,23 @@ class Cursor:
 
     # -- changing -----------------------------------------------------------------------------------------------------
 
+    def write(self, steps: list[Operation], expected: dict[str, bytes]) -> None:
+        """Drop what is staged, do all operations and commit, if every package then exports as expected; else none.
+
+        Shape: expected {package: what `uci export` must print of it before the commit}, each package of the operations.
+        Raises: UciError; packages committed before the one that fails stay so.
+        """
+        for name in expected:
+            self.revert(name)
+        self.stage(steps)
+        for name, text in expected.items():
+            if self.export(name) != text:
+                for each in expected:
+                    self.revert(each)
+                raise unexpected(name)
+        for name in expected:
+            self.commit(name)
+
     def set(self, package: str, section: str, option: str, value: Value | None = None) -> None:
         """Set an option to a value or list; with three arguments make or retype a section: set(package, name, type)."""
         if value is None:
@@ -285,6 +302,14 @@ def _open_native(confdir: str, savedir: str, backend: str, run: Run, program: st
     from oasis.uci.program import ProgramBackend
 
     return ProgramBackend(confdir, savedir, run, program)
+
+
+def unexpected(name: str) -> UciError:
+    """Return the error for a package that staging made something else of than was foreseen."""
+    return UciError(
+        f"{name}: staging gave another result than planned; nothing was written",
+        f"others may have staged changes: see `uci changes {name}`",
+    )
 
 
 def change_of(record: Record) -> list[str]:

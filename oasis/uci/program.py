@@ -12,7 +12,7 @@ import re
 from oasis.errors import OasisError, UciError
 from oasis.uci import model, names, operations, refusal, writer
 from oasis.uci.context import Context
-from oasis.uci.cursor import Cursor, change_of
+from oasis.uci.cursor import Cursor, change_of, unexpected
 from oasis.uci.package import Package
 
 TYPE_CHECKING = False
@@ -109,6 +109,35 @@ class ProgramBackend(Cursor):
                 raise UciError(f"operation {number}: {error.message}", error.hint)
         return self._stage(steps, foreseen)
 
+    def write(self, steps: list[Operation], expected: dict[str, bytes]) -> None:
+        """Do it in two processes: one that stages and shows what came of it, one that commits."""
+        for operation in steps:
+            operations.check(operation)
+        # The program reads file and deltas again for each line of a batch: what it shows is what it will commit.
+        lines = _each("revert", expected) + [operations.batch_line(operation) for operation in steps]
+        lines += _each("changes", expected) + _each("export", expected)
+        try:
+            shown = self._run(["batch"], names.encode("".join(lines)))
+            added = len([operation for operation in steps if operation["op"] == "add"])
+            self._compare(shown.split(b"\n", added)[-1], expected)
+        except UciError:
+            for name in expected:
+                self._run(["revert", name])
+            raise
+        finally:
+            self._packages.clear()
+        self._run(["batch"], names.encode("".join(_each("commit", expected))))
+
+    def _compare(self, shown: bytes, expected: dict[str, bytes]) -> None:
+        """Raise UciError unless a batch shows our own changes, no others, and then the packages as expected."""
+        ours = {name: names.encode(writer.changes_text(name, self._files().staged(name))) for name in expected}
+        for name, text in [*ours.items(), *expected.items()]:
+            if not shown.startswith(text):
+                raise unexpected(name)
+            shown = shown[len(text) :]
+        if shown:
+            raise UciError("uci batch shows more than it was asked for", "nothing was written")
+
     def _operate(self, operation: Operation) -> str | None:
         package = self._existing(str(operation["package"]))
         self.unload(package.name)
@@ -178,6 +207,10 @@ class ProgramBackend(Cursor):
         if status != 0 or stderr:
             raise _refused(words, names.decode(stderr).partition("\n")[0])
         return stdout
+
+
+def _each(word: str, packages: dict[str, bytes]) -> list[str]:
+    return [f"{word} {writer.quote(name)}\n" for name in packages]
 
 
 def _check_name(package: str) -> None:

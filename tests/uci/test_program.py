@@ -6,7 +6,9 @@ The program is our own `uci`, or the real one where it is installed; `test_curso
 import pytest
 
 from oasis.errors import ToolError, UciError
+from oasis.uci import model
 from oasis.uci.cursor import open_cursor
+from oasis.uci.preview import preview
 from tests.uci.programs import Folders, run_as_program
 
 LAN = b"\nconfig interface 'lan'\n\toption proto 'static'\n\nconfig rule\n\n"
@@ -114,3 +116,66 @@ def test_a_program_that_does_not_start_is_a_uci_error(place):
         opened(place, run).get("network", "lan")
     with pytest.raises(UciError, match="without a word"):
         opened(place, lambda argv, stdin=None: (127, b"", b"")).get("network", "lan")
+
+
+BOTH = [SECRET, {"op": "add", "package": "dhcp", "type": "host"}]
+BEFORE = {"network": LAN, "dhcp": b"config host h\n"}
+
+
+def foreseen(steps=BOTH):
+    return {name: model.export_text(model.parse(data, name)) for name, data in preview(BEFORE, steps).items()}
+
+
+def contents(place):
+    return {name: data for name, (_, data) in place.files().items()}
+
+
+def test_to_write_takes_one_process_that_stages_and_one_that_commits(place):
+    opened(place, run_as_program).write(BOTH, foreseen())
+    assert contents(place) == preview(BEFORE, BOTH)
+    assert [argv[-1] for argv, _ in place.started] == ["batch", "batch"]
+    assert b"commit" not in place.started[0][1]
+
+
+@pytest.mark.parametrize("theirs", [b"network.lan.theirs='1'\n", b"network.lan.proto='static'\n"])
+def test_to_write_does_not_commit_changes_of_others_not_even_those_that_do_not_show(place, theirs):
+    foreign = place.root / "foreign"
+    foreign.mkdir()
+    (foreign / "network").write_bytes(theirs)
+
+    def run(argv, stdin=None):
+        return run_as_program([argv[0], "-p", str(foreign), *argv[1:]], stdin)
+
+    with pytest.raises(UciError, match="network: staging gave another result") as caught:
+        opened(place, run).write(BOTH, foreseen())
+    assert "uci changes network" in caught.value.hint
+    assert contents(place) == BEFORE
+    assert opened(place, run_as_program).changes() == {}
+    assert (foreign / "network").read_bytes() == theirs
+
+
+@pytest.mark.parametrize(
+    "old, new, words",
+    [
+        (b"hunter22", b"hunter33", "another result"),
+        (b"set 'network.lan.key", b"set 'network.nothing.key.x", "Parse error"),
+        (b"export 'dhcp'", b"export 'network'", "dhcp: staging gave another result"),
+        (b"export 'dhcp'", b"export 'dhcp'\nexport 'dhcp'", "shows more"),
+    ],
+)
+def test_a_staging_process_that_does_something_else_commits_nothing(place, old, new, words):
+    def run(argv, stdin=None):
+        return run_as_program(argv, (stdin or b"").replace(old, new))
+
+    with pytest.raises(UciError, match=words):
+        opened(place, run).write(BOTH, foreseen())
+    assert contents(place) == BEFORE
+    assert opened(place, run_as_program).changes() == {}
+
+
+def test_a_commit_that_complains_is_an_error(place):
+    def run(argv, stdin=None):
+        return (0, b"", b"uci: I/O error\n") if (stdin or b"").startswith(b"commit") else run_as_program(argv, stdin)
+
+    with pytest.raises(UciError, match="I/O error"):
+        opened(place, run).write(BOTH, foreseen())
