@@ -36,6 +36,8 @@ VENDORS = {
     "anthropic": "oasis.providers.anthropic",
     "gemini": "oasis.providers.gemini",
     "openai": "oasis.providers.openai_chat",
+    "responses": "oasis.providers.responses",
+    "cohere": "oasis.providers.cohere",
     "ollama": "oasis.providers.ollama",
 }
 

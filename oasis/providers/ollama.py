@@ -1,7 +1,7 @@
 """Ollama's own chat API: NDJSON, whole tool calls with object arguments, usage in the last line.
 
-Shares nothing with the OpenAI class but the gate: its system rule, its field for reasoning and its lenient tool
-schemas are its own. Source: Ollama, docs/api and api/types.go.
+Shares nothing with the OpenAI class but the gate: its system rule, its field for reasoning, its lenient tool schemas
+and its form of images are its own. Source: Ollama, docs/api and api/types.go.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES, Lines
 from oasis.errors import SchemaError
-from oasis.providers import decoding, events, faults, gate, wire
+from oasis.providers import decoding, documents, events, faults, gate, vectors, wire
 from oasis.providers.wire import Options, Request
 
 Dict = dict[str, object]
@@ -19,12 +19,19 @@ _STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "lo
 # The server's own default is small and it cuts long prompts from the front without a word.
 NUM_CTX = 16384
 
+TEXTS = 512  # at once: the server embeds them one after the other
+
 
 def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
-    """Return the HTTP request of one turn. There is no tool_choice in this API.
+    """Return the HTTP request of one turn.
 
-    Raises: SettingsError for a bad base_url or missing model.
+    There is no tool_choice in this API: none and one tool are said by what is offered, required cannot be said.
+
+    Raises: SettingsError for a bad base_url, a missing model or a search, UsageError for a file that cannot be read.
     """
+    if options.get("search"):
+        wire.search_of(options)
+    checked = documents.checked(messages, wire.takes_of(options), wire.label_of(options))
     limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
     if options.get("max_tokens") is not None:
         limits["num_predict"] = options["max_tokens"]
@@ -32,12 +39,16 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
         limits["temperature"] = options["temperature"]
     body: Dict = {
         "model": wire.model_of(options),
-        "messages": _messages(gate.prepare(messages, _merge_system_runs)),
+        "messages": _messages(gate.prepare(checked, _merge_system_runs)),
         "stream": bool(options.get("stream")),
         "options": limits,
     }
-    if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
+    offered = _offered(tools, options.get("tool_choice"))
+    if offered:
+        body["tools"] = [_tool(tool) for tool in offered]
+    effort = wire.effort_of(options)
+    if effort:
+        body["think"] = effort if _knows_levels(options) and effort != "none" else effort != "none"
     return wire.post(options, _url(options, "/api/chat"), body)
 
 
@@ -56,6 +67,26 @@ def models_read(status: int, headers: dict[str, str], body: bytes, options: Opti
     if not isinstance(listed, list):
         raise wire.bad_answer(options, "it holds no list of models")
     return [_model(entry) for entry in listed if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+
+
+def embed_request(texts: list[str], options: Options) -> Request:
+    """Return the request for the embeddings of some texts; options["dimensions"] shortens them where a model can.
+
+    Raises: UsageError for texts that cannot be sent, SettingsError for a bad base_url or missing model.
+    """
+    body: Dict = {"model": wire.model_of(options), "input": vectors.asked(texts, TEXTS, options)}
+    if options.get("dimensions") is not None:
+        body["dimensions"] = options["dimensions"]
+    return wire.post({**options, "stream": False}, _url(options, "/api/embed"), body)
+
+
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:
+    """Return the embeddings in the order of the texts.
+
+    Raises: ProviderError with the kind of failure.
+    """
+    answer = wire.answer_of(status, headers, body, options)
+    return vectors.read(answer.get("embeddings") if isinstance(answer, dict) else None, options)
 
 
 def _model(entry: Dict) -> Dict:
@@ -88,6 +119,19 @@ def _merge_system_runs(chat: list[gate.Message]) -> list[gate.Message]:
     return out
 
 
+def _offered(tools: list[Dict], choice: object) -> list[Dict]:
+    if choice == "none":
+        return []
+    if isinstance(choice, dict):
+        return [tool for tool in tools if tool["name"] == choice["name"]] or tools
+    return tools
+
+
+def _knows_levels(options: Options) -> bool:
+    """Tell whether a model takes low, medium and high; all others refuse a level and take true or false."""
+    return "gpt-oss" in wire.model_of(options)
+
+
 def _tool(tool: Dict) -> Dict:
     schema = tool.get("input_schema")
     parameters = schema if isinstance(schema, dict) and schema else {"type": "object", "properties": {}}
@@ -102,13 +146,27 @@ def _messages(chat: list[gate.Message]) -> list[Dict]:
         if message["role"] == "tool":
             out.extend([_result(block, names) for block in gate.blocks_of(message, "tool_result")])
             continue
-        plain: Dict = {"role": message["role"], "content": gate.text_of(message)}
+        plain: Dict = {"role": message["role"], "content": _words(message)}
+        images = [block for block in _files(message) if documents.kind_of(block) == "image"]
+        if images:
+            plain["images"] = [documents.data_of(block) for block in images]
         calls = gate.blocks_of(message, "tool_use")
         if calls:
             plain["tool_calls"] = [_call(block) for block in calls]
             names.update({block["id"]: block["name"] for block in calls})
         out.append(plain)
     return out
+
+
+def _words(message: gate.Message) -> str:
+    """Return the text of a message with its text documents, which have no field of their own."""
+    texts = [documents.text_of(block) for block in _files(message) if documents.kind_of(block) == "text"]
+    said = gate.text_of(message)
+    return "\n\n".join([*texts, *([said] if said else [])]) if texts else said
+
+
+def _files(message: gate.Message) -> list[gate.Block]:
+    return [block for kind in ("document", "image") for block in gate.blocks_of(message, kind)]
 
 
 def _call(block: gate.Block) -> Dict:

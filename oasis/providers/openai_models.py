@@ -56,7 +56,7 @@ def embed_request(texts: list[str], options: Options) -> Request:
     }
     if options.get("dimensions") is not None:
         body["dimensions"] = options["dimensions"]
-    return wire.post(options, url(options, "/embeddings"), body)
+    return wire.post({**options, "stream": False}, url(options, "/embeddings"), body)
 
 
 def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:

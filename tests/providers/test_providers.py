@@ -12,7 +12,7 @@ from tests.providers.recordings import options
 FLAGS = {
     "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
     "alternate", "drop_empty", "end_with_user", "null_content", "call_ids", "echo", "usage_adds_reasoning", "headers",
-    "num_ctx", "models",
+    "num_ctx", "takes", "thinking", "forced", "one_tool", "search", "encrypted", "models",
 }  # fmt: skip
 
 
@@ -26,7 +26,7 @@ def test_every_profile_is_complete_and_uses_only_known_keys():
 def test_the_services_we_promise_are_there():
     promised = {
         "openai", "openrouter", "lmstudio", "llamacpp", "vllm", "groq", "deepseek", "mistral", "xai", "cerebras",
-        "compatible", "anthropic", "gemini", "ollama",
+        "compatible", "anthropic", "gemini", "ollama", "responses", "cohere",
     }  # fmt: skip
     assert promised <= set(providers.profiles())
 
@@ -53,6 +53,11 @@ CHUNKS = [
     b'{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a"}]},"finish_reason":"stop"}]}',
     b'{"choices":[{"delta":{"tool_calls":[7]}}]}',
     b'{"choices":{"a":1},"usage":[1]}',
+    b'{"type":"response.output_text.delta","output_index":0,"delta":"x"}',
+    b'{"type":"response.output_item.done","item":{"type":"function_call","call_id":"a","name":"x","arguments":7}}',
+    b'{"type":"response.incomplete","response":{"status":"incomplete","output":[1,{"type":"reasoning"}]}}',
+    b'{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":[{"id":"a"},7]}}}',
+    b'{"type":"message-end","delta":{"finish_reason":"COMPLETE","usage":{"tokens":{"input_tokens":-1}}}}',
     b'{"type":"content_block_start","content_block":{"type":"tool_use","id":7,"name":"x","input":[1]}}',
     b'{"type":"content_block_start","content_block":{"type":"server_tool_use","id":"\\ud800"}}',
     b'{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{"}}',
@@ -69,7 +74,7 @@ PIECES = st.sampled_from([b"\n", b"\n\n", b"\r", b"\xff", *WORDS, *CHUNKS])
 @settings(max_examples=600, deadline=None)
 @given(
     st.lists(PIECES, max_size=12),
-    st.sampled_from(["openai", "anthropic", "gemini", "openrouter", "ollama"]),
+    st.sampled_from(["openai", "anthropic", "gemini", "openrouter", "ollama", "responses", "cohere"]),
     st.sampled_from([200, 500]),
 )
 def test_any_bytes_give_events_with_exactly_one_ending(pieces, profile, status):
