@@ -164,7 +164,7 @@ def transcript(messages: list[dict[str, Any]]) -> list[str]:
         speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
         for block in blocks:
             if block["type"] == "text" and block["text"]:
-                paragraphs.append(clean.text(f"{speaker}: {block['text']}"))
+                paragraphs.append(clean.text(f"{speaker}: {block['text']}").rstrip("\n"))
             elif block["type"] == "tool_use":
                 paragraphs.append(tool_line(block["name"], block["input"]))
             elif block["type"] == "tool_result" and block.get("is_error"):

@@ -30,7 +30,7 @@ _PROMPT = "you: "
 
 def chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Talk until the person leaves."""
-    conversation = Conversation(call, screen, params(call, arguments))
+    conversation = Conversation(call, screen, params(call, arguments, screen))
     if conversation.continues and not conversation.chat:
         conversation.chat = place(call, conversation.continues[0])[0]
     _greet(conversation)

@@ -1,16 +1,16 @@
 """One chat at a terminal: where it stands, and what the next words continue.
 
 Contract: without a choice of the owner's, the daemon lets words continue the newest end of the chat. Once a message or
-a bookmark was chosen the talk stays there: with a bookmark it goes along with it, after a message it goes on behind
-each answer. What is set for the next message goes with that one only; the daemon lets a thread inherit it.
+a bookmark was chosen the talk goes on behind each answer, whatever is said elsewhere in the chat, and the bookmark goes
+along. What is set for the next message goes with that one only; the daemon lets a thread inherit it.
 """
 
 from __future__ import annotations
 
-from oasis.core.ids import is_scru128
 from oasis.errors import UsageError
 from oasis.frontends import cli_thread
 from oasis.frontends.cli_named import end_of
+from oasis.frontends.cli_request import along
 from oasis.frontends.cli_run import Turn, checked, followed
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ class Conversation:
             params["continues"] = self.continues
         started = self.call("run.start", {**params, **self.next})
         self.chat = started["chat"]
-        head = str(self.next.get("head", ""))
+        is_chosen = bool(self.continues) or "head" in self.next
         self.next = {}
         if self.screen.is_json:
             self.screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
@@ -49,16 +49,14 @@ class Conversation:
         try:
             return followed(turn, True)
         finally:
-            self._go_on(head, turn.message or started.get("message", ""))
+            if is_chosen and turn.message:
+                self.continues = [turn.message]
 
-    def _go_on(self, head: str, message: str) -> None:
-        if head:
-            self.continues = [head]
-        elif message and self.continues and not self._is_at_bookmark():
-            self.continues = [message]
-
-    def _is_at_bookmark(self) -> bool:
-        return len(self.continues) == 1 and not is_scru128(self.continues[0])
+    def go_to(self, chat: str, headish: str) -> None:
+        """Go on from a message or a bookmark, "" for the end of the chat."""
+        self.chat, self.continues = chat, [headish] if headish else []
+        self.next.pop("head", None)
+        self.next.update(along(self.continues))
 
     @property
     def here(self) -> str:

@@ -123,7 +123,7 @@ def _tell(path: str, reply: dict[str, Any], screen: Screen) -> int:
     if not reply["chats"] and not reply.get("topics"):
         screen.line(clean.line(f"{where}nothing new"))
     for report in reply.get("reports", []):
-        screen.notice(f"{where}{report}")
+        screen.notice(report)
     return OK
 
 

@@ -1,11 +1,10 @@
 """What a CHAT, a HEADISH or a position on the command line means: an id, no=N, or a bookmark's name.
 
-Contract: a word that names several things is refused and never guessed; nothing is changed here.
+Contract: the daemon knows which chat holds a message or a bookmark; nothing is changed here.
 """
 
 from __future__ import annotations
 
-from oasis.core.ids import is_scru128
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
-
-_LISTED = "`oasis list` lists the chats, `oasis branch` the bookmarks"
 
 
 def chat_id(call: Call, name: str) -> str:
@@ -69,29 +66,10 @@ def end_of(call: Call, chat: str) -> str:
 def place(call: Call, name: str) -> tuple[str, str]:
     """Return (chat, headish) for a CHAT or HEADISH; the headish is "" for a whole chat.
 
-    Raises: UsageError for what is neither, or stands in several chats.
+    Raises: UsageError for what is neither.
     """
     if name.startswith("no="):
         return chat_id(call, name), ""
-    chats = [str(item["id"]) for item in call("chat.list", {})["item"]]
-    if name in chats:
+    if any(chat["id"] == name for chat in call("chat.list", {})["item"]):
         return name, ""
-    if is_scru128(name):
-        return _chat_of(call, chats, name), name
-    marked = [str(mark["chat"]) for mark in call("bookmark.list", {})["bookmarks"] if mark["name"] == name]
-    if len(marked) > 1:
-        raise UsageError(f"the bookmark {name!r} stands in several chats", "name the chat: " + ", ".join(marked))
-    if not marked:
-        raise UsageError(f"there is no chat, message or bookmark {name!r}", _LISTED)
-    return marked[0], name
-
-
-def _chat_of(call: Call, chats: list[str], message: str) -> str:
-    """Return the chat that holds a message, looked for from the newest chat on."""
-    for chat in chats:
-        try:
-            call("chat.load", {"id": chat, "head": message, "limit": 1})
-        except UsageError:
-            continue  # not in this one
-        return chat
-    raise UsageError(f"there is no chat, message or bookmark {message!r}", _LISTED)
+    return str(call("chat.load", {"id": "", "head": name, "limit": 1})["id"]), name

@@ -6,6 +6,7 @@ not given is left out.
 
 from __future__ import annotations
 
+from oasis.core.ids import is_scru128
 from oasis.errors import UsageError
 from oasis.frontends.cli_named import chat_id, service_id
 
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oasis.frontends.cli_screen import Screen
+
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 NO_SERVICE = "off"  # the thread goes on with the service that is the active one
 
 
-def params(call: Call, arguments: dict[str, str]) -> dict[str, Any]:
+def params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, Any]:
     """Return the parameters that the options ask for; files are sent now.
 
     Raises: UsageError for options that exclude each other, and what the daemon raises.
@@ -30,18 +33,25 @@ def params(call: Call, arguments: dict[str, str]) -> dict[str, Any]:
         found["chat"] = chat_id(call, chat)
     if continues:
         found["continues"] = continues
+    found.update(along(continues))
     for option in ("head", "topic"):
         if arguments["--" + option]:
             found[option] = arguments["--" + option]
     if arguments["--service"]:
         found.update(service(call, arguments["--service"]))
     if arguments.get("--attach"):
-        from oasis.frontends.cli_upload import send
+        from oasis.frontends.cli_upload import attach
 
-        found["attachments"] = [send(call, path)["upload"] for path in arguments["--attach"].split("\n")]
+        found["attachments"] = [attach(call, path, screen)["upload"] for path in arguments["--attach"].split("\n")]
     if "topic" in found and ("chat" in found or "continues" in found):
         raise UsageError("a chat has its topic from the start", "--topic is for a new chat")
     return found
+
+
+def along(continues: list[str]) -> dict[str, Any]:
+    """Return the parameters that let a bookmark go along with what continues it, like a branch."""
+    is_bookmark = len(continues) == 1 and not is_scru128(continues[0])
+    return {"head": continues[0]} if is_bookmark else {}
 
 
 def service(call: Call, name: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if any(arguments[option] for option in _REQUEST):
         from oasis.frontends.cli_request import params
 
-        more = params(call, arguments)
+        more = params(call, arguments, screen)
     return run(call, call("run.start", {"message": text, **more}), screen, waits=not arguments["--no-wait"])
 
 

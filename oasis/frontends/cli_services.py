@@ -57,6 +57,8 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     screen.line(clean.line(f"approval: {info['approval']}"))
     if info.get("unconfined"):
         screen.line(clean.line(f"the AI worker is not confined: {info['unconfined']}"))
+    if info.get("upstream"):
+        screen.line("the older Oasis has chats here; to take them over: oasis import --upstream")
     for plan in info["waiting"]:
         screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
     if info["pending"]:

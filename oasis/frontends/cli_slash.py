@@ -123,24 +123,22 @@ def _branch(conversation: Conversation, name: str) -> int:
     params: dict[str, object] = {"name": name, "message": conversation.end()}
     status = set_bookmark(conversation.call, params, conversation.chat, False, conversation.screen)
     if status == OK:
-        conversation.continues = [name]
+        conversation.go_to(conversation.chat, name)
     return status
 
 
 def _continue(conversation: Conversation, headish: str) -> int:
-    """Go on elsewhere; a name is looked for in this chat first."""
-    from oasis.frontends.cli_thread import load
-
+    """Go on elsewhere; a bookmark of this chat comes before one of another that is called the same."""
     chat, head = conversation.chat, headish
-    try:
-        if not chat or headish.startswith("no="):
-            raise UsageError("it is in no chat that is open")
-        load(conversation.call, chat, head, 1)
-    except UsageError:
+    if not chat or headish not in _bookmarks(conversation):
         chat, head = place(conversation.call, headish)
-    conversation.chat, conversation.continues = chat, [head] if head else []
+    conversation.go_to(chat, head)
     conversation.print(_SHOWN)
     return OK
+
+
+def _bookmarks(conversation: Conversation) -> list[str]:
+    return [mark["name"] for mark in conversation.call("bookmark.list", {"chat": conversation.chat})["bookmarks"]]
 
 
 def _service(conversation: Conversation, name: str) -> int:
@@ -175,9 +173,9 @@ def _title(conversation: Conversation, title: str) -> int:
 
 
 def _attach(conversation: Conversation, path: str) -> int:
-    from oasis.frontends.cli_upload import send
+    from oasis.frontends.cli_upload import attach
 
-    sent = send(conversation.call, path)
+    sent = attach(conversation.call, path, conversation.screen)
     conversation.next.setdefault("attachments", []).append(sent["upload"])
     kind = f", {sent['media_type']}" if sent.get("media_type") else ""
     return _tell(conversation, f"{path} ({sent['size_bytes']} bytes{kind}) goes with your next message")

@@ -26,20 +26,24 @@ def load(call: Call, chat: str, head: str = "", last: int = 0) -> dict[str, Any]
     whole = page = call("chat.load", {**params, "limit": last} if last else params)
     pages = [page["messages"]]
     count = len(page["messages"])
-    while page["messages"] and page.get("earlier") and (not last or count < last):
+    while page["messages"] and _has_more(page) and (not last or count < last):
         more: dict[str, object] = {"before": page["messages"][0]["id"], **({"limit": last - count} if last else {})}
         page = call("chat.load", {**params, **more})
         pages.append(page["messages"])
         count += len(page["messages"])
         whole = {**page, **whole, "siblings": {**page.get("siblings", {}), **whole.get("siblings", {})}}
     found = [message for messages in reversed(pages) for message in messages]
-    return {**whole, "messages": found, "earlier": page.get("earlier", 0)}
+    return {**whole, "messages": found, "earlier": page.get("earlier", 0), "more": _has_more(page)}
+
+
+def _has_more(page: dict[str, Any]) -> bool:
+    return bool(page.get("earlier") or page.get("more"))
 
 
 def show(thread: dict[str, Any], screen: Screen) -> None:
     """Print a thread, its branches and bookmarks named where they are."""
-    if thread.get("earlier"):
-        screen.line(f"({thread['earlier']} more before)", "dim")
+    if thread["more"]:
+        screen.line(f"({thread['earlier'] or 'some'} more before)", "dim")
     marks: dict[str, list[str]] = {}
     for name, message in (thread.get("bookmarks") or {}).items():
         marks.setdefault(message, []).append(name)

@@ -35,6 +35,8 @@ def draw(call: Call, chat: str, here: str, screen: Screen) -> int:
     screen.line(clean.line(f"{tree['title'] or UNTITLED} ({tree['id']})"), "bold")
     for line, is_here in cli_drawing.lines(tree, here, screen.columns, screen.is_unicode):
         screen.line(line, "bold" if is_here else "")
+    if tree.get("more"):
+        screen.notice("these are the newest exchanges; older ones are left out")
     if not tree["nodes"]:
         screen.line("nothing was said yet")
     return OK
@@ -62,33 +64,25 @@ def set_bookmark(call: Call, params: dict[str, object], chat: str, moves: bool, 
     """Set a bookmark; one that stands elsewhere is moved with `moves`, or after asking.
 
     Shape of params: {"name", "message": headish}.
-    Raises: UsageError when it stands elsewhere and nobody can be asked.
+    Raises: UsageError for a name or message that is none, or when it stands elsewhere and nobody can be asked.
     """
     if chat:
         params = {**params, "chat": chat}
-    stands = _standing(call, str(params["name"]), chat)
-    if stands and stands["message"] != params["message"] and not moves:
-        where = f"{stands['message']} ({clean.line(stands.get('text') or '')[:40]})"
-        if not screen.can_ask:
-            raise UsageError(
-                f"the bookmark {params['name']!r} stands at {where} already", "oasis branch --move moves it"
-            )
+    try:
+        reply = call("bookmark.set", {**params, "move": True} if moves else params)
+    except UsageError as error:
+        if moves or "--move" not in error.hint or not screen.can_ask:
+            raise
         from oasis.frontends.cli_ask import YES, ask
 
-        if ask(screen, f"{clean.line(params['name'])} stands at {where}. Move it? [y/N]", lambda: True) != YES:
+        if ask(screen, f"{clean.line(error.message)}. Move it? [y/N]", lambda: True) != YES:
             return DECLINED
-        moves = True
-    reply = call("bookmark.set", {**params, "move": True} if moves else params)
+        reply = call("bookmark.set", {**params, "move": True})
     if screen.is_json:
         screen.json(reply)
     else:
         screen.line(clean.line(f"{params['name']} stands at {params['message']}"))
     return OK
-
-
-def _standing(call: Call, name: str, chat: str) -> dict[str, Any] | None:
-    marks = call("bookmark.list", {"chat": chat} if chat else {})["bookmarks"]
-    return next((mark for mark in marks if mark["name"] == name), None)
 
 
 def _list(call: Call, chat: str, screen: Screen) -> int:

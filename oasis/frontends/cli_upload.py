@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO
 
+    from oasis.frontends.cli_screen import Screen
+
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 PIECE_BYTES = 36 * 1024  # 48 KiB as base64, what upload.part takes at most
 
 
+def attach(call: Call, path: str, screen: Screen) -> dict[str, Any]:
+    """Send a file that goes with a message, telling what the daemon knows of its kind; see `send`."""
+    reply = send(call, path)
+    if reply.get("note"):
+        screen.notice(reply["note"])
+    return reply
+
+
 def send(call: Call, path: str) -> dict[str, Any]:
-    """Send one file, - is standard input; return {"upload", "size_bytes", "media_type"?}.
+    """Send one file, - is standard input; return {"upload", "size_bytes", "media_type"?, "note"?}.
 
     Raises: UsageError for a file that is not there or cannot be one, StoreError when reading it fails, and what the
     daemon raises.

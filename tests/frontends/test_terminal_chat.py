@@ -26,6 +26,7 @@ THREAD = {
     "siblings": {},
     "bookmarks": {"guests": LAST},
 }
+ELSEWHERE = {"code": "usage", "message": "'guests' stands on another branch", "hint": "move it there with: --move"}
 TITLE = {"type": "title", "chat": "c1", "title": "Keys"}
 ANSWERS = [
     ("info", None, info()),
@@ -36,7 +37,9 @@ ANSWERS = [
     ("chat.list", None, {"item": [{"id": "c1", "title": "Guests", "updated_unix_s": 0, "exchanges": 1}]}),
     ("chat.forget", None, {"status": "OK"}),
     ("bookmark.list", None, {"bookmarks": [{"name": "guests", "chat": "c1", "message": LAST, "text": "earlier"}]}),
-    ("bookmark.set", None, {"status": "OK"}),
+    ("bookmark.set", {"name": "guests", "message": OTHER, "move": True}, {"status": "OK"}),
+    ("bookmark.set", {"name": "guests", "message": OTHER}, {"error": ELSEWHERE}),
+    ("bookmark.set", None, {"error": {"code": "usage", "message": "no message", "hint": "oasis tree"}}),
     ("run.active", None, {"runs": []}),
 ]  # fmt: skip
 
@@ -81,7 +84,7 @@ def test_secret_is_in_no_argument_no_environment_and_no_history(at_terminal):
     terminal.wait_for("you: ")
     terminal.type("\x1b[A")  # up: what was typed at the prompt before
     terminal.wait_for("/secret")
-    terminal.type("\x1b[A\x1b[A\x03")
+    terminal.type("\x1b[A\x1b[A\x15/exit\n")  # further up, and the line is cleared
     assert terminal.leave() == 0
     assert VALUE not in terminal.text
     said = [params for method, params in daemon.calls if method != "secret.keep"]
@@ -99,7 +102,7 @@ def test_no_secret_says_nothing_and_the_terminal_shows_again_what_is_typed(at_te
     terminal.wait_for("you: ")
     terminal.type("visible again")
     terminal.wait_for("visible again")
-    terminal.type("\x03")
+    terminal.type("\x15/exit\n")  # the line is cleared
     assert terminal.leave() == 0
     assert daemon.params_of("secret.keep") == daemon.params_of("run.start") == []
 
@@ -137,16 +140,25 @@ def test_chat_continues_a_bookmark_and_shows_its_thread_first(at_terminal):
     terminal.type("/exit\n")
     assert terminal.leave() == 0
     assert {"id": "c1", "head": "guests"} in daemon.params_of("chat.load")
-    assert daemon.params_of("run.start") == [{"message": "and now", "chat": "c1", "continues": ["guests"]}]
+    asked = {"message": "and now", "chat": "c1", "continues": ["guests"], "head": "guests"}
+    assert daemon.params_of("run.start") == [asked], "the bookmark goes along"
 
 
 @pytest.mark.parametrize("typed, moved", [("y\n", True), ("n\n", False)])
 def test_bookmark_that_stands_elsewhere_is_moved_only_when_that_is_meant(at_terminal, typed, moved):
     terminal, daemon = at_terminal("branch", "guests", OTHER)
-    terminal.wait_for(f"guests stands at {LAST} (earlier). Move it? [y/N] ")
+    terminal.wait_for("'guests' stands on another branch. Move it? [y/N] ")
     terminal.type(typed)
     assert terminal.leave() == (0 if moved else 11)
-    assert daemon.params_of("bookmark.set") == [{"name": "guests", "message": OTHER, "move": True}] * moved
+    asked = {"name": "guests", "message": OTHER}
+    assert daemon.params_of("bookmark.set") == [asked, {**asked, "move": True}][: 1 + moved]
+
+
+def test_bookmark_that_cannot_be_set_is_not_asked_about(at_terminal):
+    terminal, _ = at_terminal("branch", "guests", FIRST)
+    terminal.wait_for("oasis: error: no message")
+    assert terminal.leave() == 2
+    assert "Move it" not in terminal.text
 
 
 @pytest.mark.parametrize("typed, status", [("y\n", 0), ("n\n", 11)])
