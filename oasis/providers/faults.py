@@ -49,11 +49,13 @@ _BY_WORDS = (
     ("payment_required", "no_credit"),
     ("enforced_spend_limit", "no_credit"),
     ("perday", "quota"),
+    ("api calls / month", "quota"),
     ("invalid_api_key", "authentication"),
     ("api_key_invalid", "authentication"),
     ("api key not valid", "authentication"),
     ("authentication", "authentication"),
     ("model_not_found", "not_found"),
+    ("location is not supported", "permission"),
     ("tool_use_failed", "bad_tool_call"),
     ("rate_limit_exceeded", "rate_limit"),
     ("overloaded", "overloaded"),
@@ -186,6 +188,8 @@ def _kind(status: int, words: str, codes: str) -> str:
                 return kind
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if status == 200 and "invalid" in codes:  # in the middle of a stream there is no status to tell
+        return "invalid_request"
     return "invalid_request" if 400 <= status < 500 else "server"
 
 

@@ -44,6 +44,23 @@ def at_every_cut(raw, **how):
     return whole
 
 
+def cut_off_everywhere(raw, **how):
+    """Check that an answer which breaks off after any byte ends with an error and without a call, or is the whole one."""
+    whole = joined(decode(raw, **how))
+    assert whole[-1]["type"] == "done"
+    short = 0
+    for end in range(len(raw)):
+        events = joined(decode(raw[:end], **how))
+        if events[-1]["type"] == "done" and end < len(raw):
+            assert events == whole, end
+            continue
+        short += 1
+        code = error_of(events)["code"]
+        assert code in ("truncated", "empty_answer", "bad_answer"), (end, code)
+        assert not calls_of(events), end
+    assert short > len(raw) // 2
+
+
 def sse(*chunks, end="\n", done=True):
     """Return a stream of JSON texts (or lines that begin with `:`) as server-sent events."""
     text = "".join([(chunk if chunk.startswith(":") else "data: " + chunk) + end + end for chunk in chunks])
@@ -62,3 +79,18 @@ def error_of(events):
     assert [event["type"] for event in events].count("error") == 1, events
     assert events[-1]["type"] == "error"
     return events[-1]["error"]
+
+
+def at_every_end(raw, **how):
+    """Check what is left of an answer whose connection breaks, at every offset: the same, or an error without calls."""
+    whole = joined(decode(raw, **how))
+    for end in range(len(raw)):
+        events = joined(decode(raw[:end], **how))
+        if events == whole:
+            continue
+        error = error_of(events)
+        assert error["code"] in ("truncated", "empty_answer", "bad_answer"), (end, error)
+        assert error["code"] != "bad_answer" or not text_of(events), (end, error)
+        assert not calls_of(events), end
+        assert text_of(whole).startswith(text_of(events)), end
+    return whole
