@@ -10,7 +10,7 @@ from oasis.agent import Turn
 from oasis.asking import prompts
 from oasis.context import Context
 from oasis.core import jsonl
-from oasis.errors import OasisError
+from oasis.errors import OasisError, UsageError
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.tools.operator import Operator
@@ -19,6 +19,7 @@ if False:  # annotations only
     from collections.abc import Sequence
 
     from oasis.agent import Ask
+    from oasis.asides import Asides
     from oasis.asking import Asking
     from oasis.chats.collection import Collection
     from oasis.core.shapes import Any, Callable, Message, Options
@@ -33,6 +34,8 @@ if False:  # annotations only
     Taken = tuple[Chat, Message, Options, Context]
 
 
+# Who makes titles: the model, or the owner's first words do.
+TITLES = ("model", "words")
 # Who answers where no service can be used: the turn ends with the reason.
 NOBODY: dict[str, object] = {"identifier": "", "model": "", "vendor": "", "context_tokens": 0}
 
@@ -51,6 +54,7 @@ class Exchanges:
         self._runs = runs
         self._asking = asking
         self._new_id = new_id
+        self._made: Asides | None = None
 
     def start(self, asked: dict[str, Any], came: Sequence[Any] = ()) -> Run:
         """Put the owner's message (question.py) on flash and start its run.
@@ -139,7 +143,32 @@ class Exchanges:
         state = turn.run()
         for report in chat.reports:
             run.emit("note", text=report)
+        if is_model and state == "done" and self._wants_title(chat):
+            self._asides().title(run, chat.id, service, list(chat.messages.values()))
         return state, turn.stop_reason
+
+    def _wants_title(self, chat: Chat) -> bool:
+        """Return whether a model makes the title: after the first exchange, where the owner lets it."""
+        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
+        return first and self._settings.choice("titles", TITLES) == TITLES[0]
+
+    def _asides(self) -> Asides:
+        if self._made is None:
+            from oasis.asides import Asides  # an idle daemon does without
+
+            self._made = Asides(self._chats, self._runs, self._asking, self._new_id)
+        return self._made
+
+    def summarise(self, chat: str, head: str = "", service: str = "", came: Sequence[Any] = ()) -> Run:
+        """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
+
+        Raises: UsageError for a chat or message that is none, or a service without a model; SettingsError.
+        """
+        chosen = self._settings.service(service)
+        if chosen["vendor"] == OFFLINE:
+            raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
+        end = self._chats.head(chat, head) if head else ""
+        return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
 
     def _service(self, run: Run, options: Options) -> Service:
         """Return the service of a thread, or the active one when that is gone: told, for the answer comes from another.

@@ -86,6 +86,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "chat.load": ("read", {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)}),
     "chat.tree": ("read", {"id": (str, True)}),
     "chat.export": ("read", {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)}),
+    "chat.summarise": ("write", {"id": (str, True), "head": (str, False), "service": (str, False)}),
     "chat.import": ("write", {"upload": (str, True)}),
     "chat.search": ("read", {"text": (str, True), "limit": (int, False)}),
     "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
@@ -211,6 +212,12 @@ class Methods:
         run = self._exchanges.start(asked, self._came(role))
         if attachments:
             self._talks().uploads.drop(attachments)
+        return {"run": run.id, "chat": run.chat}
+
+    def chat_summarise(
+        self, role: dict[str, object], id: str, head: str = "", service: str = ""
+    ) -> dict[str, object]:
+        run = self._exchanges.summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:

@@ -27,7 +27,7 @@ WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline",
     "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive", "path.seen",
-    "chat.delete", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
+    "chat.delete", "chat.summarise", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
     "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
     "service.select", "secret.keep",
 }  # fmt: skip

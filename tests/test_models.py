@@ -24,6 +24,7 @@ def root_with(tmp_path, profile, base_url, model, key=""):
     service = f"config service '{profile}'\n\toption name '{profile}'\n\toption identifier '{profile}'\n"
     service += f"\toption model '{model}'\n\toption endpoint '{base_url}'\n\n"
     with open(path, "w") as handle:
+        text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
         handle.write(text.replace("config service", service + "config service", 1))
     if key:
         os.makedirs(root + "/etc/oasis", 0o700, exist_ok=True)

@@ -205,6 +205,15 @@ class Collection:
                 return name, found
         raise UsageError("there is no message and no bookmark %r" % headish, "list them with: oasis branch")
 
+    def head(self, name: str, headish: str) -> str:
+        """Return the id that a headish names in a chat.
+
+        Raises: UsageError when nothing is called so, or there is no such chat.
+        """
+        from oasis.core import heads
+
+        return headish.lower() if is_scru128(headish) else heads.resolve(headish, self.bookmarks(name))
+
     def bookmarks(self, name: str) -> dict[str, str]:
         """Return where the bookmarks of a chat stand, archived or not; removed ones are "".
 
