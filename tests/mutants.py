@@ -272,9 +272,37 @@ MUTANTS = (
     (
         "read-back: after every reload",
         TRANSACTION,
-        "evidence.readback.verify(plan, before)",
+        'evidence.readback.verify({**plan, "services": record["services"]}, before)',
         "[]",
         ("tests/change/test_readback.py",),
+    ),
+    (
+        "read-back: a service that is turned off has ended",
+        "oasis/change/readback.py",
+        "if any((found or {}).values()):",
+        "if False:",
+        ("tests/change/test_readback.py",),
+    ),
+    (
+        "services: only a script whose service is turned off may fail",
+        "oasis/change/services.py",
+        "if status and name not in off:",
+        "if False:",
+        ("tests/change/test_switches.py",),
+    ),
+    (
+        "openings: every word for yes and no",
+        "oasis/change/policy.py",
+        "return value in allowed or (meaning",
+        "return value in allowed or (False and meaning",
+        ("tests/change/test_switches.py",),
+    ),
+    (
+        "uci: what a batch staged is what was foreseen",
+        "oasis/uci/program.py",
+        'self._compare(shown.split(b"\\n", added)[-1], expected)',
+        "pass",
+        ("tests/uci/test_program.py",),
     ),
     (
         "extend: the guard waits as long",

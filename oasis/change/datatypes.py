@@ -36,9 +36,9 @@ def error(expression: str, value: str) -> str:
     return _run(_parse(expression), value)
 
 
-def is_true(value: str) -> bool:
-    """Tell whether a UCI boolean means yes."""
-    return value in _TRUE
+def truth(value: object) -> bool | None:
+    """Tell what a UCI boolean means; None when it is none."""
+    return value in _TRUE if value in _TRUE + _FALSE else None
 
 
 def _control(value: str) -> bool:

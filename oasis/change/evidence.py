@@ -10,6 +10,7 @@ import time
 from oasis.change.alive import Life
 from oasis.change.readback import SETTLE_S, ReadBack
 from oasis.change.services import Services
+from oasis.change.switches import turned_off
 from oasis.errors import ToolError
 from oasis.system.connections import connections
 from oasis.system.logins import login_of
@@ -28,7 +29,9 @@ _FOLDER_SETTLE_S = 0.1
 
 
 class Evidence:
-    """The three parts: `services`, `readback`, `life`."""
+    """The three parts: `services`, `readback`, `life`; and what tells which services a change turns off."""
+
+    turned_off = staticmethod(turned_off)
 
     def __init__(self, services: Services, readback: ReadBack, life: Life) -> None:
         self.services = services

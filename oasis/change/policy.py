@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from oasis.change import catalogue
+from oasis.change import catalogue, datatypes
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
@@ -113,9 +113,15 @@ class Policy:
         return int(self._management_s if on_the_way else self._confirm_s)
 
     def services(self, packages: list[str], has: Callable[[str], bool]) -> list[Action]:
-        """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed."""
-        found: list[Difference] = []
-        for rule in _read("services.json")["services"]:  # an idle daemon does without
+        """Return what to reload after a commit, in order, each service once; `has(name)` tells what is installed.
+
+        A package that the data does not know reloads the service of its own name.
+        """
+        data = _read("services.json")  # an idle daemon does without
+        known = [rule["package"] for rule in data["services"]] + list(data["none"])
+        unknown = [{"package": name, "name": name, "action": "reload"} for name in packages if name not in known]
+        found: list[Action] = []
+        for rule in data["services"] + unknown:
             item = {"name": rule["name"], "action": rule["action"]}
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
@@ -140,8 +146,14 @@ def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
     if section is None or section.type != rule["type"]:
         return False
     options = section.options
-    is_meant = all(options.get(name, "") in allowed for name, allowed in rule["has"].items())
-    return is_meant and not any(options.get(name, "") in allowed for name, allowed in rule["unless"].items())
+    is_meant = all(_is_one_of(options.get(name, ""), allowed) for name, allowed in rule["has"].items())
+    return is_meant and not any(_is_one_of(options.get(name, ""), allowed) for name, allowed in rule["unless"].items())
+
+
+def _is_one_of(value: object, allowed: list[str]) -> bool:
+    """Return whether a value is among others; all words for yes count as one, and all for no."""
+    meaning = datatypes.truth(value)
+    return value in allowed or (meaning is not None and meaning in [datatypes.truth(one) for one in allowed])
 
 
 _ORDER = ("low", "risky", "forbidden")

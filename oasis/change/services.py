@@ -58,20 +58,21 @@ class Services:
             return True
         return status != _INACTIVE
 
-    def act(self, services: list[Action]) -> list[Action]:
-        """Reload or restart services, in order; return them with "ok".
+    def act(self, services: list[Action], off: list[str]) -> list[Action]:
+        """Reload or restart services, in order; return them with "ok", and "status" where that is not 0.
 
+        A script may complain when its service is one of `off`, which shall not run any more.
         Raises: ToolError naming the one that failed.
         """
         done = []
         for item in services:
             name, action = str(item["name"]), str(item["action"])
             status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
-            if status:
+            if status and name not in off:
                 words = _whole_lines(err.decode("utf-8", "replace").strip())
                 told = "service %s %s failed with status %d %s" % (name, action, status, words)
                 error = ToolError(told.rstrip())
                 error.untrusted = ("output of services",) if words else ()
                 raise error
-            done.append({"name": name, "action": action, "ok": True})
+            done.append({"name": name, "action": action, "ok": True, **({"status": status} if status else {})})
         return done

@@ -139,8 +139,9 @@ class Transaction:
                 if plan["images"]:
                     self._write(plan)
                     self._check_written(plan)
-                record["services"] = evidence.services.act(plan["services"])
-                record["verified"] = evidence.readback.verify(plan, before)
+                off = evidence.turned_off(plan["images"])
+                record["services"] = evidence.services.act(plan["services"], off)
+                record["verified"] = evidence.readback.verify({**plan, "services": record["services"]}, before)
                 self._finish(record, plan)
             except Exception as error:
                 self._undo_half(record, plan, error)

@@ -201,6 +201,31 @@ def test_a_service_that_the_plan_turns_off_may_end():
     assert world.verify(off, {"service dnsmasq": running(7)}) == {"service dnsmasq": "seen"}
 
 
+def refused():
+    """Return a plan whose script ended with 1, as that of a service that is turned off."""
+    made = plan(services=[("dnsmasq", "reload")])
+    made["services"][0].update(ok=True, status=1)
+    return made
+
+
+def test_a_service_whose_script_refused_because_it_is_off_must_have_ended():
+    world = World(**{"service dnsmasq": running(7)})
+    world.later[4] = lambda one: one.replies.update({"service dnsmasq": running(0)})
+    assert world.verify(refused(), {"service dnsmasq": running(7)}) == {"service dnsmasq": "seen"}
+    assert world.passed_s >= 4
+    for gone in ({"service other": {}}, {"service dnsmasq": {}}):
+        assert World(**gone).verify(refused(), {"service dnsmasq": running(7)}) == {"service dnsmasq": "seen"}
+
+
+def test_a_service_whose_script_refused_and_that_still_runs_fails_the_change():
+    with pytest.raises(ToolError, match="service dnsmasq still runs, although it is turned off"):
+        World(**{"service dnsmasq": running(7)}).verify(refused())
+
+
+def test_a_service_whose_script_refused_is_not_read_back_without_a_bus():
+    assert World().verify(refused()) == {"service dnsmasq": "not read back"}
+
+
 def test_a_service_without_processes_and_one_that_procd_does_not_know():
     world = World(**{"service firewall": {}, "service led": None})
     both = plan(services=[("firewall", "reload"), ("led", "reload")])
