@@ -79,18 +79,3 @@ def error_of(events):
     assert [event["type"] for event in events].count("error") == 1, events
     assert events[-1]["type"] == "error"
     return events[-1]["error"]
-
-
-def at_every_end(raw, **how):
-    """Check what is left of an answer whose connection breaks, at every offset: the same, or an error without calls."""
-    whole = joined(decode(raw, **how))
-    for end in range(len(raw)):
-        events = joined(decode(raw[:end], **how))
-        if events == whole:
-            continue
-        error = error_of(events)
-        assert error["code"] in ("truncated", "empty_answer", "bad_answer"), (end, error)
-        assert error["code"] != "bad_answer" or not text_of(events), (end, error)
-        assert not calls_of(events), end
-        assert text_of(whole).startswith(text_of(events)), end
-    return whole
