@@ -20,6 +20,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from fake_chats import Chats, Fault
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,15 +32,13 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_values.
     VALUES = json.load(_file)
 
 
-class Fault(Exception):
-    """A failure told to the caller. Shape: args = (code, message, hint)."""
-
-
 class Run:
     """Events of one run and what it waits for."""
 
     def __init__(self, number: str, chat: str) -> None:
         self.number, self.chat, self.state = number, chat, "running"
+        self.last: list[str] = []  # what its next message continues
+        self.service = ""
         self.events: list[Value] = []
         self.news = threading.Condition()
 
@@ -64,7 +64,7 @@ class Stopped(Exception):
     """The run was cancelled."""
 
 
-class Daemon:
+class Daemon(Chats):
     """The method table. Names of methods are those of the real one, `.` written as `_`."""
 
     def __init__(self, confirm_s: float, expires_s: float, unconfined: str) -> None:
@@ -77,11 +77,10 @@ class Daemon:
         self.changes: list[Value] = []
         self.ends_s: dict[str, float] = {}
         self.service = "cloud"
-        self.chats: dict[str, Value] = {}
-        self._chat("An earlier chat", 3600)["messages"] = [
-            self._message("user", "Is everything all right?"),
-            self._message("assistant", VALUES["answer"]),
-        ]
+        self.keep()
+        asked = self._message("user", "Is everything all right?", [])
+        said = self._message("assistant", VALUES["answer"], [str(asked["id"])])
+        self._chat("An earlier chat", 3600)["messages"] = [asked, {**said, "provider": "cloud", "model": "big-1"}]
 
     def call(self, method: str, params: Value) -> Value:
         """Call a method by its name."""
@@ -95,7 +94,7 @@ class Daemon:
     def m_info(self) -> Value:
         return {
             "version": "0", "root": "/", "backend": "file", "approval": "risky",
-            "unconfined": self.unconfined,
+            "unconfined": self.unconfined, "upstream": bool(self.old),
             "provider": {"identifier": self.service, "name": "Cloud", "model": "big-1"},
             "pending": self.m_change_pending()["change"],
             "runs": [{"run": run.number, "chat": run.chat} for run in self.runs.values() if run.state not in OVER],
@@ -111,19 +110,6 @@ class Daemon:
         self.service = identifier
         return {"status": "OK"}
 
-    def m_chat_list(self) -> Value:
-        keys = ("id", "title", "updated_unix_s", "exchanges")
-        return {"item": [{key: chat[key] for key in keys} for chat in self.chats.values()]}
-
-    def m_chat_load(self, id: str) -> Value:
-        if id not in self.chats:
-            raise Fault("store", f"no chat {id}", "list the chats")
-        return {key: self.chats[id][key] for key in ("id", "title", "messages")}
-
-    def m_chat_delete(self, id: str) -> Value:
-        self.chats.pop(id, None)
-        return {"status": "OK"}
-
     def m_plan_list(self) -> Value:
         return {"plans": [self._plan_now(plan) for plan in self.plans.values() if not plan["decision"]]}
 
@@ -136,12 +122,20 @@ class Daemon:
 
     # --- runs
 
-    def m_run_start(self, message: str, chat: str = "", **_: object) -> Value:
+    def m_run_start(
+        self, message: str, chat: str = "", continues: list[str] | None = None, service: str = "",
+        options: Value | None = None, topic: str = "", attachments: list[str] | None = None,
+    ) -> Value:  # fmt: skip
         with self.lock:
-            entry = self.chats[chat] if chat in self.chats else self._chat(message[:40], 0)
-            entry["messages"].append(self._message("user", message))
-            entry["updated_unix_s"] = int(time.time())
-        return self._start(str(entry["id"]), lambda run: self._script(run, message))
+            entry, asked = self._asked(message, chat, continues, topic, attachments)
+            delta = {"provider_ptr": service} if service else options
+            if delta:
+                asked["options"] = delta
+        kept = [one["options"] for one in self._thread(entry, str(asked["id"])) if "options" in one]
+        reply = self._start(str(entry["id"]), lambda run: self._script(run, message), str(asked["id"]))
+        chosen = str(kept[-1]["provider_ptr"]) if kept else ""  # type: ignore[index]
+        self.runs[str(reply["run"])].service = chosen or self.service
+        return {**reply, "message": asked["id"]}
 
     def m_run_poll(self, run: str, since: int = 0, wait_ms: int = 0) -> Value:
         if run not in self.runs:
@@ -193,8 +187,11 @@ class Daemon:
 
     # --- scripts
 
-    def _start(self, chat: str, script: Callable[[Run], None]) -> Value:
+    def _start(self, chat: str, script: Callable[[Run], None], message: str = "") -> Value:
         run = Run(f"r{next(self.numbers)}", chat)
+        if message:
+            run.last = [message]
+            run.add("message", id=message, role="user")
         self.runs[run.number] = run
         threading.Thread(target=self._play, args=(run, script), daemon=True).start()
         return {"run": run.number, "chat": chat}
@@ -219,12 +216,22 @@ class Daemon:
         for at in range(0, len(text), size):
             time.sleep(PIECE_S)
             run.add("delta", text=text[at : at + size])
-        stored = self._message("assistant", text)
-        self.chats[run.chat]["messages"].append(stored)
+        stored = self._message("assistant", text, run.last)
+        model = next(row[2] for row in VALUES["services"] if row[0] == (run.service or self.service))
+        stored.update(provider=run.service or self.service, model=model)
+        self._messages(self.chats[run.chat]).append(stored)
+        run.last = [str(stored["id"])]
         run.add("message", id=stored["id"], role="assistant")
 
     def _answer(self, run: Run) -> None:
         self._say(run, VALUES["answer"])
+
+    def _forgetful(self, run: Run) -> None:
+        run.add("trimmed", messages=7, tokens=9000)
+        run.add("note", text="the <b>clock</b> is wrong")
+        self._say(run, "As far as I can see.", 30)
+        self.chats[run.chat]["title"] = "A title <b>made</b> later"
+        run.add("title", chat=run.chat, title=self.chats[run.chat]["title"])
 
     def _long(self, run: Run) -> None:
         for number in itertools.count(1):
@@ -303,20 +310,6 @@ class Daemon:
 
     # --- values
 
-    def _chat(self, title: str, age_s: int) -> Value:
-        made: Value = {"id": f"c{next(self.numbers)}", "title": title, "messages": [], "exchanges": 1}
-        made["updated_unix_s"] = int(time.time()) - age_s
-        self.chats[str(made["id"])] = made
-        return made
-
-    def _message(self, role: str, text: str) -> Value:
-        value = (int(time.time() * 1000) << 80) + next(self.numbers)
-        digits = ""
-        while value:
-            value, digit = divmod(value, 36)
-            digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
-        return {"id": digits.rjust(25, "0"), "role": role, "content": text, "continues": []}
-
     def _plan(self, run: Run) -> Value:
         number = f"p{next(self.numbers)}"
         digest = hashlib.sha256(number.encode()).hexdigest()
@@ -360,6 +353,7 @@ class Daemon:
 
 SCRIPTS: dict[str, Callable[[Daemon, Run], None]] = {
     "all right": Daemon._answer,
+    "forgetful": Daemon._forgetful,
     "long": Daemon._long,
     "hostile": Daemon._hostile,
     "error": Daemon._error,

@@ -216,24 +216,31 @@ def test_message_that_does_not_fit_is_refused_here(router: Any, visit: Any) -> N
     page.get_by_text("You said: xxx").wait_for(timeout=60000)
 
 
-def test_service_is_chosen_and_stays(router: Any, visit: Any) -> None:
+def test_service_for_every_chat_stays(router: Any, visit: Any) -> None:
     page = visit(router().url)
     choice = page.get_by_label("Answered by")
-    assert choice.input_value() == "cloud"
-    assert page.locator("option[value=lan]").is_disabled()
+    choice.locator("option[value=cloud]").wait_for(state="attached")
+    assert choice.input_value() == "" and "Cloud · big-1 (default)" in choice.inner_text()
+    assert choice.locator("option[value=lan]").is_disabled()
+    assert button(page, "Use in every chat").is_hidden()
     choice.select_option("offline")
-    page.wait_for_function("!document.querySelector('.oasis-bar-top select').disabled")
+    button(page, "Use in every chat").click()
+    page.wait_for_function("document.querySelector('.oasis-service option').textContent.startsWith('Built in')")
+    assert choice.input_value() == "" and button(page, "Use in every chat").is_hidden()
     page.reload()
-    page.wait_for_function("document.querySelector('.oasis-bar-top select')?.value == 'offline'")
+    page.wait_for_function("document.querySelector('.oasis-service option')?.textContent.startsWith('Built in')")
 
 
 def test_chat_is_deleted_after_a_question(router: Any, visit: Any) -> None:
     page = visit(router().url)
     page.get_by_text("Your router is").wait_for()
-    page.get_by_label('Delete the chat "An earlier chat"').click()
+    page.get_by_label('More about the chat "An earlier chat"').first.click()
+    button(page, "Delete…").click()
+    assert page.evaluate("document.activeElement.textContent") == "Cancel", "Enter twice deletes nothing"
     button(page, "Cancel").click()
     assert page.locator(".oasis-open").count() == 1
-    page.get_by_label('Delete the chat "An earlier chat"').click()
+    page.get_by_label('More about the chat "An earlier chat"').first.click()
+    button(page, "Delete…").click()
     button(page, "Delete").click()
     page.locator(".oasis-open").wait_for(state="detached")
     page.get_by_text("Say it in your own words").wait_for()

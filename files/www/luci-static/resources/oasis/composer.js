@@ -24,6 +24,8 @@ const Composer = baseclass.extend({
 		this.sendButton = E('button', { 'type': 'submit', 'class': 'btn cbi-button cbi-button-action important' }, [ _('Send') ]);
 		this.stopButton = E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-negative', 'hidden': '', 'click': act.stop }, [ _('Stop') ]);
 		this.status = E('p', { 'class': 'oasis-status', 'role': 'status' });
+		this.above = E('div', { 'class': 'oasis-above' });
+		this.tools = E('div', { 'class': 'oasis-tools' });
 		this.node = this.render();
 
 		this.area.value = window.sessionStorage.getItem(DRAFT_KEY) || '';
@@ -34,11 +36,12 @@ const Composer = baseclass.extend({
 
 	render: function() {
 		return E('div', [
-			this.status,
+			this.status, this.above,
 			E('form', { 'class': 'oasis-compose', 'submit': this.submit.bind(this) }, [
 				E('label', { 'class': 'oasis-hidden', 'for': 'oasis-input' }, [ _('Message') ]),
 				this.area, this.sendButton, this.stopButton
 			]),
+			this.tools,
 			E('p', { 'class': 'oasis-small oasis-keys', 'id': 'oasis-keys' }, [ _('Enter sends, Shift+Enter starts a new line, Escape stops') ])
 		]);
 	},
@@ -105,6 +108,13 @@ const Composer = baseclass.extend({
 		this.keep();
 	},
 
+	/* Put a word where the cursor is; gives the field. */
+	insert: function(word) {
+		this.area.setRangeText(word, this.area.selectionStart, this.area.selectionEnd, 'end');
+		this.keep();
+		return this.area;
+	},
+
 	areaKey: function(ev) {
 		/* Enter that ends the input of a Japanese or Chinese word is not meant for us */
 		if (ev.key == 'Enter' && !ev.shiftKey && !ev.isComposing && ev.keyCode != 229)
@@ -124,6 +134,8 @@ const Composer = baseclass.extend({
 			return;
 		if (!api.fits(text))
 			return this.show(_('This message is too long: shorten it to about 60 kB.'), false);
+		if (this.act.obstacle())
+			return this.show(this.act.obstacle(), false);
 
 		this.area.value = '';
 		this.grow();
@@ -136,8 +148,9 @@ const Composer = baseclass.extend({
 
 return baseclass.extend({
 	/*
-	 * act: { send(text) gives a promise of true when it was taken, stop() }.
-	 * Gives { node, welcome(isWriter), busy(text, isMoving), idle(text), say(text), focus() }.
+	 * act: { send(text) gives a promise of true when it was taken, stop(), obstacle() tells what keeps a message back or "" }.
+	 * Gives { node, area, above and tools (places for what belongs to the field), welcome(isWriter), busy(text, isMoving), idle(text),
+	 * say(text), put(text), insert(word), focus() }.
 	 */
 	create: function(act) {
 		return new Composer(act);

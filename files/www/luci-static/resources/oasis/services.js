@@ -1,8 +1,10 @@
 'use strict';
 'require baseclass';
+'require oasis.controls as controls';
 
 /*
- * The choice of the service and model that answers. It knows no daemon: choosing is a function it is given.
+ * The choice of the service and model that answers: for what is sent from now on in this chat, and from there for every
+ * chat. A thread keeps its service until another one is chosen. It knows no daemon.
  */
 
 function labelOf(service) {
@@ -11,46 +13,98 @@ function labelOf(service) {
 	return service.ready ? name : _('%s (not set up)').format(name);
 }
 
-return baseclass.extend({
-	/* choose(identifier) gives a promise; null for who may only look. Gives { node, set(services) }. */
-	choice: function(choose) {
-		const select = E('select', { 'class': 'cbi-input-select', 'disabled': choose ? null : '' });
-		const note = E('span', { 'class': 'oasis-small' });
-		const node = E('label', { 'hidden': '' }, [ E('span', { 'class': 'oasis-small' }, [ _('Answered by') ]), select, note ]);
-		let known = [], active = '';
+const Choice = baseclass.extend({
+	__init__: function(prefer) {
+		this.prefer = prefer;
+		this.known = [];
+		this.active = this.inherited = '';
+		this.select = E('select', { 'class': 'cbi-input-select', 'disabled': prefer ? null : '', 'change': this.mark.bind(this) });
+		this.note = E('span', { 'class': 'oasis-small' });
+		this.always = controls.link(_('Use in every chat'), this.keep.bind(this));
+		this.node = E('span', { 'class': 'oasis-service', 'hidden': '' }, [
+			E('label', [ E('span', { 'class': 'oasis-small' }, [ _('Answered by') ]), this.select ]), this.always, this.note
+		]);
+	},
 
-		const mark = function(identifier) {
-			const service = known.filter(function(item) { return item.identifier == identifier; })[0];
+	find: function(identifier) {
+		return this.known.find(function(item) { return item.identifier == identifier; });
+	},
 
-			active = identifier;
-			select.value = identifier;
-			note.textContent = service && service.note || '';
-		};
+	/* The choice as it stands, with what belongs to it. */
+	mark: function() {
+		const service = this.find(this.select.value || this.active);
 
-		select.addEventListener('change', function() {
-			const wanted = select.value;
+		this.note.textContent = service && service.note || '';
+		this.always.hidden = !this.prefer || !this.select.value || this.select.value == this.active;
+	},
 
-			select.disabled = true;
-			choose(wanted).then(function() { mark(wanted); }, function() { mark(active); })
-				.finally(function() { select.disabled = false; });
+	keep: function() {
+		const wanted = this.select.value;
+
+		this.always.disabled = true;
+		return this.prefer(wanted).then(L.bind(function() {
+			this.known.forEach(function(item) { item.active = item.identifier == wanted; });
+			this.set(this.known, this.inherited ? wanted : '');
+			this.select.focus();
+		}, this), function() { /* told by whoever was asked; the choice stays */ })
+			.finally(L.bind(function() { this.always.disabled = false; }, this));
+	},
+
+	set: function(services, chosen) {
+		const active = services.find(function(service) { return service.active; });
+
+		this.known = services;
+		this.active = active ? active.identifier : '';
+		this.select.textContent = '';
+		this.select.appendChild(E('option', { 'value': '' }, [ active ? _('%s (default)').format(labelOf(active)) : _('Default') ]));
+		services.forEach(function(service) {
+			this.select.appendChild(E('option', {
+				'value': service.identifier, 'title': service.note, 'disabled': service.ready ? null : ''
+			}, [ labelOf(service) ]));
+		}, this);
+		this.node.hidden = !services.length;
+		this.select.value = chosen || '';
+		this.mark();
+	},
+
+	/* A thread is shown: its messages tell which service it keeps. */
+	follow: function(messages) {
+		let kept = '';
+
+		messages.forEach(function(message) {
+			if (message.options && message.options.provider_ptr != null)
+				kept = message.options.provider_ptr;
 		});
+		this.inherited = this.find(kept) ? kept : '';
+		this.select.value = this.inherited;
+		this.mark();
+	},
 
-		return {
-			node: node,
+	/* What the next message has to say about it. Shape: {} or { service } or { options }. */
+	given: function() {
+		if (this.select.value == this.inherited)
+			return {};
+		return this.select.value ? { service: this.select.value } : { options: { provider_ptr: '' } };
+	},
 
-			set: function(services) {
-				const chosen = services.filter(function(service) { return service.active; })[0];
+	/* The message was taken. */
+	taken: function() {
+		this.inherited = this.select.value;
+	},
 
-				known = services;
-				select.textContent = '';
-				services.forEach(function(service) {
-					select.appendChild(E('option', {
-						'value': service.identifier, 'title': service.note, 'disabled': service.ready ? null : ''
-					}, [ labelOf(service) ]));
-				});
-				node.hidden = !services.length;
-				mark(chosen ? chosen.identifier : '');
-			}
-		};
+	/* Who answered: a message's provider and model; without one, who would answer now. */
+	source: function(message) {
+		const service = this.find(message ? message.provider : this.select.value || this.active);
+
+		if (!message)
+			return service ? labelOf(service) : '';
+		return [ service ? service.name : message.provider, message.model ].filter(Boolean).join(' \u00b7 ');
+	}
+});
+
+return baseclass.extend({
+	/* prefer(identifier) gives a promise; null for who may only look. Gives { node, set(services), follow(messages), given(), taken(), source(message) }. */
+	choice: function(prefer) {
+		return new Choice(prefer);
 	}
 });

@@ -1,6 +1,11 @@
 'use strict';
 'require baseclass';
 'require oasis.markdown as markdown';
+'require oasis.blocks as blocks';
+'require oasis.events as events';
+'require oasis.sight as sight';
+'require oasis.controls as controls';
+'require oasis.footer as footer';
 'require oasis.words as words';
 'require oasis.plan as planCard';
 'require oasis.change as changeCard';
@@ -8,163 +13,142 @@
 
 /*
  * What was said and done in one chat, as nodes: stored messages first, then the events of a run as they come.
- * It knows no daemon; plans and changes are shown once by their id, wherever they come from.
+ * It knows no daemon; plans and changes are shown once by their id, wherever they come from. Only a part of a long thread
+ * may be here: what stands before it is put in front when it is asked for.
  */
 
-/* close enough to the end to go on following it */
-const FOLLOW_PX = 80;
-/* left above a card that is higher than the conversation's box */
-const CARD_GAP_PX = 8;
-const TOOL_TEXT_MAX = 20000;
-
-function blocksOf(message) {
-	return Array.isArray(message.content) ? message.content : [ { type: 'text', text: message.content || '' } ];
-}
-
-function textOf(content) {
-	if (!Array.isArray(content))
-		return String(content == null ? '' : content);
-
-	return content.map(function(block) { return block.text || ''; }).join('\n');
-}
-
-/* A tool's arguments for reading: one line each, commands as they are. */
-function inputWords(input) {
-	return Object.keys(input || {}).map(function(key) {
-		const value = input[key];
-
-		if (Array.isArray(value) && value.every(function(item) { return typeof(item) == 'string'; }))
-			return value.length ? '%s:\n  %s'.format(key, value.join('\n  ')) : null;
-		return '%s: %s'.format(key, typeof(value) == 'string' ? value : JSON.stringify(value));
-	}).filter(function(line) { return line != null; }).join('\n');
-}
-
-/* A tool's answer for reading: JSON with its lines broken, anything else as it is. */
-function resultWords(text) {
-	try {
-		return JSON.stringify(JSON.parse(text), null, 2);
-	}
-	catch (e) {
-		return text;
-	}
-}
-
-function bubble(role, nodes) {
-	return E('div', { 'class': 'oasis-message oasis-' + role }, [
-		E('span', { 'class': 'oasis-who' }, [ role == 'user' ? _('You') : 'Oasis' ])
-	].concat(nodes));
-}
-
-function toolCard(name, input) {
-	const state = E('span', { 'class': 'oasis-count' }, [ _('running\u2026') ]);
-	const about = inputWords(input);
-	const body = E('div', about ? [ E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ words.plain(about) ]) ] : []);
-	const node = E('details', { 'class': 'oasis-tool' }, [
-		E('summary', [ E('code', [ words.plain(name) ]), ' ', state ]), body
-	]);
-
-	return {
-		node: node,
-		result: function(text, isError) {
-			const whole = words.plain(resultWords(text));
-
-			node.classList.toggle('oasis-failed', !!isError);
-			state.textContent = isError ? _('failed') : _('done');
-			body.appendChild(E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [
-				whole.length > TOOL_TEXT_MAX ? whole.slice(0, TOOL_TEXT_MAX) + '\u2026' : whole
-			]));
-		}
-	};
-}
+/* what the daemon marks the words of an imported chat with */
+const IMPORTED = 'an imported chat';
 
 const Transcript = baseclass.extend({
-	__init__: function(act, welcome) {
+	__init__: function(act, welcome, isWriter, sourceOf) {
 		this.act = act;
+		this.cards = isWriter ? act : null;
+		this.isWriter = isWriter;
+		this.sourceOf = sourceOf;
 		this.welcome = welcome;
 		this.node = E('div', { 'class': 'oasis-log', 'role': 'log', 'aria-live': 'polite', 'aria-label': _('Conversation'), 'tabindex': '0' });
 		this.clear();
 	},
 
-	/* Show a chat from the start: its messages with its changes between them by time. */
-	show: function(messages, changes) {
-		const waiting = changes.slice().sort(function(a, b) { return a.when_unix_s - b.when_unix_s; });
-
+	/* Show a thread: its newest messages (a reply of chat.load) with the chat's changes between them by time. */
+	show: function(page, changes) {
 		this.clear();
-		messages.forEach(function(message) {
-			const at_ms = message.role == 'user' ? words.time_ms(message.id) : null;
-
-			while (waiting.length && at_ms != null && waiting[0].when_unix_s * 1000 < at_ms)
-				this.change(waiting.shift());
-			this.message(message);
-		}, this);
-		waiting.forEach(this.change, this);
+		this.held = changes.slice().sort(function(a, b) { return a.when_unix_s - b.when_unix_s; });
+		this.part(page);
 		this.closeTurn();
 		if (!this.node.firstChild)
 			this.node.appendChild(this.welcome);
+		this.offerEarlier(page.earlier);
 		this.toEnd();
+	},
+
+	/* Put the part of the thread before the one that is shown in front of it; what is in sight stays where it is. */
+	prepend: function(page) {
+		const later = this.stored, turn = this.turn, live = this.live, below_px = this.node.scrollHeight - this.node.scrollTop;
+
+		this.node.setAttribute('aria-live', 'off');
+		this.more.remove();
+		this.stored = [];
+		this.turn = this.live = null;
+		this.place = document.createDocumentFragment();
+		this.part(page);
+		this.closeTurn();
+		this.node.insertBefore(this.place, this.node.firstChild);
+		this.place = this.node;
+		this.stored = this.stored.concat(later);
+		this.turn = turn;
+		this.live = live;
+		this.offerEarlier(page.earlier);
+		this.node.scrollTop = this.node.scrollHeight - below_px;
+		this.node.setAttribute('aria-live', 'polite');
+	},
+
+	/* Changes from before this part wait for the part that they belong to. */
+	part: function(page) {
+		const messages = page.messages || [];
+		const from_s = page.earlier && messages.length ? words.time_ms(messages[0].id) / 1000 : 0;
+		const due = this.held.filter(function(change) { return change.when_unix_s >= from_s; });
+
+		this.held = this.held.filter(function(change) { return change.when_unix_s < from_s; });
+		this.siblings = page.siblings || {};
+		messages.forEach(function(message) {
+			const at_ms = message.role == 'user' ? words.time_ms(message.id) : null;
+
+			while (due.length && at_ms != null && due[0].when_unix_s * 1000 < at_ms)
+				this.change(due.shift());
+			this.message(message);
+		}, this);
+		due.forEach(this.change, this);
+		this.siblings = {};
+	},
+
+	offerEarlier: function(count) {
+		this.more.remove();
+		this.more = E('p', { 'class': 'oasis-note' }, [
+			controls.button(_('Show earlier messages (%d)').format(count || 0), '', L.bind(function(ev) { this.act.earlier(ev.currentTarget); }, this))
+		]);
+		if (count)
+			this.node.insertBefore(this.more, this.node.firstChild);
 	},
 
 	/*
 	 * Before the events of a running run are shown from their start: take away what of them is already stored.
 	 * The owner's words stay, they are no event.
 	 */
-	rewind: function(events) {
-		const isReset = events.some(function(event) { return event.type == 'reset'; });
-		const ids = events.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
+	rewind: function(list) {
+		const isReset = list.some(function(event) { return event.type == 'reset'; });
+		const ids = list.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
 		const lastUser = this.stored.map(function(entry) { return entry.role; }).lastIndexOf('user');
 
-		this.stored.forEach(function(entry, i) {
-			if (entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser))
+		this.stored = this.stored.filter(function(entry, i) {
+			const isAgain = entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser);
+
+			if (isAgain)
 				entry.nodes.forEach(function(node) { node.remove(); });
+			return !isAgain;
 		});
-		events.filter(function(event) { return event.type == 'change' && this.changes[event.change.id]; }, this).forEach(function(event) {
+		list.filter(function(event) { return event.type == 'change' && this.changes[event.change.id]; }, this).forEach(function(event) {
 			this.changes[event.change.id].remove();
 			delete this.changes[event.change.id];
 		}, this);
 		this.tools = {};
 	},
 
-	/* Show events of a run in their order; kinds that are not known yet are passed over. */
-	apply: function(events) {
-		events.forEach(function(event) {
-			const handler = this['on_' + event.type];
-
-			if (handler)
-				handler.call(this, event);
-		}, this);
-	},
-
-	on_delta: function(event) { this.grow(event.text); },
-	on_tool_use: function(event) { this.tool(event.id, event.name, event.input); },
-	on_tool_result: function(event) { this.toolResult(event.tool_use_id, event.name, event.text, event.is_error); },
-	on_message: function() { this.closeText(); },
-	on_plan: function(event) { this.plan(event.plan); },
-	on_refused: function(event) { this.refused(event); },
-	on_approval: function(event) { if (this.plans[event.plan]) this.plans[event.plan].decide(event.decision); },
-	on_change: function(event) { this.change(event.change); },
-	on_error: function(event) { this.fault(event.error); },
-	on_note: function(event) { this.note(event.text); },
-	on_end: function() { this.closeText(); },
+	/* Show events of a run. */
+	apply: function(list) { events.apply(this, list); },
 
 	/* Older events are gone: this is the whole text so far. */
-	on_reset: function(event) {
+	restart: function(text) {
 		if (this.turn)
-			this.turn.querySelectorAll('.oasis-text').forEach(function(node) { node.remove(); });
+			this.turn.node.querySelectorAll('.oasis-text').forEach(function(node) { node.remove(); });
 		this.live = null;
-		this.grow(event.text);
+		this.grow(text);
 	},
 
 	/* --- what a chat holds --- */
 
 	message: function(value) {
+		const isForgotten = blocks.isForgotten(value);
+		const isImported = (value.taint || []).indexOf(IMPORTED) != -1;
+
 		this.made = [];
 
 		if (value.role == 'user') {
-			this.user(textOf(value.content));
+			/* an answer has the mark of all that stood before it, so the owner's words decide */
+			this.isImported = isImported;
+			this.user(isForgotten ? null : blocks.text(value.content), blocks.files(value), value);
 		}
 		else if (value.role == 'assistant' || value.role == 'tool') {
 			this.openTurn();
-			blocksOf(value).forEach(this.block, this);
+			this.turn.isImported = this.isImported == null ? isImported : this.isImported;
+			this.join(value.id, value);
+			if (isForgotten)
+				this.put(E('p', { 'class': 'oasis-gone' }, [ _('Removed by you') ]));
+			else
+				blocks.of(value).forEach(this.block, this);
+			if (value.error)
+				this.ended(value.error);
 		}
 
 		this.stored.push({ id: value.id, role: value.role, nodes: this.made });
@@ -177,15 +161,74 @@ const Transcript = baseclass.extend({
 		else if (value.type == 'tool_use')
 			this.tool(value.id, value.name, value.input);
 		else if (value.type == 'tool_result')
-			this.toolResult(value.tool_use_id, value.name, textOf(value.content), value.is_error);
+			this.toolResult(value.tool_use_id, value.name, blocks.text(value.content), value.is_error);
+		else if (value.type == 'image' || value.type == 'document')
+			this.put(controls.file(value));
 	},
 
-	/* The owner's words; gives their node. */
-	user: function(text) {
+	/* How a stored exchange broke off. */
+	ended: function(error) {
+		if (error.code == 'cancelled')
+			this.put(E('p', { 'class': 'oasis-gone' }, [ _('Stopped') ]));
+		else
+			this.fault(error);
+	},
+
+	/* The owner's words, null when he took them away; without `stored` its id comes with an event. Gives the node. */
+	user: function(text, files, stored) {
 		this.closeTurn();
-		const node = this.put(bubble('user', [ E('div', { 'class': 'oasis-text oasis-typed' }, [ text ]) ]));
+		const node = blocks.bubble('user', [
+			text == null ? E('p', { 'class': 'oasis-gone' }, [ _('Removed by you') ])
+				: E('div', { 'class': 'oasis-text oasis-typed' }, [ text ])
+		]);
+		const entry = { node: node, role: 'user', text: text, ids: [], isForgotten: text == null, isImported: stored && this.isImported };
+
+		if (files && files.length)
+			node.appendChild(E('div', { 'class': 'oasis-files' }, files.map(controls.file)));
+		this.put(node);
+		if (stored)
+			this.sign(entry, stored.id, stored);
+		else
+			this.unsigned = entry;
 		this.toEnd();
 		return node;
+	},
+
+	/* A message of this run was stored under an id. */
+	named: function(event) {
+		this.closeText();
+		if (event.role == 'user' && this.unsigned) {
+			this.sign(this.unsigned, event.id, { continues: this.stored.slice(-1).map(function(entry) { return entry.id; }) });
+			this.stored.push({ id: event.id, role: 'user', nodes: [ this.unsigned.node ] });
+			this.unsigned = null;
+		}
+		else if (event.role != 'user' && this.turn) {
+			this.join(event.id, {});
+			this.stored.push({ id: event.id, role: event.role, nodes: this.turn.ids.length == 1 ? [ this.turn.node ] : [] });
+		}
+	},
+
+	/* One message more of the turn that grows. */
+	join: function(id, stored) {
+		const turn = this.turn, text = stored.content ? blocks.text(stored.content) : '';
+
+		turn.ids.push(id);
+		turn.parents = stored.continues || [];
+		turn.siblings = turn.siblings || this.siblings[id];
+		turn.text = text || turn.text;
+		turn.isForgotten = blocks.isForgotten(stored);
+		turn.source = stored.provider ? this.sourceOf(stored) : turn.source;
+	},
+
+	/* Write the line below a message. */
+	sign: function(entry, id, stored) {
+		entry.id = id;
+		if (entry.role == 'user') {
+			entry.ids = [ id ];
+			entry.parents = stored.continues || entry.parents;
+			entry.siblings = this.siblings[id];
+		}
+		entry.node.appendChild(footer.line(entry, this.act, this.isWriter));
 	},
 
 	/* Text of a model that goes on growing until something else comes. */
@@ -209,7 +252,7 @@ const Transcript = baseclass.extend({
 
 		this.closeText();
 		this.openTurn();
-		this.tools[id] = toolCard(name, input);
+		this.tools[id] = blocks.toolCard(name, input);
 		this.put(this.tools[id].node);
 	},
 
@@ -227,8 +270,8 @@ const Transcript = baseclass.extend({
 			return this.plans[value.id].expire_in(value.expires_in_s);
 
 		this.closeText();
-		this.plans[value.id] = planCard.card(value, this.act);
-		this.unfold(this.put(this.plans[value.id].node));
+		this.plans[value.id] = planCard.card(value, this.cards);
+		sight.unfold(this.node, this.put(this.plans[value.id].node));
 	},
 
 	/* What is only told has no id; what may be forced is shown once. */
@@ -237,12 +280,12 @@ const Transcript = baseclass.extend({
 			return;
 
 		this.closeText();
-		this.refusals[value.refused] = this.put(refusedCard.card(value, this.act));
+		this.refusals[value.refused] = this.put(refusedCard.card(value, this.cards));
 	},
 
 	/* A change already shown is shown anew in its place. */
 	change: function(value) {
-		const card = changeCard.card(value, this.act), old = this.changes[value.id];
+		const card = changeCard.card(value, this.cards), old = this.changes[value.id];
 
 		this.changes[value.id] = card;
 		if (old)
@@ -252,20 +295,24 @@ const Transcript = baseclass.extend({
 		this.put(card);
 	},
 
-	has: function(id) {
-		return this.changes[id] != null;
-	},
+	has: function(id) { return this.changes[id] != null; },
+
+	holds: function(id) { return this.stored.some(function(entry) { return entry.id == id; }); },
 
 	fault: function(error) {
 		this.closeText();
-		this.put(E('div', { 'class': 'alert-message danger error oasis-error', 'role': 'alert' }, [
-			E('strong', [ words.plain(error.message) ]), E('div', [ words.plain(error.hint) ])
-		]));
+		this.put(blocks.fault(error));
 	},
 
 	note: function(text) {
 		this.closeTurn();
-		this.put(E('p', { 'class': 'oasis-note' }, [ words.plain(text) ]));
+		this.aside(words.plain(text));
+	},
+
+	/* A quiet line; the answer goes on below it. */
+	aside: function(text) {
+		this.closeText();
+		this.put(E('p', { 'class': 'oasis-note' }, [ text ]));
 	},
 
 	/* --- where it goes --- */
@@ -277,8 +324,14 @@ const Transcript = baseclass.extend({
 		this.changes = {};
 		this.stored = [];
 		this.made = [];
+		this.held = [];
+		this.siblings = {};
+		this.unsigned = null;
+		this.isImported = null;
 		this.live = null;
 		this.turn = null;
+		this.place = this.node;
+		this.more = E('p');
 		this.node.textContent = '';
 	},
 
@@ -287,7 +340,7 @@ const Transcript = baseclass.extend({
 		const isFollowing = this.isAtEnd();
 
 		this.welcome.remove();
-		(this.turn || this.node).appendChild(node);
+		(this.turn ? this.turn.node : this.place).appendChild(node);
 		this.made.push(node);
 		if (isFollowing)
 			this.toEnd();
@@ -295,13 +348,31 @@ const Transcript = baseclass.extend({
 	},
 
 	openTurn: function() {
-		this.turn = this.turn || this.put(bubble('assistant', []));
+		if (!this.turn)
+			this.turn = { node: this.put(blocks.bubble('assistant', [])), role: 'assistant', ids: [], text: '', source: this.answerer };
 	},
 
+	/* What can be done with an answer belongs to its last message: the next one continues that. */
 	closeTurn: function() {
+		const turn = this.turn, last = this.stored[this.stored.length - 1];
+
 		this.closeText();
 		this.turn = null;
+		if (!turn || !turn.ids.length)
+			return;
+		this.sign(turn, turn.ids[turn.ids.length - 1], {});
+		last.nodes.push(turn.node.lastChild);
 	},
+
+	/* Who answers the runs that are followed from now on. */
+	answeredBy: function(source) { this.answerer = source; },
+
+	dim: function(id, isToo) { sight.dim(this.stored, id, isToo); },
+
+	reveal: function(id, isFocused) { return sight.reveal(this.node, this.stored, id, isFocused); },
+
+	/* The first message that is shown, or "". */
+	first: function() { return this.stored.length ? this.stored[0].id : ''; },
 
 	closeText: function() {
 		if (this.live)
@@ -309,26 +380,17 @@ const Transcript = baseclass.extend({
 		this.live = null;
 	},
 
-	isAtEnd: function() {
-		return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < FOLLOW_PX;
-	},
+	isAtEnd: function() { return sight.isAtEnd(this.node); },
 
-	toEnd: function() {
-		this.node.scrollTop = this.node.scrollHeight;
-	},
-
-	/* A card that would not fit keeps its differences folded, so that question and buttons stay in sight. */
-	unfold: function(card) {
-		if (card.offsetHeight > this.node.clientHeight)
-			card.querySelectorAll('.oasis-diff').forEach(function(part) { part.open = false; });
-		if (card.offsetHeight > this.node.clientHeight)
-			this.node.scrollTop += card.getBoundingClientRect().top - this.node.getBoundingClientRect().top - CARD_GAP_PX;
-	}
+	toEnd: function() { this.node.scrollTop = this.node.scrollHeight; }
 });
 
 return baseclass.extend({
-	/* act: { approve, decline, force, undo } or null for who may only look; welcome: node shown in an empty chat. */
-	create: function(act, welcome) {
-		return new Transcript(act, welcome);
+	/*
+	 * act: { approve, decline, force, undo (cards), edit, branch, bookmark, forget, turn (footer.js), earlier(button) };
+	 * welcome: node shown in an empty chat; isWriter: false for who may only look; sourceOf(message) names who answered.
+	 */
+	create: function(act, welcome, isWriter, sourceOf) {
+		return new Transcript(act, welcome, isWriter, sourceOf);
 	}
 });

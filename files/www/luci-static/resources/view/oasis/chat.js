@@ -1,28 +1,35 @@
 'use strict';
 'require view';
-'require ui';
 'require oasis.rpc as api';
 'require oasis.run as run';
 'require oasis.chats as chats';
 'require oasis.services as services';
 'require oasis.composer as composer';
+'require oasis.attachments as attachments';
+'require oasis.secret as secret';
+'require oasis.topics as topics';
 'require oasis.notices as notices';
 'require oasis.transcript as transcript';
-'require oasis.change as change';
+'require oasis.branches as branches';
+'require oasis.desk as desk';
+'require oasis.talk as talk';
+'require oasis.exchange as exchange';
+'require oasis.controls as controls';
 'require oasis.alive as alive';
 
 /*
  * The chat page: joins the list of chats, the conversation, the banner of an unconfirmed change and the field to write in
- * with the daemon's methods. What is shown how is each part's own matter.
+ * with the daemon's methods. What is shown how is each part's own matter; talk.js, branches.js and desk.js do what is done with
+ * runs, messages, and plans and changes.
  */
 
-/* a title is made after the first answer */
-const TITLE_MS = 6000;
 /* coming back to the tab looks again, but not at every click between windows */
 const LOOK_MS = 5000;
 /* of the conversation, and what stays free below the field */
 const LOG_MIN_PX = 240;
 const MARGIN_PX = 20;
+/* of a long thread: what fills some screens and loads at once */
+const PAGE_MESSAGES = 60;
 
 return view.extend({
 	load: function() {
@@ -33,32 +40,26 @@ return view.extend({
 
 	render: function(results) {
 		const write = L.hasViewPermission() !== false;
-		const act = write ? { approve: this.approve.bind(this), decline: this.decline, force: this.force.bind(this), undo: this.undo.bind(this) } : null;
 
 		alive.arrive();
 		this.write = write;
 		this.chat = '';
 		this.info = {};
-		this.changes = [];
 		this.opened = new Promise(L.bind(function(resolve) { this.isOpen = resolve; }, this));
-		this.follower = null;
 		this.look_ms = Date.now();
 
-		this.list = chats.list({ open: this.open.bind(this), fresh: this.fresh.bind(this), remove: write ? this.remove.bind(this) : null });
-		this.services = services.choice(write ? this.select.bind(this) : null);
-		this.composer = composer.create({ send: this.send.bind(this), stop: this.stop.bind(this) });
-		this.log = transcript.create(act, this.composer.welcome(write));
-		this.banner = change.banner(!write, this.ended.bind(this));
+		this.talk = talk.create(this);
+		this.list = chats.list(this.listHands());
+		this.services = services.choice(write ? this.prefer.bind(this) : null);
+		this.topics = topics.choice();
+		this.composer = composer.create({
+			send: this.talk.send.bind(this.talk), stop: this.talk.stop.bind(this.talk), obstacle: L.bind(function() { return this.files.obstacle(); }, this)
+		});
+		this.branches = branches.create(this, write);
+		this.desk = desk.create(this, write);
+		this.log = transcript.create(this.logHands(), this.welcome(), write, this.services.source.bind(this.services));
 		this.notices = notices.create(this.fit.bind(this));
-		this.main = E('div', { 'class': 'oasis-main' }, [
-			E('div', { 'class': 'oasis-bar-top' }, [ this.services.node ]),
-			this.notices.node, this.log.node, this.banner.node,
-			write ? this.composer.node : E('p', { 'class': 'oasis-note' }, [ _('This login may look, but not write.') ])
-		]);
-		this.node = E('div', { 'class': 'oasis' }, [
-			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/chat.css') }),
-			this.list.node, this.main
-		]);
+		this.node = this.frame();
 
 		window.addEventListener('resize', this.fit.bind(this));
 		this.list.node.addEventListener('toggle', this.fit.bind(this));
@@ -70,6 +71,66 @@ return view.extend({
 		return this.node;
 	},
 
+	listHands: function() {
+		const hands = { open: L.bind(function(id, at) { return this.open(id, { at: at }); }, this), fresh: this.fresh.bind(this) };
+
+		return this.write ? Object.assign(hands, {
+			rename: this.rename.bind(this), archive: this.archive.bind(this), remove: this.remove.bind(this),
+			take: L.bind(function() { exchange.take(this.info.upstream, { open: this.open.bind(this), changed: this.refreshChats.bind(this) }); }, this)
+		}) : hands;
+	},
+
+	logHands: function() {
+		const hands = { earlier: this.earlier.bind(this) };
+
+		[ 'edit', 'branch', 'bookmark', 'forget', 'turn' ].forEach(function(name) { hands[name] = this.branches[name].bind(this.branches); }, this);
+		[ 'approve', 'decline', 'force', 'undo' ].forEach(function(name) { hands[name] = this.desk[name].bind(this.desk); }, this);
+		return hands;
+	},
+
+	welcome: function() {
+		const node = this.composer.welcome(this.write);
+
+		if (this.write)
+			node.appendChild(this.topics.node);
+		return node;
+	},
+
+	/* The page's nodes, the style first. */
+	frame: function() {
+		this.title = E('h3', { 'class': 'oasis-title' });
+		this.about = E('div', { 'class': 'oasis-about', 'hidden': '' }, [
+			controls.link(_('Branches'), L.bind(this.branches.showTree, this.branches)),
+			controls.link(_('Bookmarks'), L.bind(this.branches.showBookmarks, this.branches)),
+			controls.link(_('Export'), L.bind(function() { exchange.save(this.chat, this.branches.latest); }, this))
+		]);
+		this.main = E('div', { 'class': 'oasis-main' });
+		[
+			E('div', { 'class': 'oasis-bar-top' }, [ this.title, this.about ]),
+			this.notices.node, this.log.node, this.desk.banner.node, this.foot()
+		].forEach(function(node) { this.main.appendChild(node); }, this);
+
+		return E('div', { 'class': 'oasis' }, [
+			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/chat.css') }),
+			this.list.node, this.main
+		]);
+	},
+
+	/* The field with what belongs to it. */
+	foot: function() {
+		if (!this.write)
+			return E('p', { 'class': 'oasis-note' }, [ _('This login may look, but not write.') ]);
+
+		this.files = attachments.create(this.composer.area, this.main, {
+			say: this.composer.say.bind(this.composer), trouble: this.trouble.bind(this), changed: this.fit.bind(this),
+			focus: this.composer.focus.bind(this.composer)
+		});
+		[ this.branches.node, this.files.node ].forEach(function(node) { this.composer.above.appendChild(node); }, this);
+		[ this.files.button, this.files.input, secret.button(this.composer.insert.bind(this.composer)), this.services.node ]
+			.forEach(function(node) { this.composer.tools.appendChild(node); }, this);
+		return this.composer.node;
+	},
+
 	begin: function(results) {
 		const faults = results.filter(function(result) { return result.fault; });
 
@@ -77,8 +138,8 @@ return view.extend({
 		this.info = results[0].value || {};
 		this.list.set((results[1].value || {}).item || []);
 		this.services.set((results[2].value || {}).service || []);
-		this.changes = (results[3].value || {}).changes || [];
-		this.showPending(this.info.pending);
+		this.desk.changes = (results[3].value || {}).changes || [];
+		this.desk.showPending(this.info.pending);
 
 		return this.openFirst().then(L.bind(function() {
 			this.isOpen();
@@ -89,7 +150,7 @@ return view.extend({
 
 	openFirst: function() {
 		const going = (this.info.runs || [])[0] || {}, waiting = (this.info.waiting || [])[0] || {};
-		const wanted = [ run.remembered().chat, going.chat, waiting.chat, this.list.newest() ].filter(this.list.has);
+		const wanted = [ run.remembered().chat, going.chat, waiting.chat, this.list.newest() ].filter(this.list.get, this.list);
 
 		return wanted.length ? this.open(wanted[0]) : this.fresh();
 	},
@@ -97,45 +158,108 @@ return view.extend({
 	/* --- chats --- */
 
 	fresh: function() {
-		this.leave();
-		this.show('', [], []);
-		this.showWaiting();
+		this.talk.leave();
+		this.show('', {}, {});
+		if (this.write)
+			this.topics.load().then(this.fit.bind(this));
+		this.desk.showWaiting();
 		this.composer.focus();
 		this.opened = Promise.resolve();
 		return this.opened;
 	},
 
-	open: function(id) {
-		this.leave();
+	/*
+	 * Show a chat. where: { head: end of the thread to show, else the newest; at: message to bring into sight, isFocused: with the
+	 * keyboard; run: a run begun just now }, all of which may be absent.
+	 */
+	open: function(id, where) {
+		where = where || {};
+		this.talk.leave();
 		this.chat = id;
 
-		this.opened = api.call('chat', id).then(L.bind(function(reply) {
-			const own = this.changes.filter(function(item) { return item.chat == id; });
-			const going = [].concat(this.info.runs || [], run.remembered(), this.info.waiting || [])
+		this.opened = this.read(id, where).then(L.bind(function(reply) {
+			const going = [].concat(where.run ? { run: where.run, chat: id } : [], this.info.runs || [], run.remembered(), this.info.waiting || [])
 				.filter(function(item) { return item.run && item.chat == id; })[0];
 
-			if (this.chat != id)
+			if (this.chat != id || !reply)
 				return;
-			this.show(id, reply.messages || [], own);
+			this.show(id, reply, where);
 			if (going)
-				this.follow(going.run);
+				this.talk.follow(going.run);
 			else
-				this.showWaiting();
+				this.desk.showWaiting();
 		}, this)).catch(L.bind(function(fault) {
 			if (this.chat != id)
 				return;
-			this.show(id, [], []);
+			this.show(id, {}, {});
 			this.trouble(fault);
 		}, this));
 		return this.opened;
 	},
 
-	show: function(id, messages, changes) {
+	/* A message that is looked for may stand in another thread than the newest: then the one that ends with it is shown. */
+	read: async function(id, where) {
+		const reply = await api.call('chat', id, where.head, undefined, PAGE_MESSAGES);
+		const has = function(message) { return message.id == where.at; };
+
+		if (where.head || !where.at || (reply.messages || []).some(has))
+			return reply;
+		where.head = where.at;
+		return api.call('chat', id, where.at, undefined, PAGE_MESSAGES);
+	},
+
+	show: function(id, reply, where) {
 		this.chat = id;
+		this.earlierOf = reply.earlier || 0;
 		this.notices.clear(this.info.unconfined);
 		this.list.mark(id);
-		this.log.show(messages, changes);
+		this.log.show(reply, id ? this.desk.of(id) : []);
+		this.branches.shown(reply, where.head);
+		this.services.follow(reply.messages || []);
+		this.headline();
 		this.fit();
+		if (where.at && !this.log.reveal(where.at, where.isFocused) && this.earlierOf)
+			this.seek(where.at);
+	},
+
+	/* Put older messages of the thread in front of those shown. */
+	earlier: async function(button) {
+		const id = this.chat, end = this.branches.end;
+
+		if (button)
+			button.disabled = true;
+		try {
+			const reply = await api.call('chat', id, end, this.log.first(), PAGE_MESSAGES);
+
+			if (this.chat != id || this.branches.end != end)
+				return false;
+			this.earlierOf = (reply.messages || []).length ? reply.earlier : 0;
+			this.log.prepend(Object.assign(reply, { earlier: this.earlierOf }));
+			return true;
+		}
+		catch (fault) {
+			if (button)
+				button.disabled = false;
+			this.trouble(fault);
+			return false;
+		}
+	},
+
+	/* A message of this thread that is further up. */
+	seek: async function(at) {
+		while (this.earlierOf && await this.earlier()) {
+			if (this.log.reveal(at))
+				return;
+		}
+	},
+
+	/* The name of the chat above it. */
+	headline: function() {
+		const item = this.list.get(this.chat) || {};
+
+		this.title.textContent = this.chat ? item.title || _('Untitled chat') : _('New chat');
+		this.title.title = this.title.textContent;
+		this.about.hidden = !this.chat;
 	},
 
 	remove: function(id) {
@@ -143,230 +267,56 @@ return view.extend({
 			this.list.drop(id);
 			if (this.chat == id)
 				this.fresh();
-		}, this)).catch(this.trouble.bind(this));
+		}, this));
+	},
+
+	rename: function(id, title) {
+		return api.call('rename_chat', id, title).then(this.refreshChats.bind(this));
+	},
+
+	archive: function(id, isArchived) {
+		return api.call('archive_chat', id, isArchived).then(this.refreshChats.bind(this)).catch(this.trouble.bind(this));
 	},
 
 	refreshChats: function() {
 		return api.call('chats').then(L.bind(function(reply) {
 			this.list.set(reply.item || []);
 			this.list.mark(this.chat);
+			this.headline();
 		}, this)).catch(function() { /* the old list stays; the next answer asks again */ });
 	},
 
-	select: function(identifier) {
+	prefer: function(identifier) {
 		return api.call('select_service', identifier).catch(L.bind(function(fault) {
 			this.trouble(fault);
 			throw fault;
 		}, this));
 	},
 
-	/* --- runs --- */
-
-	/* What is sent belongs to the chat that is being opened, so it waits for that. */
-	send: function(text) {
-		let bubble = null;
-
-		this.composer.busy(_('Sending\u2026'));
-
-		return this.opened.then(L.bind(function() {
-			bubble = this.log.user(text);
-			this.notices.clear();
-			this.composer.busy(_('Sending\u2026'));
-			return api.call('start', text, this.chat);
-		}, this)).then(L.bind(function(reply) {
-			this.begun(reply);
-			return true;
-		}, this)).catch(L.bind(function(fault) {
-			bubble.remove();
-			this.composer.idle('');
-			this.trouble(fault);
-			return false;
-		}, this));
-	},
-
-	/* A run was started from here. */
-	begun: function(reply) {
-		const isNew = reply.chat && this.chat != reply.chat;
-
-		/* an undo may belong to no chat: then it is shown in this one */
-		this.chat = reply.chat || this.chat;
-		run.remember({ run: reply.run, chat: this.chat });
-		if (isNew)
-			this.refreshChats();
-		this.follow(reply.run, true);
-	},
-
-	/* Follow a run; one begun here has nothing on the page yet. */
-	follow: function(id, isOwn) {
-		const self = this;
-
-		this.runId = id;
-		this.composer.busy(_('Working\u2026'));
-		this.follower = run.follow(id, this.node, {
-			events: function(events, reply, isFirst) {
-				const isReplay = isFirst && !isOwn;
-
-				if (isReplay)
-					self.log.rewind(events);
-				self.log.apply(events);
-				events.forEach(function(event) { self.noticed(event, isReplay); });
-				self.composer.busy(reply.state == 'waiting' ? _('Waiting for your decision') : _('Working\u2026'), reply.state != 'waiting');
-				if (isReplay)
-					self.refreshInfo();
-			},
-			trouble: function(fault, pause_s) {
-				self.composer.busy('%s %s'.format(fault.message, _('Trying again in %d s\u2026').format(pause_s)), false);
-			},
-			end: function(state) {
-				run.forget();
-				self.over(state == 'cancelled' ? _('Stopped') : '');
-				self.refreshChanges();
-				window.setTimeout(self.refreshChats.bind(self), TITLE_MS);
-				self.refreshChats();
-			},
-			lost: function(fault) {
-				/* the end of a run is kept for minutes only; what it said is in the chat */
-				self.over('');
-				if (fault.code != 'session')
-					run.forget();
-				if (fault.code == 'session' || isOwn)
-					self.trouble(fault);
-				else
-					self.refreshInfo();
-			}
-		});
-	},
-
-	over: function(words) {
-		this.follower = null;
-		this.runId = null;
-		this.composer.idle(words);
-	},
-
-	/* Stop looking; the run goes on in the daemon. */
-	leave: function() {
-		if (this.follower)
-			this.follower.stop();
-		this.follower = null;
-		this.runId = null;
-		this.composer.idle('');
-	},
-
-	stop: function() {
-		if (!this.runId)
-			return Promise.resolve();
-
-		this.composer.busy(_('Stopping\u2026'));
-		return api.call('cancel', this.runId).catch(this.trouble.bind(this));
-	},
-
 	noticed: function(event, isReplay) {
-		if (event.type != 'change')
-			return;
-		alive.remember(event.change);
-
-		this.changes = [ event.change ].concat(this.changes.filter(function(item) { return item.id != event.change.id; }));
-		/* an old event's clock is wrong by now: then the daemon is asked */
-		if (!isReplay)
-			this.showPending(event.change);
+		this.desk.noticed(event, isReplay);
+		if (event.type == 'message')
+			this.branches.stored(event.id);
+		if (event.type == 'title') {
+			this.list.title(event.chat, event.title);
+			this.headline();
+		}
 	},
 
-	/* --- plans and changes --- */
-
-	/* The run of a plan that was made elsewhere is not followed yet. */
-	approve: function(plan, word) {
-		return api.call('approve', plan.id, plan.hash, word).then(L.bind(function(reply) {
-			if (!this.runId && plan.run)
-				this.follow(plan.run);
-			return reply;
-		}, this));
-	},
-
-	decline: function(plan) { return api.call('decline', plan.id); },
-
-	/* The run of a forced plan is followed like the one that was refused, so that has to be over. */
-	force: function(refusal) {
-		if (this.runId)
-			return Promise.reject(api.fault('busy', _('Oasis is still answering.'), _('Wait for the end or stop it, then press again.')));
-
-		return api.call('force', refusal.refused, refusal.force).then(L.bind(function(reply) {
-			this.log.note(_('Proposed all the same: %s').format(refusal.summary));
-			this.begun(reply);
-		}, this));
-	},
-
-	undo: function(item) {
-		return api.call('undo', item.id).then(L.bind(function(reply) {
-			if (reply.chat && reply.chat != this.chat) {
-				run.remember(reply);
-				return this.open(reply.chat);
-			}
-
-			this.leave();
-			this.log.note(_('Undo: %s').format(item.summary));
-			this.begun(reply);
-		}, this));
-	},
-
-	showPending: function(item) {
-		if (item && item.state == 'applied' && item.confirm_in_s != null)
-			this.banner.show(item);
-		else
-			this.banner.hide();
-		this.fit();
-	},
-
-	/* A change that waited was kept or put back. */
-	ended: function(item) {
-		this.changes = [ item ].concat(this.changes.filter(function(other) { return other.id != item.id; }));
-		if (item.chat == this.chat || this.log.has(item.id))
-			this.log.change(item);
-		this.composer.say(change.stateWords(item));
-		this.fit();
-		this.composer.focus();
-	},
-
-	/* What an undo did to an earlier change stands in the list only. */
-	refreshChanges: function() {
-		const known = {};
-
-		this.changes.forEach(function(item) { known[item.id] = JSON.stringify([ item.state, item.undone_by ]); });
-		if (!this.changes.length)
-			return Promise.resolve();
-
-		return api.call('changes').then(L.bind(function(reply) {
-			this.changes = reply.changes || [];
-			this.changes.forEach(function(item) {
-				if (this.log.has(item.id) && known[item.id] != JSON.stringify([ item.state, item.undone_by ]))
-					this.log.change(item);
-			}, this);
-		}, this)).catch(function() { /* the cards stay as they are; the next end of a run asks again */ });
-	},
-
-	/* Plans that wait: those of this chat as cards, of others as a hint. */
-	showWaiting: function() {
-		(this.info.waiting || []).forEach(function(plan) {
-			if (plan.chat == this.chat || !this.list.has(plan.chat))
-				this.log.plan(plan);
-			else
-				this.notices.plan(plan, this.open.bind(this, plan.chat));
-		}, this);
-	},
+	/* --- the page --- */
 
 	refreshInfo: function() {
 		return api.call('info').then(L.bind(function(reply) {
 			this.info = reply;
 			this.notices.clear(reply.unconfined || '');
-			this.showWaiting();
-			if (!reply.pending || !this.banner.isShown())
-				this.showPending(reply.pending);
+			this.desk.showWaiting();
+			if (!reply.pending || !this.desk.banner.isShown())
+				this.desk.showPending(reply.pending);
 		}, this)).catch(this.trouble.bind(this));
 	},
 
-	/* --- the page --- */
-
 	lookAgain: function() {
-		if (document.hidden || !document.contains(this.node) || Date.now() - this.look_ms < LOOK_MS || this.follower)
+		if (document.hidden || !document.contains(this.node) || Date.now() - this.look_ms < LOOK_MS || this.talk.follower)
 			return;
 
 		this.look_ms = Date.now();

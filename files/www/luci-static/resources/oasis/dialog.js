@@ -1,0 +1,119 @@
+'use strict';
+'require baseclass';
+'require ui';
+'require oasis.controls as controls';
+'require oasis.words as words';
+
+/*
+ * LuCI's dialog with what it lacks: the keyboard stays in it, Escape leaves it, the focus goes back to where it came from,
+ * and a fault is shown in it. Titles are the page's own words, never data: LuCI reads them as HTML.
+ */
+
+const FOCUSABLE = 'button:not(:disabled), input:not(:disabled), select, textarea, summary, a[href], [tabindex="0"]';
+
+function cycle(ev, node) {
+	const all = Array.from(node.querySelectorAll(FOCUSABLE)).filter(function(item) { return item.offsetParent; });
+	const edge = ev.shiftKey ? all[0] : all[all.length - 1];
+
+	if (document.activeElement != edge)
+		return;
+	ev.preventDefault();
+	all[ev.shiftKey ? all.length - 1 : 0].focus();
+}
+
+const Dialog = baseclass.extend({
+	/* The first button is the harmless one: it closes. */
+	__init__: function(title, nodes, buttons) {
+		this.from = document.activeElement;
+		this.trouble = E('div', { 'role': 'alert' });
+		this.body = E('div', nodes);
+		this.foot = E('div', { 'class': 'right oasis-dialog-foot' });
+		this.node = E('div', { 'class': 'oasis-dialog', 'keydown': this.key.bind(this) }, [ this.body, this.trouble, this.foot ]);
+		this.buttons(buttons || []);
+		ui.showModal(title, [ this.node ]).setAttribute('aria-label', title);
+		(this.node.querySelector('[autofocus]') || this.foot.firstChild).focus();
+	},
+
+	/* Nodes in this order behind the one that closes, which may have another name than usual. */
+	buttons: function(nodes, name) {
+		this.foot.textContent = '';
+		this.foot.appendChild(controls.button(name || (nodes.length ? _('Cancel') : _('Close')), '', this.close.bind(this)));
+		nodes.forEach(function(node) {
+			this.foot.appendChild(document.createTextNode(' '));
+			this.foot.appendChild(node);
+		}, this);
+	},
+
+	key: function(ev) {
+		if (ev.key == 'Tab')
+			cycle(ev, this.node);
+		if (ev.key != 'Escape' || ev.defaultPrevented)
+			return;
+		ev.preventDefault();
+		/* on the page Escape stops a run */
+		ev.stopPropagation();
+		this.close();
+	},
+
+	isOpen: function() {
+		return document.contains(this.node) && document.body.classList.contains('modal-overlay-active');
+	},
+
+	/* A dialog that LuCI put in its place (the session is over) stays. */
+	close: function() {
+		if (this.onClose)
+			this.onClose();
+		if (document.contains(this.node))
+			ui.hideModal();
+		this.node.remove();
+		if (this.from && document.contains(this.from))
+			this.from.focus({ preventScroll: true });
+	},
+
+	fault: function(fault) {
+		this.trouble.textContent = '';
+		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [
+			E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint)
+		]));
+	},
+
+	/* Do something while the buttons rest; close when it worked, else say why not. */
+	run: function(work) {
+		const buttons = this.node.querySelectorAll('button');
+
+		this.trouble.textContent = '';
+		buttons.forEach(function(item) { item.disabled = true; });
+		return Promise.resolve().then(work).then(this.close.bind(this), this.fault.bind(this))
+			.finally(function() { buttons.forEach(function(item) { item.disabled = false; }); });
+	}
+});
+
+return baseclass.extend({
+	/* Gives { node, body, buttons(nodes, name), close(), isOpen(), fault(fault), run(work) }; its `onClose`, when set, is called before it goes. */
+	open: function(title, nodes, buttons) {
+		return new Dialog(title, nodes, buttons);
+	},
+
+	/* A question whose answer does something: act() gives a promise. */
+	ask: function(title, text, label, act) {
+		const dialog = new Dialog(title, [ E('p', [ text ]) ], [
+			controls.button(label, 'cbi-button-negative important', function() { return dialog.run(act); })
+		]);
+		return dialog;
+	},
+
+	/* A question for one line of text: act(text) gives a promise. */
+	line: function(title, label, value, act) {
+		const input = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': '200', 'autofocus': '', 'value': value });
+		const save = function(ev) {
+			ev.preventDefault();
+			return dialog.run(function() { return act(input.value.trim()); });
+		};
+		const dialog = new Dialog(title, [
+			E('form', { 'submit': save }, [ E('label', { 'class': 'oasis-field' }, [ E('span', [ label ]), input ]) ])
+		], [ controls.button(_('Save'), 'cbi-button-action important', save) ]);
+
+		input.select();
+		return dialog;
+	}
+});

@@ -1,0 +1,36 @@
+'use strict';
+'require baseclass';
+'require oasis.words as words';
+
+/*
+ * What each kind of event of a run shows in the conversation: a table. Kinds that are not known yet are passed over.
+ */
+
+const SHOWN = {
+	delta: function(log, event) { log.grow(event.text); },
+	tool_use: function(log, event) { log.tool(event.id, event.name, event.input); },
+	tool_result: function(log, event) { log.toolResult(event.tool_use_id, event.name, event.text, event.is_error); },
+	message: function(log, event) { log.named(event); },
+	plan: function(log, event) { log.plan(event.plan); },
+	refused: function(log, event) { log.refused(event); },
+	approval: function(log, event) { if (log.plans[event.plan]) log.plans[event.plan].decide(event.decision); },
+	change: function(log, event) { log.change(event.change); },
+	error: function(log, event) { log.fault(event.error); },
+	note: function(log, event) { log.aside(words.plain(event.text)); },
+	trimmed: function(log, event) {
+		log.aside(N_(event.messages, '%d earlier message was left out of what the model sees',
+			'%d earlier messages were left out of what the model sees').format(event.messages));
+	},
+	reset: function(log, event) { log.restart(event.text); },
+	end: function(log) { log.closeTurn(); }
+};
+
+return baseclass.extend({
+	/* Show events in their order. */
+	apply: function(log, events) {
+		events.forEach(function(event) {
+			if (SHOWN[event.type])
+				SHOWN[event.type](log, event);
+		});
+	}
+});
