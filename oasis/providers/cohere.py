@@ -236,10 +236,11 @@ class Decoder(decoding.Decoder):
         if not isinstance(message, dict):
             return self.bad_answer("it holds no message")
         self.seed = str(answer.get("id") or "")
-        out = self._plan(message)
+        out: list[events.Event] = []
         content = message.get("content")
         for part in content if isinstance(content, list) else []:
             out.extend(self._said(part))
+        out.extend(self._plan(message))
         calls = message.get("tool_calls")
         for call in calls if isinstance(calls, list) else []:
             self.calls.add(call, whole=True)
