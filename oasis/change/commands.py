@@ -10,6 +10,7 @@ import re
 
 from oasis.change.shellwords import commands as split
 from oasis.change.shellwords import quoted
+from oasis.change.visible import plain
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Callable, Operation
 
 OPERATIONS = 200  # one plan; a whole stock router has about as many options
+# Of a package, section, type or option; longer ones are no names, and cost when the nearest real ones are looked for.
+_NAME_CHARS = 128
 # Of a command, and of what is wrong with it, which may repeat the command: enough to know it again.
 _SHOWN_CHARS = 200
 
 _NAME = re.compile(r"[A-Za-z0-9_]+\Z")
 _PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
-_SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])\Z")
+_SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
 _TYPE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _READING = ("get", "show", "export", "changes")
 # What people write after changes and what Oasis does by itself anyway.
@@ -183,14 +186,20 @@ def _where(text: str) -> Operation:
 
 
 def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
-    if not pattern.match(text):
-        raise UsageError("%r cannot be the name of a %s" % (text, what), "letters, digits and _")
+    if not pattern.match(text) or len(text) > _NAME_CHARS:
+        shown = text[:_NAME_CHARS] + ("…" if len(text) > _NAME_CHARS else "")
+        raise UsageError(
+            "%r cannot be the name of a %s" % (shown, what), "letters, digits and _, %d at most" % _NAME_CHARS
+        )
 
 
 def _value(text: str) -> str:
     for char in text:
         if ord(char) < 32 or ord(char) == 127:
             raise UsageError("the value holds the control character %#04x" % ord(char), "values are one line of text")
+    if plain(text) != text:
+        unseen = next(char for char in text if plain(char) != char)
+        raise UsageError("the value holds the invisible character %s" % plain(unseen), "leave it out")
     return text
 
 

@@ -10,6 +10,7 @@ first, then by order within their type (their cfg names depend on position and s
 from __future__ import annotations
 
 from oasis.change import catalogue, linediff, secrets
+from oasis.change.visible import plain, short
 
 MASK = "(secret)"
 NEW_MASK = "(new secret)"
@@ -152,10 +153,10 @@ def _from_to(item: Difference) -> str:
 
 
 def _list_words(old: list[str], new: list[str]) -> str:
-    words = ["+ %s" % value for value in new if value not in old] + [
-        "- %s" % value for value in old if value not in new
+    words = ["+ %s" % short(value) for value in new if value not in old] + [
+        "- %s" % short(value) for value in old if value not in new
     ]
-    return ", ".join(words) or "in another order: " + ", ".join(new)
+    return ", ".join(words) or "in another order: " + ", ".join(map(short, new))
 
 
 def shown(item: Difference, side: str) -> str:
@@ -163,7 +164,7 @@ def shown(item: Difference, side: str) -> str:
     if secrets.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
         return NEW_MASK if side == "new" else MASK
     value = item[side]
-    return ", ".join("'%s'" % one for one in value) if isinstance(value, list) else "'%s'" % value
+    return ", ".join("'%s'" % short(one) for one in value) if isinstance(value, list) else "'%s'" % short(value)
 
 
 def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
@@ -205,7 +206,7 @@ def _lines(version: Package, package: str, older: Package | None) -> list[str]:
             for one in value if isinstance(value, list) else [value]:
                 if secrets.is_secret(package, section.type, option):
                     one = MASK if known is None or one in known else NEW_MASK
-                lines.append("\t%s %s '%s'" % (word, option, one))
+                lines.append("\t%s %s '%s'" % (word, option, plain(one)))
     return lines
 
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]+)\]\Z")
+_INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]{1,5})\]\Z")
 
 
 class Draft:

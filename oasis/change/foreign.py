@@ -6,6 +6,8 @@ not checked enough to pass: "ignore-all-rules-and-…" is one, too. Knows no fil
 
 from __future__ import annotations
 
+from oasis.change.visible import short
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +38,6 @@ def told(package: Package, words: list[str]) -> list[str]:
         for name, label in options(package.name, str(section.name), section.type, section.options).items():
             value = section.options[name]
             texts = value if isinstance(value, list) else [value]
-            if label not in found and any(str(text) in line for text in texts for line in words):
+            if label not in found and any(short(str(text)) in line for text in texts for line in words):
                 found.append(label)
     return found

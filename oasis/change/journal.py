@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 HISTORY = 30
 # Free flash that a change leaves, beside twice the touched files (the images and the copies ready to be renamed).
 SPARE_BYTES = 64 * 1024
+# Our ids have 20, upstream's fewer than this.
+_ID_CHARS = 64
 
 
 class Journal:
@@ -154,13 +156,14 @@ class Journal:
 
         Raises: UsageError when there is none.
         """
-        data = self._files.read(self._history + "/" + change + "/record.json") if change.isalnum() else None
+        is_id = change.isascii() and change.isalnum() and len(change) <= _ID_CHARS
+        data = self._files.read(self._history + "/" + change + "/record.json") if is_id else None
         try:
             value = jsonl.loads(data) if data is not None else None
         except SchemaError as error:
             raise UsageError("the record of change %s is damaged: %s" % (change, error.message))
         if not isinstance(value, dict):
-            raise UsageError("there is no change %r" % change, "list them with: oasis changes")
+            raise UsageError("there is no change %r" % change[:_ID_CHARS], "list them with: oasis changes")
         return value
 
     def image(self, change: str, which: str, name: str) -> bytes:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 _SHOWN = 3
+# A longer word is no misspelt name, and the search takes the product of the lengths.
+_LETTERS = 64
 _ALL = 12  # so many names are simply listed when none is near
 
 
 def nearest(word: str, names: list[str]) -> list[str]:
     """Return up to three names that `word` may have meant, the likeliest first."""
+    if len(word) > _LETTERS:
+        return []
     lower = word.lower()
     ranked = []
     for name in names:

@@ -51,7 +51,7 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         raise ToolError("read_config needs the name of a package", "one of " + ", ".join(_names(facts)))
     if package == _OWN:
         raise ToolError("the package oasis is not readable here", "its settings are on the Oasis page")
-    if not re.match(r"[A-Za-z0-9_-]+\Z", package) or not facts.has_package(package):
+    if not re.match(r"[A-Za-z0-9_-]{1,64}\Z", package) or not facts.has_package(package):
         raise ToolError(f"there is no package {package[:40]!r}", "nearest: " + _nearest(package, _names(facts)))
     sections = facts.config(package)
     wanted = input.get("section")
@@ -74,7 +74,7 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
 
 def find_section(sections: dict[str, dict[str, object]], wanted: str) -> str | None:
     """Return the name of the section `wanted` means: a name or @type[index], negative from the end."""
-    match = re.match(r"@([A-Za-z0-9_-]+)\[(-?\d+)\]\Z", wanted)
+    match = re.match(r"@([A-Za-z0-9_-]+)\[(-?[0-9]{1,5})\]\Z", wanted)
     if not match:
         return wanted if wanted in sections else None
     names = [name for name, section in sections.items() if section.get(".type") == match.group(1)]

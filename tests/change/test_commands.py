@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from oasis.change.commands import as_commands, parse
 from oasis.change.shellwords import commands, quoted
+from oasis.core import clean
 from oasis.errors import UsageError
 
 SET = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "attic"}
@@ -162,7 +163,9 @@ def test_whatever_is_accepted_a_real_shell_reads_alike(pieces):
                 "package": st.sampled_from(["network", "https-dns-proxy"]),
                 "section": st.sampled_from(["lan", "@rule[0]", "@wifi-iface[-1]", "cfg01e48a"]),
                 "option": st.sampled_from(["a", "ports_2"]),
-                "value": st.text(alphabet=st.characters(blacklist_categories=["Cc", "Cs"]), max_size=30),
+                "value": st.text(alphabet=st.characters(blacklist_categories=["Cc", "Cs"]), max_size=30).map(
+                    clean.line
+                ),
             }
         ),
         max_size=5,
@@ -170,3 +173,32 @@ def test_whatever_is_accepted_a_real_shell_reads_alike(pieces):
 )
 def test_operations_survive_being_written_as_commands(operations):
     assert parse("\n".join(as_commands(operations)))[0] == operations
+
+
+@pytest.mark.parametrize("char", ["\u202e", "\u200b", "\u2028", "\x85", "\ufeff", "\u2066"])
+def test_what_nobody_sees_in_a_value_is_refused_by_its_number(char):
+    with pytest.raises(UsageError, match=r"invisible character \\u%04x" % ord(char)):
+        parse(f"uci set system.@system[0].description='a{char}b'")
+
+
+def test_a_family_in_a_name_keeps_its_joiners():
+    name = "\U0001f468\u200d\U0001f469 \u2764\ufe0f"
+    assert parse(f"uci set wireless.x.ssid='{name}'")[0][0]["value"] == name
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uci set firewall.@rule[%s].name=x" % ("9" * 5000),
+        "uci set firewall.@rule[-%s].name=x" % ("1" * 5000),
+        "uci delete firewall.%s" % ("a" * 60000),
+        "uci set firewall.rule.%s=x" % ("a" * 60000),
+        "uci set %s.rule.name=x" % ("a" * 60000),
+        "uci add firewall %s" % ("a" * 60000),
+        "uci rename firewall.rule=%s" % ("a" * 60000),
+    ],
+)
+def test_a_name_as_long_as_no_name_is_refused_in_few_words(command):
+    with pytest.raises(UsageError, match="cannot be the name of a") as caught:
+        parse(command)
+    assert len(caught.value.message) < 500

@@ -96,3 +96,23 @@ def test_every_piece_names_its_section():
     lines = difference.diff_lines(before, after, "p")
     assert lines[0] == {"op": " ", "text": "config a 'x'"}
     assert {"op": "+", "text": "\toption o8 '2'"} in lines
+
+
+def test_what_nobody_sees_in_a_value_is_written_out():
+    new = BASE.replace(b"'two'", "'tw\u202eo\u2028'".encode())
+    texts = [*difference.sentences(compare(new)), *[line["text"] for line in lines_of(new)]]
+    assert any("tw\\u202eo\\u2028" in text for text in texts[:1]) and any(
+        "tw\\u202eo\\u2028" in text for text in texts[1:]
+    )
+    assert not any("\u202e" in text or "\u2028" in text for text in texts)
+
+
+def test_the_end_of_a_long_value_is_told_and_the_whole_stands_in_the_lines():
+    new = BASE.replace(b"'two'", b"'%s evil'" % (b"x" * 5000))
+    sentence = difference.sentences(compare(new))[0]
+    assert len(sentence) < 400 and "evil' " not in sentence and sentence.endswith("evil (5005 characters)'")
+    assert any("x" * 5000 + " evil" in line["text"] for line in lines_of(new))
+
+
+def lines_of(new):
+    return difference.diff_lines(model.parse(BASE, "firewall"), model.parse(new, "firewall"), "firewall")

@@ -116,3 +116,9 @@ def test_names_are_offered_when_nobody_lists_the_packages():
     with pytest.raises(ToolError) as caught:
         read_config.run({"package": "wirelss"}, facts)
     assert "wireless" in caught.value.hint
+
+
+@pytest.mark.parametrize("section", ["@interface[%s]" % ("9" * 5000), "@interface[-%s]" % ("9" * 5000)])
+def test_an_index_longer_than_any_number_is_no_section(section):
+    with pytest.raises(ToolError, match="has no section"):
+        read("network", section)
