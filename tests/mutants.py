@@ -320,6 +320,28 @@ MUTANTS = (
         ":",
         ("tests/change/test_window.py",),
     ),
+    ("undo: code comes back with its owner alone", PLAN, "= bool(code)", "= False", ("tests/change/test_undo.py",)),
+    (
+        "code: taking away what kept it from running",
+        "oasis/change/policy.py",
+        "return not is_whole and catalogue.is_code(",
+        "return False and catalogue.is_code(",
+        ("tests/change/test_plan.py",),
+    ),
+    (
+        "services: some are the owner's and the boot's",
+        PLAN,
+        'if risk == "forbidden":\n            raise PolicyError(\n',
+        "if False:\n            raise PolicyError(\n",
+        ("tests/change/test_plan.py",),
+    ),
+    (
+        "card: what nobody sees is written out",
+        "oasis/change/visible.py",
+        "if clean.line(text) == text:",
+        "if True:",
+        ("tests/change/test_difference.py",),
+    ),
     ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
     (

@@ -15,13 +15,13 @@ import re
 
 from oasis.change import datatypes, dependencies, spelling
 from oasis.change.draft import Draft
-from oasis.change.entries import known_as, mark, option, option_names, packages, section_type, title, types
+from oasis.change.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["check", "mark", "title"]
+__all__ = ["check", "is_code", "mark", "title"]
 
 # ref: (package, section type, option that holds the name; "" is the section's own name)
 _TARGETS = {
@@ -34,6 +34,7 @@ _TARGETS = {
     "member": ("mwan3", "member", ""),
     "policy": ("mwan3", "policy", ""),
 }
+_VALUE_CHARS = 100  # of a bad value, in a message: enough to know it again
 # names that mean something without a section
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
@@ -80,7 +81,9 @@ class _Review:
         section = self._section(number, operation)
         if not section:
             return
-        if value and self._draft.sections(package)[section].get(name) != value:
+        if not value:
+            self._check_removal(number, operation, section)
+        elif self._draft.sections(package)[section].get(name) != value:
             self._check_value(number, operation, section, value, True)
         self._draft.put(package, section, name, value)
 
@@ -116,10 +119,20 @@ class _Review:
             self._draft.shorten(package, section, str(operation["option"]), str(operation["value"]))
 
     def delete(self, number: int, operation: dict[str, object]) -> None:
-        # removing is never exec: what an option ran is gone, and the program's own default is back
         section = self._section(number, operation)
         if section:
+            self._check_removal(number, operation, section)
             self._draft.drop(str(operation["package"]), section, str(operation.get("option", "")))
+
+    def _check_removal(self, number: int, operation: dict[str, object], section: str) -> None:
+        """Check that an option may go: what one ran is gone with it, unless the section itself is what runs code.
+
+        There, what is left runs otherwise: a script that `enabled` kept from running is run without it.
+        """
+        package, name = str(operation["package"]), str(operation.get("option", ""))
+        found = self._draft.sections(package)[section]
+        if name in found and is_code(package, str(found[".type"])):
+            self._entry(number, operation, str(found[".type"]))
 
     def rename(self, number: int, operation: dict[str, object]) -> None:
         section = self._section(number, operation)
@@ -156,8 +169,7 @@ class _Review:
         return False
 
     def _check_new(self, number: int, operation: dict[str, object], type_: str) -> bool:
-        found = section_type(str(operation["package"]), type_)
-        if found is not None and found.get("mark") == "exec":
+        if is_code(str(operation["package"]), type_):
             text = f"sections of type {type_} in {operation['package']} run code or belong to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner makes one, by hand")
             return False
@@ -204,7 +216,8 @@ class _Review:
     def _say_value(
         self, number: int, operation: dict[str, object], entry: dict[str, object], value: str, wrong: str
     ) -> None:
-        text = f"{_where(operation)} cannot be {value!r}"
+        shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
+        text = f"{_where(operation)} cannot be {shown!r}"
         if str(entry.get("mark", "")).startswith("secret"):
             text = f"{_where(operation)} cannot have that value"
         values = entry.get("values")

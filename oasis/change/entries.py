@@ -105,6 +105,11 @@ def mark(package: str, type_: str, name: str) -> str:
     return "exec" if entry is None else str(entry.get("mark", "plain"))
 
 
+def is_code(package: str, type_: str) -> bool:
+    """Tell whether sections of a type run code, or are the owner's, as a whole."""
+    return (section_type(package, type_) or {}).get("mark") == "exec"
+
+
 def is_secret(package: str, type_: str, name: str) -> bool | None:
     """Tell whether an option holds a secret; None when the catalogue cannot: no entry, or exec, which has no class."""
     found = mark(package, type_, name)

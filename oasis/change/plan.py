@@ -3,6 +3,7 @@
 Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
+     "is_asked": whatever the setting, for it brings back what runs code,
      "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from oasis.change import catalogue, difference, foreign, secrets
 from oasis.change.commands import as_commands
+from oasis.change.visible import plain
 from oasis.core import jsonl, when
 from oasis.errors import ApplyError, PolicyError, UciError
 from oasis.system.digest import hmac_sha256, sha256
@@ -132,7 +134,11 @@ class Planner:
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
         """Return the plan that only acts on a service."""
         self._root.init_script(name)
-        risk, reasons = self.policy.judge_services([name])
+        risk, reasons = self.policy.judge_service(name)
+        if risk == "forbidden":
+            raise PolicyError(
+                "the service %s is not restarted here: %s" % (name, reasons[0]), "the owner does it, by hand"
+            )
         plan = self._empty(run, chat, "%s %s" % (action, name))
         plan["risk"], plan["reasons"] = risk, reasons
         plan["words"] = ["service %s: %s" % (name, action)]
@@ -193,8 +199,11 @@ class Planner:
         plan["risk"], plan["reasons"] = self.policy.judge(differences, True)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
-        if not is_undo:
-            _add_code(needs, self.policy.code(differences))
+        code = self.policy.code(differences)
+        if is_undo:
+            plan["is_asked"] = bool(code)  # what the owner took away does not come back without him
+        else:
+            _add_code(needs, code)
         if "network" in images:
             from oasis.change import moved
 
@@ -222,7 +231,7 @@ class Planner:
         return {
             "id": self.new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
-            "is_restore": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
+            "is_restore": False, "is_asked": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
             "verdict": {}, "forces": [], "typed_word": "", "unconfined": "",
         }  # fmt: skip
 
@@ -239,7 +248,7 @@ class Planner:
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
         plan["unconfined"] = self._unconfined() if plan["risk"] != "low" else ""
         plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
-        is_asked = bool(plan["tainted"] or plan["forces"] or plan["typed_word"])
+        is_asked = bool(plan["is_asked"] or plan["tainted"] or plan["forces"] or plan["typed_word"])
         plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]), is_asked)
         plan["expires_s"] = self._now_s() + EXPIRES_S
         plan["hash"] = self.hash(plan)
@@ -340,7 +349,7 @@ def _mask(images: Images) -> Callable[[Operation, str], str]:
     def mask(operation: Operation, value: str) -> str:
         package = str(operation["package"])
         is_secret = value in held.get(package, ()) or secrets.may_hold(package, str(operation["option"]))
-        return difference.NEW_MASK if is_secret else value
+        return difference.NEW_MASK if is_secret else plain(value)
 
     return mask
 

@@ -38,9 +38,9 @@ class Policy:
         What runs code is only risky where it is allowed: to an undo, which brings back what the owner had there, and to
         the owner who forces it. Shape of differences: see oasis.change.difference.
         """
-        worst, reasons = "low", []
+        worst, reasons, gone = "low", [], _gone(differences)
         for item in differences:
-            risk, reason = self._judge_one(item, allows_code)
+            risk, reason = self._judge_one(item, _is_code(item, gone), allows_code)
             if reason and reason not in reasons:
                 reasons.append(reason)
             if _ORDER.index(risk) > _ORDER.index(worst):
@@ -49,16 +49,19 @@ class Policy:
 
     def code(self, differences: list[Difference]) -> list[str]:
         """Return the places, package.section.option, where a change sets what runs code or has no entry."""
+        gone = _gone(differences)
         return [
-            "%s.%s.%s" % (item["package"], item["section"], item["option"]) for item in differences if _is_code(item)
+            "%s.%s.%s" % (item["package"], item["section"], item["option"])
+            for item in differences
+            if _is_code(item, gone)
         ]
 
-    def _judge_one(self, item: Difference, allows_code: bool) -> tuple[str, str]:
+    def _judge_one(self, item: Difference, is_code: bool, allows_code: bool) -> tuple[str, str]:
         package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
         for name in (package, package + "." + kind):
             if name in self._data["forbidden"]:
                 return "forbidden", self._data["forbidden"][name]
-        if _is_code(item):
+        if is_code:
             if allows_code:
                 return "risky", "%s.%s runs code or names a file" % (package, option)
             return "forbidden", "%s.%s.%s runs code or names a file: only the owner changes it, by hand" % (
@@ -78,10 +81,15 @@ class Policy:
             return "risky", "%s is on the way by which you reach the router" % package
         return "risky", "%s can interrupt somebody's connection" % package
 
-    def judge_services(self, names: list[str]) -> tuple[str, list[str]]:
-        """Return the class of restarting services by themselves, and why."""
-        risky = [name for name in names if name in self._data["risky_services"]]
-        return ("risky" if risky else "low"), ["restarting %s interrupts connections" % name for name in risky]
+    def judge_service(self, name: str) -> tuple[str, list[str]]:
+        """Return the class of restarting a service by itself, and why."""
+        if name in self._data["forbidden_services"]:
+            return "forbidden", [self._data["forbidden_services"][name]]
+        if name in self._data["risky_services"]:
+            return "risky", ["restarting %s interrupts connections" % name]
+        if name not in {rule["name"] for rule in _read("services.json")["services"]} | set(self._data["low_services"]):
+            return "risky", ["what restarting %s does is not known here" % name]
+        return "low", []
 
     def is_opening(self, before: Package, after: Package) -> bool:
         """Return whether a change lets somebody in: it made what the data calls open, or took a barrier away."""
@@ -128,10 +136,17 @@ class Policy:
         return found
 
 
-def _is_code(item: Difference) -> bool:
+def _gone(differences: list[Difference]) -> set[tuple[object, object]]:
+    return {(item["package"], item["section"]) for item in differences if item["kind"] == "section_removed"}
+
+
+def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
     option = str(item.get("option", ""))
-    if not option or item["kind"] == "removed":
+    if not option:
         return False
+    if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
+        is_whole = (item["package"], item["section"]) in gone
+        return not is_whole and catalogue.is_code(str(item["package"]), str(item["type"]))
     return catalogue.mark(str(item["package"]), str(item["type"]), option) == "exec"
 
 

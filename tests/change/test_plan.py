@@ -1,5 +1,7 @@
 """Plans: worked out on the router as it is, bound by one hash, stale when anything moved."""
 
+import os
+
 import pytest
 
 from oasis.change.plan import card
@@ -172,3 +174,57 @@ def test_a_value_of_a_secret_option_is_in_no_line_also_when_it_is_overwritten(ki
     ]
     plan = kit.plan("\n".join(["uci set wireless.default_radio0.encryption=psk2", *lines]))
     assert "-password" not in str(card(plan, 0)) and len(plan["uci"]) == 3
+
+
+KEPT_OFF = b"""
+config include 'hook'
+	option path '/etc/hook.sh'
+	option enabled '0'
+
+config include
+	option path '/etc/other.sh'
+	option enabled '0'
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uci delete firewall.hook.enabled",
+        "uci set firewall.hook.enabled=",
+        "uci delete firewall.@include[1].enabled",
+        "uci delete firewall.@include[-1].enabled",
+        "uci delete firewall.@include[0]\nuci delete firewall.@include[0].enabled",
+    ],
+)
+def test_code_that_an_option_kept_from_running_is_not_let_go_by_taking_the_option_away(kit, command):
+    kit.write("firewall", kit.config("firewall") + KEPT_OFF)
+    with pytest.raises(PolicyError, match="runs code"):
+        kit.plan(command)
+
+
+def test_a_section_that_runs_code_may_go_as_a_whole(kit):
+    kit.write("firewall", kit.config("firewall") + KEPT_OFF)
+    plan = kit.plan("uci delete firewall.hook\nuci delete firewall.@include[0]")
+    assert not plan["forces"] and not any("runs code" in reason for reason in plan["reasons"])
+
+
+def test_an_option_that_runs_code_may_go_where_the_rest_runs_none(kit):
+    kit.write("dhcp", kit.config("dhcp").replace(b"config dnsmasq", b"config dnsmasq\n\toption dhcpscript '/x'", 1))
+    assert kit.plan("uci delete dhcp.@dnsmasq[0].dhcpscript")["words"]
+
+
+@pytest.mark.parametrize("name", ["oasis", "umount"])
+def test_no_plan_restarts_what_only_the_owner_may(kit, name):
+    with open(kit.root.path("/etc/init.d/" + name), "w") as handle:
+        handle.write("#!/bin/sh\n")
+    os.chmod(kit.root.path("/etc/init.d/" + name), 0o755)
+    with pytest.raises(PolicyError, match="is not restarted here"):
+        kit.planner.service(name, "restart", "r", "c")
+
+
+def test_a_hidden_character_of_the_old_value_is_seen_in_the_card(kit):
+    kit.write("system", kit.config("system").replace(b"'OpenWrt'", "'Open\u202eWrt'".encode()))
+    shown = card(kit.plan(RENAME), 0)
+    assert "\u202e" not in str([shown["words"], shown["diff"], shown["uci"], shown["summary"]])
+    assert "Open\\u202eWrt" in shown["words"][0]

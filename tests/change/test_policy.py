@@ -108,4 +108,14 @@ def test_what_opens_the_router_or_takes_a_barrier_away(package, shut, open_):
 
 @pytest.mark.parametrize("name", ["banip", "adblock", "openvpn", "mwan3", "firewall"])
 def test_a_service_that_guards_or_carries_traffic_is_not_stopped_without_the_owner(name):
-    assert Policy().judge_services([name])[0] == "risky"
+    assert Policy().judge_service(name)[0] == "risky"
+
+
+@pytest.mark.parametrize("name", ["oasis", "oasis-restore", "boot", "done", "umount", "fstab"])
+def test_a_service_that_only_the_owner_or_the_boot_starts_is_forbidden(name):
+    assert Policy().judge_service(name)[0] == "forbidden"
+
+
+def test_a_service_that_nobody_knows_is_not_restarted_without_the_owner():
+    assert Policy().judge_service("some-package")[0] == "risky"
+    assert Policy().judge_service("dnsmasq") == ("low", [])

@@ -254,6 +254,16 @@ def test_an_undo_brings_back_what_the_owner_alone_may_set_when_the_owner_approve
     assert b"dhcpscript '/root/mine'" in kit.config("dhcp")
 
 
+def test_code_that_the_owner_took_away_comes_back_only_with_him_under_every_setting(make_kit):
+    kit = make_kit(approval="none")
+    hook = b"\nconfig include 'hook'\n\toption path '/etc/hook.sh'\n"
+    kit.write("firewall", kit.config("firewall") + hook)
+    done(kit, "uci delete firewall.hook")
+    done(kit, "uci delete firewall.@rule[0].name")
+    assert not undo(kit)["needs_approval"]
+    assert undo(kit, str(kit.journal.records()[1]["id"]))["needs_approval"]
+
+
 def test_a_change_that_still_has_to_end_is_not_trimmed(kit):
     first = done(kit, RENAME)
     second = done(kit, "uci set system.@system[0].notes=x")
