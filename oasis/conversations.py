@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from oasis.chats import shelf
 from oasis.chats.collection import TAKEN
+from oasis.chats.intake import bring
 from oasis.chats.topics import Topics
 from oasis.chats.uploads import Uploads
 from oasis.context import Elsewhere
@@ -233,33 +234,9 @@ class Conversations:
     def chat_import(self, upload: str) -> dict[str, object]:
         """Make a new chat of an upload."""
         name, data = self.uploads.read(upload)
-        chat, reports = self.bring(data, "")
+        chat, reports = bring(self._chats, data, self._new_id)
         self.uploads.drop([upload])
         return {"chats": [chat], "reports": ["%s: %s" % (name, report) for report in reports]}
-
-    def bring(self, data: bytes, title: str) -> tuple[dict[str, object], list[str]]:
-        """Store a chat file as a new chat; return {"id", "title"} and what was repaired.
-
-        Raises: SchemaError when it is none; StoreError. Nothing is stored then.
-        """
-        found = exchange.read(data, self._new_id, shelf.Taken(self._chats))
-        reports = list(found["reports"]) + self._chats.make_room(len(data))
-        added = shelf.put_blobs(self._chats.blobs(), found["blobs"])
-        chat = self._chats.store.create()
-        try:
-            for message in found["messages"]:
-                chat.add(message)
-            for record in found["records"]:
-                chat.note(record)
-            title = title or found["title"]
-            if title:
-                chat.note({"type": "title", "title": title[:200], "by": "owner"})
-            chat.flush()
-        except OasisError:
-            for digest in added:
-                self._chats.blobs().remove(digest)
-            raise
-        return {"id": chat.id, "title": title}, reports
 
     # Of the Oasis that was here before
 
@@ -281,7 +258,7 @@ class Conversations:
                 reports.append("chat %s is in the index and has no file" % name)
                 continue
             try:
-                chat, repaired = self.bring(data, title)
+                chat, repaired = bring(self._chats, data, self._new_id, title)
             except SchemaError as error:
                 reports.append("chat %s was left where it is: %s" % (name, error.message))
                 continue

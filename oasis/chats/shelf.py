@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import binascii
-
 from oasis.core import heads
 from oasis.core.ids import scru128_ms
 from oasis.core.schema import text_of
 from oasis.core.summary import first_words
-from oasis.errors import SchemaError
-from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from oasis.chats.collection import Collection
-    from oasis.core.blobs import Blobs
     from oasis.core.shapes import Json, Message
     from oasis.core.store import Chat
 
@@ -134,47 +128,3 @@ def _join(message: Message, nodes: dict[str, dict[str, Any]], node_of: dict[str,
         node["answer"] = first_words(text_of(message))
     if message.get("error"):
         node["state"] = "cancelled" if message["error"].get("code") == "cancelled" else "error"
-
-
-class Taken:
-    """Tells whether a message id is stored in any chat; all chats are read when first asked."""
-
-    def __init__(self, chats: Collection) -> None:
-        self._chats = chats
-        self._names: set[str] | None = None
-
-    def __call__(self, name: str) -> bool:
-        if self._names is None:
-            self._names = set()
-            for item in self._chats.items():
-                self._names |= self._chats.look(item["id"], _ids)
-        return name in self._names
-
-
-def _ids(chat: Chat) -> set[str]:
-    return {line["id"] for line in chat.outline() if "role" in line}
-
-
-def put_blobs(blobs: Blobs, found: dict[str, str]) -> list[str]:
-    """Store the attachments of an import, each checked against its hash; return those that were not there before.
-
-    Raises: SchemaError naming the one that is not what it says; StoreError. Nothing of them is stored then.
-    """
-    data: dict[str, bytes] = {}
-    for digest, text in found.items():
-        try:
-            data[digest] = binascii.a2b_base64(text)
-        except ValueError:
-            data[digest] = b""
-        if sha256(data[digest]) != digest:
-            raise SchemaError("blobs.%s is not the file that it says" % digest[:12], "export the chat again")
-    known = blobs.digests()
-    new = [digest for digest in data if digest not in known]
-    for number, digest in enumerate(new):
-        try:
-            blobs.put(digest, data[digest])
-        except Exception:
-            for one in new[:number]:
-                blobs.remove(one)
-            raise
-    return new

@@ -105,7 +105,8 @@ def write(ordered: "list[Message]") -> "dict[str, object]":
         text = "\n\n".join([word for word in [_words(block) for block in blocks(message)] if word])
         if message["role"] == "tool" or not text:
             continue
-        role = str(message.get("foreign_role", message["role"]))
+        foreign = message.get("foreign_role")
+        role = foreign if isinstance(foreign, str) and foreign else str(message["role"])
         if role == "assistant" and messages and messages[-1]["role"] == "assistant":
             messages[-1]["content"] += "\n\n" + text
         else:

@@ -1,12 +1,16 @@
 """Chats on bad flash: any step fails, the process is killed, the power is cut; what was acknowledged is there."""
 
+import base64
 import errno
+import hashlib
 import os
 import random
 import signal
 
 import pytest
 
+from oasis.chats import intake
+from oasis.core import exchange, jsonl
 from oasis.core.entries import FORGOTTEN
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
@@ -71,7 +75,17 @@ def take(kit, chat, ids):
     kit.chats.archive(chat, False)
 
 
-OPERATIONS = [(work, 1, False) for work in (create, append, rename, delete, forget)]
+def bring(kit, chat, ids):
+    picture = b"\x89PNG\r\n\x1a\nnew"
+    digest = hashlib.sha256(picture).hexdigest()
+    block = {"type": "image", "media_type": "image/png", "sha256": digest, "name": "a.png", "size_bytes": len(picture)}
+    said = [{"id": kit.ids.next(), "role": "user", "content": [{"type": "text", "text": "an import"}, block]}]
+    blobs = {digest: base64.b64encode(picture).decode()}
+    whole = exchange.document("x", "a title", said, [{"type": "bookmark", "name": "b", "target": said[0]["id"]}], blobs)
+    intake.bring(kit.chats, jsonl.line(whole), kit.ids.next)
+
+
+OPERATIONS = [(work, 1, False) for work in (create, append, rename, delete, forget, bring)]
 OPERATIONS += [(put, packs, False) for packs in (0, 1)]
 OPERATIONS += [(work, packs, True) for work in (append, rename, delete, forget, take) for packs in (0, 1)]
 
@@ -118,6 +132,8 @@ def is_step_of(old, seen, work):
         return (
             before is None and not after[3] and [text for _, text in after[2]] in (["a new chat"], ["a new chat", "hi"])
         )
+    if work is bring:
+        return before is None and after[0] == "a title" and len(after[2]) == 1 and not after[3]
     if after[3]:
         return False
     if work is append:

@@ -7,7 +7,8 @@ import os
 
 from oasis.change import commands, fenced
 from oasis.change.approval import SHORT, Desk
-from oasis.core import framing, jsonl, rpc
+from oasis.core import exchange, framing, jsonl, markdown, rpc, schema, upstream
+from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
 from oasis.methods import ROLES, TABLE, check
 from oasis.uci import model, refusal
@@ -158,8 +159,28 @@ def _fed(reader, pieces):
     return found + reader.close()
 
 
+def imports(data):
+    """A chat file is refused, or each of its messages can be stored and is marked, and goes out and in as the same."""
+    numbers = iter(range(1 << 20))
+    try:
+        found = exchange.read(data, lambda: "04%023d" % next(numbers), lambda name: name.endswith("9"))
+    except SchemaError as error:
+        assert error.message
+        return
+    assert found["messages"]
+    for message in found["messages"]:
+        schema.check_message(message)
+        assert message["taint"][0] == IMPORTED
+        assert jsonl.loads(jsonl.line(message)) == message
+    markdown.thread("fuzz", found["messages"])
+    again = jsonl.line(upstream.write(found["messages"]))
+    said = upstream.read(again)[0]
+    assert jsonl.line(upstream.write(said)) == again, "what went out comes in as the same"
+
+
 TARGETS = {"uci": uci, "words": words, "fences": fences, "approval": approval, "json": lines_of_json, "stream": stream}
 TARGETS["chat"] = chat_file.chat
+TARGETS["import"] = imports
 
 
 def _configs():
@@ -193,6 +214,15 @@ SEEDS = {
     "json": [(_CALL % name).encode() for name in TABLE] + [(_EVENT % kind).encode() for kind in lines._SHAPES]
             + _encoded(["json"]),
     "stream": _encoded(["stream"]),
+    "import": [
+        b'{"messages":[{"role":"system","content":"S"},{"role":"user","content":"hi"},{"role":"assistant","content":"A"},'
+        b'{"role":"user","content":"hi"},{"role":"assistant","content":"A"},{"role":"developer","content":{"a":[1]}}]}',
+        jsonl.line(exchange.document("x", "t", [
+            {"id": "03jrq2tcl18qk2nxfr9wpzdna", "role": "user", "content": "Hello", "head": "home"},
+            {"id": "03jrq2tcl18qk2nxfr9wpzdnb", "role": "assistant", "continues": ["03jrq2tcl18qk2nxfr9wpzdna"],
+             "content": [{"type": "text", "text": "Hi"}, {"type": "tool_use", "id": "c", "name": "x", "input": {}}]},
+        ], [{"type": "bookmark", "name": "home", "target": "03jrq2tcl18qk2nxfr9wpzdna"}], {"ab" * 32: "aGk="})),
+    ],
 }  # fmt: skip
 
 WORDS = {
@@ -201,6 +231,8 @@ WORDS = {
     "words": b"uci set |uci add |'|\"|\\|$(|`|;|&&|\n|\0|#|=|.|@a[-1]|\xe2\x80\xae| -q |{|}|root@x:~# ".split(b"|"),
     "fences": b"```|~~~|````sh\n|```\n|uci set a.b.c=1\n|uci show |service x restart|if |fi\n|{\n|}\n|<<X\n|X\n"
     b"|'|\"|\\\n|# |$ |root@x:~# |> |- |1. |markdown\n|&&|; |sudo |\t|\r\n|\0|opkg install x|reload_config".split(b"|"),
+    "import": b'"|{|}|[|]|,|"role":|"user"|"assistant"|"tool"|"content":|"messages":|"foreign_role":'
+    b'|"continues":|null|"taint":[]|"error":{}|"type":"thinking"|"type":"tool_result"|\\n|```|9|[]'.split(b"|"),
     "approval": [HASH.encode(), HASH[:8].encode(), b"owner", b"\n", b"\0", "\u00df".encode(), "\u2170".encode()],
     "json": [
         *b'{|}|[|]|"|:|,|\\u0000|\\ud800|1e999|NaN|-0|null|true|"role":"owner"|\xff'.split(b"|"),
