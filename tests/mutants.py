@@ -326,7 +326,7 @@ MUTANTS = (
         "oasis/change/policy.py",
         "return not is_whole and catalogue.is_code(",
         "return False and catalogue.is_code(",
-        ("tests/change/test_plan.py",),
+        ("tests/change/test_policy.py",),
     ),
     (
         "services: some are the owner's and the boot's",

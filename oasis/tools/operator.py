@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 SUMMARY_CHARS = 200
+# Of a change's words in the result: what was done must not be told as a failure for being long.
+_TOLD_CHARS = 6000
 
 
 class Workshop:
@@ -204,10 +206,22 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
 
 
 def _told(plan: Plan, status: str) -> dict[str, Any]:
-    result = {"status": status, "summary": plan["summary"], "words": plan["words"], "services": []}
+    result = {"status": status, "summary": plan["summary"], "words": _first(plan["words"]), "services": []}
     if plan["untrusted"]:
         result["untrusted"] = sorted(set(plan["untrusted"]))
     return result
+
+
+def _first(words: list[str]) -> list[str]:
+    """Return as many sentences as a model reads, the last one telling how many are left out."""
+    left = _TOLD_CHARS
+    found: list[str] = []
+    for word in words:
+        left -= len(word)
+        if left < 0:
+            return [*found, "and %d more" % (len(words) - len(found))]
+        found.append(word)
+    return found
 
 
 def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:

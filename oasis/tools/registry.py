@@ -10,6 +10,7 @@ whose under the key "untrusted", which marks it for the model and taints the sto
 
 from __future__ import annotations
 
+from oasis.change.redact import walk
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, ToolError
 from oasis.tools import configure, read_config, service, status, undo
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # What one result may cost of a small model's context.
 RESULT_BYTES = 16 * 1024
+# Of each text in an error: it may repeat what it was called with.
+ERROR_CHARS = 2000
 
 _TYPES = {
     "string": str,
@@ -62,7 +65,10 @@ class Registry:
         except OasisError as error:
             from oasis.change import typed  # an idle daemon does without
 
-            told = operator.masked(typed.hide(clean.value({"error": error.as_dict()})))
+            # Masked whole, then cut: half a secret would pass.
+            told = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _cut)
+            if len(jsonl.dumps(told)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
+                told = {"error": {key: told["error"][key] for key in ("code", "message", "hint")}}
             if error.untrusted:
                 told = {**told, "untrusted": list(error.untrusted)}
             return jsonl.dumps(told), True, list(error.untrusted)
@@ -75,6 +81,10 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
     for key, item in arguments.items():
         if (name, key) != ("configure", "commands"):
             placeholders.refuse(item, "%s.%s" % (name, key))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…"
 
 
 def _text(result: dict[str, Any]) -> str:

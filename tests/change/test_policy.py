@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from oasis.change import entries
+from oasis.change import difference, entries
 from oasis.change.policy import Policy
 from oasis.uci import model
 from tests.daemon import REPOSITORY
@@ -119,3 +119,11 @@ def test_a_service_that_only_the_owner_or_the_boot_starts_is_forbidden(name):
 def test_a_service_that_nobody_knows_is_not_restarted_without_the_owner():
     assert Policy().judge_service("some-package")[0] == "risky"
     assert Policy().judge_service("dnsmasq") == ("low", [])
+
+
+def test_an_option_taken_from_a_section_that_runs_code_counts_as_code_unless_all_of_it_goes():
+    whole = b"config include 'hook'\n\toption path '/etc/hook.sh'\n\toption enabled '0'\n"
+    before = model.parse(whole, "firewall")
+    on, gone = model.parse(whole.replace(b"\toption enabled '0'\n", b""), "firewall"), model.parse(b"", "firewall")
+    assert Policy().code(difference.compare(before, on, "firewall")) == ["firewall.hook.enabled"]
+    assert Policy().code(difference.compare(before, gone, "firewall")) == []
