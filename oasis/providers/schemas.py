@@ -237,9 +237,8 @@ def _whole_limits(flat: Dict) -> Dict:
 
 def _items(flat: Dict) -> object:
     """Return what the entries of an array are; those of a tuple are any of its places."""
-    given = flat.get("items")
-    places = given if isinstance(given, list) else _list(flat.get("prefixItems"))
-    return {"anyOf": places} if places else given
+    places = _list(flat.get("prefixItems"))
+    return {"anyOf": places} if places else flat.get("items")
 
 
 # Strict modes
