@@ -145,9 +145,10 @@ class Decoder(decoding.Decoder):
 
     def _more(self, delta: Dict) -> list[events.Event]:
         kind = delta.get("type")
-        piece = delta.get("partial_json" if kind == "input_json_delta" else "signature")
-        if kind in ("input_json_delta", "signature_delta"):
-            self._pieces.append(piece if isinstance(piece, str) else "")
+        if kind == "input_json_delta" and isinstance(delta.get("partial_json"), str):
+            self._pieces.append(str(delta["partial_json"]))
+        if kind == "signature_delta" and isinstance(delta.get("signature"), str):
+            self._pieces = [str(delta["signature"])]  # whole each time
         if kind == "text_delta":
             return self._said("text", delta.get("text"))
         return self._said("thinking", delta.get("thinking")) if kind == "thinking_delta" else []

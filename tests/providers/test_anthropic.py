@@ -403,8 +403,7 @@ PING = event("ping")
 THOUGHT = [
     {"type": "thinking_delta", "thinking": "Let me "},
     {"type": "thinking_delta", "thinking": "löok."},
-    {"type": "signature_delta", "signature": "EqQB"},
-    {"type": "signature_delta", "signature": "CgIY=="},
+    {"type": "signature_delta", "signature": "EqQBCgIY=="},
 ]
 WHOLE_TURN = b"".join([
     start(), PING,
