@@ -42,7 +42,7 @@ from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.lineserver import LineServer
 from oasis.system.root import Root
-from oasis.system.ubus import Ubus
+from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop
 from oasis.tools.registry import Registry
@@ -139,7 +139,7 @@ class Daemon:
             self._unconfined,
         )  # fmt: skip
         journal = Journal(files, root.state_folder, _free_bytes)
-        self._ubus = ubus = Ubus(self._executor, root.program("ubus"))
+        self._ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket))
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         transaction = Transaction(
             root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,

@@ -104,6 +104,11 @@ class Root:
         return self.path("/etc/oasis")
 
     @property
+    def bus_socket(self) -> str:
+        """Where ubusd listens."""
+        return self.path("/var/run/ubus/ubus.sock")
+
+    @property
     def socket(self) -> str:
         return self.run_folder + "/oasis.sock"
 

@@ -1,17 +1,23 @@
-"""Calls to other objects of the bus, through the `ubus` program.
+"""Calls to other objects of the bus: over its socket where there is one, else through the `ubus` program.
 
+The socket (buswire.py) starts no process and shows nobody the arguments; the program is for hosts without it.
 `-S` is used because only then the exit status is the plain ubus status and a failure does not echo its arguments.
 Source: ubus's own cli.c and the recorded behaviour of 24.10 (a reply without data is status 0 and empty output).
 """
+
+import _socket
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError, ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oasis.system.executor import Executor
 
 _TIMEOUT_S = 10
+_TIMED_OUT = 7
 _WORDS = {
     1: "invalid command",
     2: "invalid argument",
@@ -29,18 +35,36 @@ _WORDS = {
 
 
 class Ubus:
-    """The bus as seen through one program; `program` is "" where the host has none."""
+    """The bus; `program` is "" where the host has none.
 
-    def __init__(self, executor: "Executor", program: str) -> None:
+    `connect(timeout_s)` opens the bus's socket (see `opener`): OSError where there is none.
+    """
+
+    def __init__(
+        self, executor: "Executor", program: str, connect: "Callable[[float], _socket.socket] | None" = None
+    ) -> None:
         self._executor = executor
         self._program = program
+        self._connect = connect
 
     def call(self, name: str, method: str, arguments: "dict[str, object] | None" = None) -> "dict[str, object] | None":
         """Call `method` of object `name`; return its reply, None when it has no data.
 
-        Arguments stand in the process list for a moment: never call this with a secret.
+        The program's arguments stand in the process list for a moment: never call this with a secret.
         Raises: ToolError naming object and method.
         """
+        try:
+            connection = self._connect(_TIMEOUT_S) if self._connect else None
+        except OSError:
+            connection = None
+        if connection is None:
+            return self._run(name, method, arguments)
+        try:
+            return _ask(connection, name, method, arguments or {})
+        finally:
+            connection.close()
+
+    def _run(self, name: str, method: str, arguments: "dict[str, object] | None") -> "dict[str, object] | None":
         if not self._program:
             raise ToolError("there is no ubus on this host", "on a router it is part of the system")
         words = [self._program, "-S", "-t", str(_TIMEOUT_S), "call", name, method]
@@ -48,7 +72,7 @@ class Ubus:
             words.append(jsonl.dumps(arguments))
         status, out, _ = self._executor.run(words, timeout_s=_TIMEOUT_S + 5)
         if status:
-            raise ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
+            raise _failure(name, method, status)
         if not out.strip():
             return None
         try:
@@ -56,3 +80,39 @@ class Ubus:
         except SchemaError as error:
             raise ToolError("ubus call %s %s answered with %s" % (name, method, error.message))
         return reply if isinstance(reply, dict) else None
+
+
+def opener(path: str) -> "Callable[[float], _socket.socket]":
+    """Return what opens the bus's socket at a path."""
+
+    def connect(timeout_s: float) -> "_socket.socket":
+        # What `socket` would do, without what that imports; it closes itself on exec as well.
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(path)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    return connect
+
+
+def _ask(
+    connection: "_socket.socket", name: str, method: str, arguments: "dict[str, object]"
+) -> "dict[str, object] | None":
+    from oasis.system import buswire  # an idle daemon does without
+
+    try:
+        return buswire.call(connection, name, method, arguments)
+    except buswire.Failed as error:
+        raise _failure(name, method, error.status)
+    except TimeoutError:
+        raise _failure(name, method, _TIMED_OUT)
+    except OSError as error:
+        raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
+
+
+def _failure(name: str, method: str, status: int) -> ToolError:
+    return ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))

@@ -12,7 +12,9 @@ import time
 from measure import BARE, seconds
 
 from oasis.change.commands import parse
+from oasis.system.ubus import Ubus
 from oasis.uci import model
+from oasis.uci.cursor import Cursor, open_cursor
 from tests.change.kit import Kit
 from tests.daemon import Daemon, copy_root, start_daemon
 
@@ -161,19 +163,42 @@ class Counting:
 
 
 class CountingKit(Kit):
-    """A kit that counts processes."""
+    """A kit that counts processes.
+
+    The stand-in for the bus is a program and is not counted: on a router the bus is asked over its socket.
+    """
 
     def programs(self, executor: object) -> Counting:
+        self.bus = Ubus(executor, self.root.program("ubus")).call
         return Counting(executor)
 
 
+class ProgramKit(CountingKit):
+    """One that writes with the program `uci`."""
+
+    def cursor(self) -> Cursor:
+        return open_cursor(self.root.confdir, self.root.run_folder + "/uci", "program", self._uci, shutil.which("uci"))
+
+    def _uci(self, argv: list[str], stdin: bytes | None = None) -> tuple[int, bytes, bytes]:
+        self.executor.started.append(" ".join(argv))
+        done = subprocess.run(argv, input=stdin or b"", capture_output=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+
 def _change(bench: object, folder: str, bare_ms: float) -> None:
-    kit = CountingKit(folder + "/change", approval="none")
+    _applied(bench, CountingKit(folder + "/change", approval="none"), bare_ms, "")
+    if shutil.which("uci"):
+        _applied(bench, ProgramKit(folder + "/change-by-uci", approval="none"), bare_ms, ", by the program uci")
+    else:
+        bench.notes.append("uci is not installed: processes are those of a change that is written without it")
+
+
+def _applied(bench: object, kit: CountingKit, bare_ms: float, how: str) -> None:
     operations = parse(fifty(0))[0]
     if len(operations) != OPERATIONS:
         raise AssertionError("these are not 50 operations")
     planned = best_s(lambda: kit.planner.propose(parse(fifty(0))[0], "run1", "chat1", "bench"), 10)
-    bench.row(f"parse, plan and check {OPERATIONS} operations", planned * 1000, bare_ms, "bare start", "ms")
+    bench.row(f"parse, plan and check {OPERATIONS} operations{how}", planned * 1000, bare_ms, "bare start", "ms")
     for what, text in (("leases", fifty(0)), ("firewall rules", rules())):
         plan = kit.plan(text)
         kit.executor.started.clear()
@@ -184,7 +209,7 @@ def _change(bench: object, folder: str, bare_ms: float) -> None:
             kit.transaction.confirm(record["id"])
         allowed = PROCESSES + len(plan["services"])
         of = f"{PROCESSES}, and one for each service"
-        about = f"{OPERATIONS} operations, {what}: "
+        about = f"{OPERATIONS} operations, {what}{how}: "
         bench.row(about + "processes started", len(kit.executor.started), allowed, of, "", 1.0)
         bench.row(about + "apply, services (stand-ins) counted", passed * 1000, bare_ms, "bare start", "ms")
     kit.transaction.stop()
