@@ -35,6 +35,7 @@ _TARGETS = {
     "policy": ("mwan3", "policy", ""),
 }
 _VALUE_CHARS = 100  # of a bad value, in a message: enough to know it again
+_HINTED = 20  # findings for which the nearest names are looked for; whoever is wrong more often guesses
 # names that mean something without a section
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
@@ -67,7 +68,7 @@ class _Review:
         """Check one operation and follow it."""
         package = str(operation["package"])
         if not types(package):
-            hint = spelling.hint(package, packages())
+            hint = self._near(package, packages())
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
@@ -155,7 +156,7 @@ class _Review:
         found = self._draft.find(package, wanted)
         if not found:
             names = [name for name in self._draft.sections(package) if " " not in name]
-            hint = spelling.hint(wanted, names) if "@" not in wanted else "read the package first"
+            hint = self._near(wanted, names) if "@" not in wanted else "read the package first"
             text = f"there is no section {wanted!r} in {package}"
             self._say(number, operation, "missing_reference", text, hint)
         return found
@@ -165,7 +166,7 @@ class _Review:
         if section_type(package, type_) is not None:
             return True
         text = f"{package} has no section type {type_!r} that Oasis knows"
-        self._say(number, operation, "unknown_type", text, spelling.hint(type_, list(types(package))))
+        self._say(number, operation, "unknown_type", text, self._near(type_, list(types(package))))
         return False
 
     def _check_new(self, number: int, operation: dict[str, object], type_: str) -> bool:
@@ -184,7 +185,7 @@ class _Review:
                 text = f"sections of type {type_} in {package} have no option {name!r}"
                 meant = known_as(package, type_, name)
                 hint = "did you mean " + " or ".join(meant) if meant else ""
-                hint = hint or spelling.hint(name, option_names(package, type_))
+                hint = hint or self._near(name, option_names(package, type_))
                 self._say(number, operation, "unknown_option", text, hint)
             return None
         if entry.get("mark") == "exec":
@@ -231,7 +232,7 @@ class _Review:
             names = self._names(ref, False)
             if names and value not in names and value != "*":
                 text = f"{where} names the {ref} {value!r}, which does not exist"
-                self._add(number, "missing_reference", where, text, spelling.hint(value, names))
+                self._add(number, "missing_reference", where, text, self._near(value, names))
 
     def check_left_behind(self) -> None:
         """Check that nothing names what the operations removed or renamed."""
@@ -260,6 +261,9 @@ class _Review:
                 for option_, text, hint in dependencies.missing(package, self._draft.earlier(package, name), section):
                     where = f"{package}.{self._draft.shown(package, name)}.{option_}"
                     self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
+
+    def _near(self, word: str, names: list[str]) -> str:
+        return spelling.hint(word, names) if len(self.findings) < _HINTED else ""
 
     def _names(self, ref: str, is_before: bool) -> list[str]:
         if ref not in _TARGETS:

@@ -73,8 +73,10 @@ _OPENS = re.compile(
     r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:if|for|while|until|case|select)\b|(?:^|[ \t)])\{[ \t]*$"
 )
 _CLOSES = re.compile(r"(?:^|[;&|])[ \t]*(?:fi|done|esac)\b|^[ \t]*\}")
+# Bounded, or a line of nothing but `uci -uci -uci` is read as often as it has words.
 _WRITES = re.compile(
-    r"\buci\b(?:[ \t]+-\S+)*[ \t\\\n]+(?:set|add|add_list|del_list|delete|del|rename|reorder|batch|import|revert)\b"
+    r"\buci\b(?:[ \t]{1,9}-\S{1,32}){0,8}[ \t\\\n]{1,99}"
+    r"(?:set|add|add_list|del_list|delete|del|rename|reorder|batch|import|revert)\b"
     r"|\A(?:set|add_list|del_list|delete|del|rename|reorder)[ \t]"
 )
 

@@ -401,3 +401,9 @@ def test_importing_reads_nothing_and_maps_no_library_of_its_own():
     code += " print(len(entries._cache), 'ipaddress' in m, 'difflib' in m, 'typing' in m)"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=TOP, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["0", "False", "False", "False"], done.stderr
+
+
+def test_nearest_names_are_looked_for_in_the_first_findings_alone():
+    lines = ["set network.lan.prot%03d=1" % number for number in range(60)]
+    found = check(*lines)
+    assert len(found) == 60 and found[0]["hint"] and not found[-1]["hint"]

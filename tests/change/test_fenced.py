@@ -134,3 +134,15 @@ def test_huge_answers_are_read_in_time(text):
     for item in read(text):
         assert len(item["command"]) <= fenced.SHOWN_CHARS or item["kind"] == "change"
     assert time.process_time() - begun_s < 5
+
+
+@pytest.mark.parametrize("line", ["uci" + " -uci" * 20000 + " |", "uci set " * 10000 + "|", "uci" + " " * 90000 + "|"])
+def test_a_line_made_to_cost_is_read_at_once(line):
+    start = time.process_time()
+    assert fenced.read("```sh\n%s\n```" % line)[0]["kind"] == "refused"
+    assert time.process_time() - start < 2
+
+
+def test_a_write_that_is_refused_stops_with_options_and_blanks_before_its_verb():
+    for text in ("uci -q -X   set a.b.c=$(x)", "uci \\\n set a.b.c=`x`", "sudo uci  -q batch <<EOF\nEOF"):
+        assert fenced.read("```sh\n%s\n```" % text)[0]["stops"]
