@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from oasis.offline.addresses import is_host, parse_ipv4
-from oasis.offline.tokens import Token
+from oasis.offline.tokens import SECRET, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ def _ssid(text: str, is_quoted: bool, world: World) -> str:
 
 
 def _key(text: str, is_quoted: bool, world: World) -> str:
+    if SECRET.fullmatch(text):
+        return text  # what it stands for is judged where it is put in its place
     if not is_quoted:
         text = _without_stop(text, world, "note_stop_key")
         if re.search(r"\s", text):

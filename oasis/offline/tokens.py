@@ -25,6 +25,8 @@ _QUOTES = (
     ("「", "」"),
     ("『", "』"),
 )
+# What stands for a secret (change/placeholders.py) is a value with its marks; without them it is a text of its own.
+SECRET = re.compile("«secret:[0-9a-f]+»")
 _LEADING = "([{<¿¡"
 _TRAILING = ".,;:!?)]}>…。、！？，；："
 
@@ -50,7 +52,7 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
     while at < len(text):
         quoted = _quoted(text, at)
         if quoted:
-            at = quoted.end + 1
+            at = quoted.end + (quoted.start - quoted.raw_start)  # behind the closing mark, when marks are left out
             tail = re.match("[" + re.escape(_TRAILING) + "]*", text[at:])
             quoted.tail = tail.group() if tail else ""
             at += len(quoted.tail)
@@ -87,6 +89,9 @@ def normal(word: str, fold: dict[str, str]) -> str:
 def _quoted(text: str, at: int) -> Token | None:
     if at and not text[at - 1].isspace() and text[at - 1] not in _LEADING + ":=" and ord(text[at - 1]) < 0x3000:
         return None
+    secret = SECRET.match(text, at)
+    if secret:
+        return Token("", at, at, secret.end(), "", True)
     pairs = [*_QUOTES, ("'", "'")]
     for opening, closing in pairs:
         if not text.startswith(opening, at):

@@ -11,6 +11,7 @@ KEYS = {
     "wireless.default_radio1.encryption": "psk2",
     "wireless.default_radio1.key": "hunter2hunter",
 }
+ENTERED = {path: value.replace("hunter2hunter", "«secret:0a1b2c3d»") for path, value in KEYS.items()}
 SSIDS = {"wireless.default_radio0.ssid": "Attic", "wireless.default_radio1.ssid": "Attic"}
 ON = {"wireless.radio0.disabled": "0", "wireless.radio1.disabled": "0"}
 OFF = {"wireless.radio0.disabled": "1", "wireless.radio1.disabled": "1"}
@@ -149,6 +150,9 @@ STOCK = {
     "the password for the wifi should be hunter2hunter": KEYS,
     "change the wifi password from the-old-key to hunter2hunter": KEYS,
     "set the wifi password to hunter2hunter.": KEYS,
+    "set the wifi password to «secret:0a1b2c3d»": ENTERED,
+    "use «secret:0a1b2c3d» as the wifi password, please": ENTERED,
+    "set the wifi password to «hunter2hunter»": KEYS,
     "set the wifi password to hunter2hunter!": key("hunter2hunter!"),
     "chagne wfi pasword to hunter2hunter": KEYS,
     "set the wifi pasword to hunter2hunter": KEYS,
