@@ -57,13 +57,7 @@ class Draft:
 
     def find(self, package: str, section: str) -> str:
         """Return the name of a section given by name or as @type[index], "" when it is not there."""
-        found = self.sections(package)
-        indexed = _INDEXED.match(section)
-        if indexed is None:
-            return section if section in found else ""
-        names = [name for name in found if found[name][".type"] == indexed.group(1)]
-        at = int(indexed.group(2))
-        return names[at] if -len(names) <= at < len(names) else ""
+        return find(self.sections(package), section)
 
     def create(self, package: str, name: str, type_: str) -> None:
         """Create a named section, or give an existing one another type."""
@@ -112,6 +106,16 @@ class Draft:
         names = [name for name in self.sections(package) if name != section]
         names.insert(index, section)
         self._now[package] = {name: self._now[package][name] for name in names}
+
+
+def find(sections: dict[str, dict[str, object]], wanted: str) -> str:
+    """Return the name of the section that a name or @type[index], negative from the end, means; "" for none."""
+    indexed = _INDEXED.match(wanted)
+    if indexed is None:
+        return wanted if wanted in sections else ""
+    names = [name for name in sections if sections[name].get(".type") == indexed.group(1)]
+    at = int(indexed.group(2))
+    return names[at] if -len(names) <= at < len(names) else ""
 
 
 def _items(value: object) -> list[object]:

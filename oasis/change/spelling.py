@@ -24,6 +24,12 @@ def nearest(word: str, names: list[str]) -> list[str]:
     return [name for _, name in sorted(ranked)[:_SHOWN]]
 
 
+def closest(word: str, names: list[str]) -> list[str]:
+    """Return the three names nearest to a word, however far they are."""
+    lower = word[:_LETTERS].lower()
+    return sorted(names, key=lambda name: (_distance(lower, name.lower()), name))[:_SHOWN]
+
+
 def hint(word: str, names: list[str]) -> str:
     """Return a sentence with the nearest names, or with all of them when they are few."""
     near = nearest(word, names)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import foreign, secrets
+from oasis.change import foreign, secrets, spelling
+from oasis.change.draft import find
 from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.tools.facts import Facts
@@ -32,8 +33,6 @@ SPEC: dict[str, object] = {
     },
 }
 
-NEAREST = 3  # names offered after a wrong one
-NAME_LIMIT = 64  # characters compared; bounds the cost of a hostile name
 _OWN = "oasis"
 _USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 _ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
@@ -56,8 +55,8 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
     sections = facts.config(package)
     wanted = input.get("section")
     if wanted:
-        name = find_section(sections, str(wanted))
-        if name is None:
+        name = find(sections, str(wanted))
+        if not name:
             raise ToolError(
                 f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
             )
@@ -70,16 +69,6 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         for label in foreign.options(package, name, str(one.get(".type", "")), one).values()
     }
     return {**answer, "untrusted": sorted(untrusted)} if untrusted else answer
-
-
-def find_section(sections: dict[str, dict[str, object]], wanted: str) -> str | None:
-    """Return the name of the section `wanted` means: a name or @type[index], negative from the end."""
-    match = re.match(r"@([A-Za-z0-9_-]+)\[(-?[0-9]{1,5})\]\Z", wanted)
-    if not match:
-        return wanted if wanted in sections else None
-    names = [name for name, section in sections.items() if section.get(".type") == match.group(1)]
-    index = int(match.group(2))
-    return names[index] if -len(names) <= index < len(names) else None
 
 
 def _shown(package: str, name: str, section: dict[str, object], facts: Facts) -> dict[str, object]:
@@ -117,15 +106,4 @@ def _near_section(sections: dict[str, dict[str, object]], wanted: str) -> str:
 
 
 def _nearest(wanted: str, names: list[str]) -> str:
-    return (
-        ", ".join(sorted(names, key=lambda name: (_distance(wanted.lower(), name.lower()), name))[:NEAREST]) or "none"
-    )
-
-
-def _distance(left: str, right: str) -> int:
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left[:NAME_LIMIT], 1):
-        previous, row[0] = row[0], i
-        for j, b in enumerate(right, 1):
-            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (a != b))
-    return row[-1]
+    return ", ".join(spelling.closest(wanted, names)) or "none"
