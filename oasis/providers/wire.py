@@ -10,7 +10,8 @@ from oasis.providers import faults
 Options = dict[str, object]
 Request = dict[str, object]
 
-# Tokens to think with, and the level that services know instead.
+# Levels of thinking, least first; tokens to think with, and the level that services know instead.
+_LEVELS = ("none", "minimal", "low", "default", "medium", "high", "xhigh", "max")
 _EFFORTS = (("none", 0), ("low", 2048), ("medium", 8192))
 
 _CLASSES = {"authentication": AuthenticationError, "rate_limit": RateLimitError}
@@ -65,14 +66,21 @@ def takes_of(options: Options) -> tuple[str, ...]:
 
 
 def effort_of(options: Options) -> str:
-    """Return how much to think: none, low, medium or high; empty when nothing was said of it.
+    """Return how much to think, as a level that the model knows; empty when nothing was said of it.
 
     options["thinking"] is off, adaptive, one of the levels, or a number of tokens.
     """
     wished = options.get("thinking")
+    if wished is None or wished == "adaptive":
+        return ""
+    level = "none" if wished == "off" else str(wished)
     if isinstance(wished, int):
-        return next((level for level, tokens in _EFFORTS if wished <= tokens), "high")
-    return {"off": "none", "adaptive": ""}.get(str(wished), str(wished)) if wished else ""
+        level = next((name for name, tokens in _EFFORTS if wished <= tokens), "high")
+    known = rule_of(options).get("levels")
+    if not isinstance(known, list) or level in known or level not in _LEVELS:
+        return level
+    more = _LEVELS[_LEVELS.index(level) :]
+    return str(next((name for name in more if name in known), known[-1]))
 
 
 def search_of(options: Options) -> dict[str, object]:
