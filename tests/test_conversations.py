@@ -408,6 +408,30 @@ def test_the_chats_of_the_oasis_before_are_taken_over_once(talk):
     assert os.path.exists(here.root + "/etc/oasis/chat_data/chat-1000000003"), "what cannot be read stays"
 
 
+# What is kept of a turn
+
+
+def test_a_turn_keeps_its_calls_plans_decisions_usage_and_how_it_ended(talk):
+    here = talk()
+    rename = [("configure", {"commands": ["uci set system.@system[0].hostname=attic"], "summary": "rename"})]
+    chat, _, _ = here.say("call it attic", rename, "Done.")
+    loaded = here.load(chat)["messages"]
+    result = json.loads(loaded[2]["content"][0]["content"][0]["text"])
+    audit = here.daemon.call("audit.list")["lines"]
+    assert result["approval"] == "automatic" and result["plan"] in json.dumps(audit) and result["change"]
+    wifi = [("configure", {"commands": ["uci set wireless.radio0.channel=11"]})]
+    here.model.script = [wifi, "As you like."]
+    started = here.daemon.call("run.start", message="channel 11", chat=chat)
+    plan = of_type(follow(here.daemon, started, until=("plan",)), "plan")[0]["plan"]
+    here.daemon.call("plan.decline", plan=plan["id"], reason="not now")
+    follow(here.daemon, started)
+    declined = json.loads(here.load(chat)["messages"][-2]["content"][0]["content"][0]["text"])
+    assert (declined["status"], declined["plan"], declined["reason"]) == ("declined", plan["id"], "not now")
+    here.say("fails", (400, "broken"), chat=chat)
+    ending = here.load(chat)["messages"][-1]
+    assert ending["error"]["message"] and ending["stop_reason"] == "error" and ending["model"] == "scripted"
+
+
 # Titles, summaries, limits
 
 

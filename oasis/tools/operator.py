@@ -1,8 +1,9 @@
 """Carry out what a tool wants changed: plan, show, wait for the owner, apply, tell what happened.
 
 One Operator serves one run. What it returns goes to the model as the tool's result:
-    {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm", "summary",
-     "words": [...], "services": [...], "change"?, "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
+    {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm",
+     "plan"?: id, "approval"?: "approved" | "automatic", "summary", "words": [...], "services": [...], "change"?,
+     "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
 A failure is an OasisError of the change package: nothing was changed, or all is put back.
 """
 
@@ -194,7 +195,7 @@ class Operator:
         self._flush()
         self._shop.audit.write(decision, plan, words)
         record = self._shop.transaction.apply(plan, self._message)
-        return _outcome(plan, record)
+        return _outcome(plan, record, decision)
 
 
 def _new_secrets(operations: list[Operation]) -> list[str]:
@@ -206,7 +207,9 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
 
 
 def _told(plan: Plan, status: str) -> dict[str, Any]:
-    result = {"status": status, "summary": plan["summary"], "words": _first(plan["words"]), "services": []}
+    # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
+    result = {"status": status, "plan": plan["id"], "summary": plan["summary"]}
+    result.update(words=_first(plan["words"]), services=[])
     if plan["untrusted"]:
         result["untrusted"] = sorted(set(plan["untrusted"]))
     return result
@@ -231,8 +234,8 @@ def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:
     return result
 
 
-def _outcome(plan: Plan, record: Record) -> dict[str, Any]:
-    result = {**_told(plan, "applied"), "change": record["id"]}
+def _outcome(plan: Plan, record: Record, decision: str) -> dict[str, Any]:
+    result = {**_told(plan, "applied"), "approval": decision, "change": record["id"]}
     result["services"] = ["%s %s" % (item["name"], item["action"]) for item in record["services"]]
     if record["state"] == "applied":
         result["status"] = "waiting_confirm"
