@@ -4,8 +4,18 @@ import json
 
 import pytest
 
+from oasis.errors import SettingsError, UsageError
 from oasis.providers import ollama
-from tests.providers.recordings import JSON, at_every_cut, calls_of, decode, error_of, options, text_of
+from tests.providers.recordings import (
+    JSON,
+    at_every_cut,
+    calls_of,
+    cut_off_everywhere,
+    decode,
+    error_of,
+    options,
+    text_of,
+)
 
 NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -52,6 +62,56 @@ def test_limits_are_options_and_the_context_is_never_left_to_the_server():
     assert body["options"] == {"num_ctx": 8192, "num_predict": 99, "temperature": 0.5}
     assert body["keep_alive"] == "1h" and "max_tokens" not in body and "tool_choice" not in body
     assert body_of([])["options"] == {"num_ctx": 16384}
+
+
+def test_images_are_bare_and_files_of_text_stand_before_the_words():
+    image = {"type": "image", "media_type": "image/png", "sha256": "0", "data": "aGk="}
+    words = {"type": "document", "media_type": "text/plain", "sha256": "0", "name": "c.txt", "data": "aGk="}
+    chat = [{"role": "user", "content": [{"type": "text", "text": "look"}, image, words]}]
+    assert body_of(chat)["messages"] == [{"role": "user", "content": "c.txt:\n\nhi\n\nlook", "images": ["aGk="]}]
+
+
+def test_a_pdf_is_refused_where_it_is_new_and_told_of_where_it_is_old():
+    pdf = {"type": "document", "media_type": "application/pdf", "sha256": "0", "name": "b.pdf", "data": "aGk="}
+    chat = [{"role": "user", "content": [pdf]}]
+    with pytest.raises(UsageError, match=r"Ollama cannot read b\.pdf \(application/pdf\)"):
+        body_of(chat)
+    later = body_of([*chat, {"role": "assistant", "content": "no"}, {"role": "user", "content": "why?"}])
+    assert "cannot read application/pdf" in later["messages"][0]["content"]
+
+
+def test_a_search_is_a_clear_error():
+    with pytest.raises(SettingsError, match="search is not offered by m-1 of Ollama"):
+        body_of([], search=True)
+
+
+@pytest.mark.parametrize(
+    ("choice", "offered"),
+    [
+        ("auto", ["a", "b"]),
+        ("required", ["a", "b"]),
+        ("none", None),
+        ({"name": "b"}, ["b"]),
+        ({"name": "c"}, ["a", "b"]),
+    ],
+)
+def test_the_choice_is_said_by_what_is_offered(choice, offered):
+    body = body_of([], [{"name": "a"}, {"name": "b"}], tool_choice=choice)
+    found = [tool["function"]["name"] for tool in body["tools"]] if "tools" in body else None
+    assert found == offered and "tool_choice" not in body
+
+
+def test_thinking_is_a_level_only_for_the_models_that_know_levels():
+    assert [body_of([], thinking=wished).get("think") for wished in ("off", "low", 9000, "adaptive", None)] == [
+        False, True, True, None, None,
+    ]  # fmt: skip
+    assert body_of([], model="gpt-oss:20b", thinking="low")["think"] == "low"
+    assert body_of([], model="gpt-oss:20b", thinking="off")["think"] is False
+
+
+def test_an_answer_that_breaks_off_anywhere_has_no_call():
+    made = [{"function": {"name": "status", "arguments": {"what": "x"}}}]
+    cut_off_everywhere(said("Grüße", thinking="hm") + said(tool_calls=made) + END, profile="ollama")
 
 
 def test_a_tool_without_usable_schema_gets_the_empty_one():
