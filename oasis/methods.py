@@ -214,9 +214,7 @@ class Methods:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat}
 
-    def chat_summarise(
-        self, role: dict[str, object], id: str, head: str = "", service: str = ""
-    ) -> dict[str, object]:
+    def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
         run = self._exchanges.summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
@@ -330,7 +328,12 @@ class Methods:
         return {"item": self._chats.items()}
 
     def chat_search(self, role: dict[str, object], text: str, limit: int = 0) -> dict[str, object]:
-        return self._chats.search(text, limit)
+        reply = self._chats.search(text, limit)
+        items = {item["id"]: item for item in self._chats.items()}
+        found = [one for one in reply.pop("results") if one["chat"] in items]  # another one was deleted meanwhile
+        for one in found:
+            one.update({key: items[one["chat"]][key] for key in ("title", "archived")})
+        return {"found": found, **reply}
 
     def chat_rename(self, role: dict[str, object], id: str, title: str) -> dict[str, object]:
         self._runs.alone(id, lambda: self._chats.rename(id, title))

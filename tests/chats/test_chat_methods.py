@@ -73,13 +73,14 @@ def test_a_chat_is_renamed_searched_archived_forgotten_and_deleted(talk):
     chat, _ = talk.say("what can you do about bananas?")
     assert talk("chat.rename", id=chat, title="All  about fruit") == {"status": "OK"}
     assert talk.item(chat)["title"] == "All  about fruit"
-    [result] = talk("chat.search", VIEWER, text="BANANAS")["results"]
+    [result] = talk("chat.search", VIEWER, text="BANANAS")["found"]
     assert result["chat"] == chat and "bananas" in result["snippet"]
+    assert result["title"] == "All  about fruit" and not result["archived"]
     talk("chat.archive", id=chat)
     assert talk.item(chat)["archived"]
-    assert talk("chat.search", text="bananas")["results"] == [result]
+    assert talk("chat.search", text="bananas")["found"] == [{**result, "archived": True}]
     assert talk("chat.forget", message=result["message"]) == {"status": "OK", "chat": chat}
-    assert talk("chat.search", text="bananas")["results"] == []
+    assert talk("chat.search", text="bananas")["found"] == []
     talk("chat.archive", id=chat, archived=False)
     _, events = talk.say("help", chat=chat)
     assert events[-1]["state"] == "done" and talk.item(chat)["exchanges"] == 2
