@@ -113,7 +113,7 @@ class Asking:
             "base_url": service["base_url"],
             "key": self._settings.key(str(service["identifier"])),
             "model": service["model"],
-            "options": {"stream": True},
+            "options": {"stream": True, **service["options"]},
             "messages": sent,
             "tools": tools,
         }

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import os
 
-from oasis import providers
+from oasis import providers, sections
 from oasis.core import jsonl
 from oasis.errors import SchemaError, SettingsError
+from oasis.sections import OFFLINE_SERVICE
 from oasis.uci import model
 
 if False:  # annotations only
-    from oasis.core.shapes import Any
+    from oasis.core.shapes import Any, Callable
     from oasis.system.files import Files
     from oasis.system.root import Root
 
 PACKAGE = "oasis"
-OFFLINE = "offline"
-TOOL_MODES = ("auto", "none")
+OFFLINE = sections.OFFLINE
+# The alias whose services stand in for the active one.
+STAND_INS = "chat"
 _KEY_BYTES = 32
 
 
@@ -67,32 +69,64 @@ class Settings:
     def services(self) -> list[dict[str, Any]]:
         """Return the model services, the active one first.
 
-        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "context_tokens", "ready",
-        "active", "note"}.
+        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "context_tokens", "key",
+        "is_local", "options", "ready", "active", "note"}.
         `tool_mode`: auto, or none for a model that cannot call tools and writes commands instead. `context_tokens`:
-        what the model takes, 0 where nobody said it.
+        what the model takes, 0 where nobody said it. `key`: required, optional or none. `options`: of a request.
         """
-        known = providers.profiles()
-        keys = self._keys()
-        found = [_service(section, known, keys) for section in self.sections() if section.type == "service"]
-        if not any(item["identifier"] == OFFLINE for item in found):
-            found.append({**_OFFLINE_SERVICE})
-        for number, item in enumerate(found):
+        return [item for item, _ in self._offered()]
+
+    def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
+        """Return the services, each with what gives it with another model."""
+        known, keys = providers.profiles(), self._keys()
+        found = []
+        for section in self.sections():
+            if section.type == "service":
+                found.append((_reader(section, known, keys)(""), _reader(section, known, keys)))
+        if not any(item["identifier"] == OFFLINE for item, _ in found):
+            found.append(({**OFFLINE_SERVICE}, lambda model: {**OFFLINE_SERVICE}))
+        for number, (item, _) in enumerate(found):
             item["active"] = number == 0
         return found
 
-    def service(self, identifier: str = "") -> dict[str, Any]:
-        """Return one service, the active one without an identifier.
+    def service(self, wanted: str = "") -> dict[str, Any]:
+        """Return one service by its identifier or alias, the active one without any.
 
         Raises: SettingsError when it does not exist or cannot be used.
         """
-        services = self.services()
-        chosen = [item for item in services if item["identifier"] == identifier] if identifier else services[:1]
-        if not chosen:
-            raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
-        if not chosen[0]["ready"]:
-            raise SettingsError("service %s cannot be used: %s" % (chosen[0]["name"], chosen[0]["note"]))
-        return chosen[0]
+        return self.chain(wanted)[0]
+
+    def chain(self, wanted: str = "") -> list[dict[str, Any]]:
+        """Return the services to try in order for an identifier, an alias or identifier/model; never none.
+
+        Without any: the active one, then those that the alias `chat` names to stand in for it.
+        Raises: SettingsError when there is nothing of that name, or nothing of it can be used.
+        """
+        offered = self._offered()
+        targets = self._targets(wanted, {item["identifier"] for item, _ in offered}) if wanted else None
+        if targets is None:
+            first = offered[0][0]["identifier"]
+            targets = [first, *[target for target in self.aliases().get(STAND_INS, []) if target != first]]
+        found = [_meant(target, offered) for target in targets]
+        usable = [item for item in found if item["ready"]]
+        if not usable:
+            raise SettingsError("; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found))
+        return usable
+
+    def aliases(self) -> dict[str, list[str]]:
+        """Return the aliases: name -> what it stands for, service or service/model, in the order to try them."""
+        found = [sections.alias(section) for section in self.sections() if section.type == "alias"]
+        return {item["name"]: item["targets"] for item in reversed(found) if item["targets"]}
+
+    def _targets(self, wanted: str, identifiers: set[str]) -> list[str]:
+        if wanted in identifiers:
+            return [wanted]
+        aliases = self.aliases()
+        if wanted in aliases:
+            return aliases[wanted]
+        if wanted.partition("/")[0] in identifiers:
+            return [wanted]
+        raise SettingsError("there is no service %r" % wanted, "list them with: oasis services")
 
     def key(self, identifier: str) -> str:
         """Return the API key of a service, "" when none is set; for a worker's request only."""
@@ -137,54 +171,16 @@ class Settings:
         return key
 
 
-_OFFLINE_SERVICE: dict[str, Any] = {
-    "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
-    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "ready": True, "note": "",
-}  # fmt: skip
+def _reader(
+    section: model.Section, known: dict[str, dict[str, object]], keys: dict[str, str]
+) -> Callable[[str], dict[str, Any]]:
+    return lambda model: sections.service(section, known, keys, model)
 
 
-def _service(section: model.Section, known: dict[str, dict[str, object]], keys: dict[str, str]) -> dict[str, Any]:
-    options = section.options
-    name = str(options.get("name", ""))
-    identifier = str(options.get("identifier", section.name))
-    if name.lower() == OFFLINE:
-        return {**_OFFLINE_SERVICE, "identifier": identifier}
-    profile = _profile(name, known)
-    entry = known.get(profile, {})
-    context_tokens = _count(options.get("context_tokens", entry.get("context_tokens", 0)))
-    item = {
-        "identifier": identifier,
-        "name": name,
-        "model": str(options.get("model", "") or entry.get("model", "")),
-        "profile": profile,
-        "vendor": entry.get("vendor", ""),
-        "base_url": str(options.get("endpoint", "") or entry.get("base_url", "")),
-        "tool_mode": str(options.get("tool_mode", TOOL_MODES[0])),
-        "context_tokens": context_tokens,
-        "note": "",
-    }
-    if not profile:
-        item["note"] = "no provider is called %r; there are: %s" % (name, ", ".join(sorted(known)))
-    elif entry.get("key") == "required" and not keys.get(identifier):
-        item["note"] = "no key is set"
-    elif not item["model"]:
-        item["note"] = "no model is set"
-    elif item["tool_mode"] not in TOOL_MODES:
-        item["note"] = "tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES))
-    elif context_tokens < 0:
-        item["note"] = "context_tokens is %r, not a whole number" % options.get("context_tokens")
-    item["ready"] = not item["note"]
-    return item
-
-
-def _count(value: object) -> int:
-    """Return a whole number, -1 for what is none."""
-    text = str(value)
-    return int(text) if text.isascii() and text.isdigit() else -1
-
-
-def _profile(name: str, known: dict[str, dict[str, object]]) -> str:
-    for profile, entry in known.items():
-        if name.lower() in (profile, str(entry["name"]).lower()):
-            return profile
-    return ""
+def _meant(target: str, offered: list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]) -> dict[str, Any]:
+    """Return the service that a target names; one that is not there cannot be used, which stops no other."""
+    name, _, model = target.partition("/")
+    for item, of_model in offered:
+        if item["identifier"] == name:
+            return {**of_model(model), "active": item["active"]} if model else item
+    return {"name": name, "ready": False, "note": "there is none of that name"}

@@ -227,3 +227,166 @@ def test_no_method_ever_replies_with_a_key(root):
         daemon.runs.wait_ended(10)
     finally:
         daemon.stop()
+
+
+UPSTREAM = """
+config service
+	option identifier '1234567890'
+	option name 'OpenAI'
+	option model 'gpt-5.6'
+	option openai_endpoint_type 'custom'
+	option openai_custom_endpoint 'https://api.openai.com/v1/chat/completions'
+
+config service
+	option identifier '2234567890'
+	option name 'OpenAI'
+	option model 'own'
+	option openai_endpoint_type 'custom'
+	option openai_custom_endpoint 'http://192.168.1.7:8000/v1/chat/completions'
+
+config service
+	option identifier '3234567890'
+	option name 'OpenAI'
+	option openai_api_mode 'responses'
+	option openai_endpoint_type 'default'
+	option openai_custom_endpoint 'http://not.used/v1'
+
+config service
+	option identifier '4234567890'
+	option name 'Anthropic'
+	option model 'claude-sonnet-5'
+	option max_tokens '9000'
+	option type 'enabled'
+	option budget_tokens '2000'
+
+config service
+	option identifier '5234567890'
+	option name 'Gemini'
+	option model 'gemini-3-pro'
+	option gemini_endpoint_type 'custom'
+	option gemini_custom_endpoint 'https://generativelanguage.googleapis.com'
+
+config service
+	option identifier '6234567890'
+	option name 'Ollama'
+	option model 'qwen3'
+	option ollama_endpoint 'http://192.168.1.20:11434/api/chat'
+
+config service
+	option identifier '7234567890'
+	option name 'LM Studio'
+	option model 'qwen'
+	option lmstudio_endpoint 'http://192.168.1.20:1234/api/v1/chat'
+"""
+
+
+def test_the_options_of_upstream_are_read(settings, root):
+    write(root, UPSTREAM)
+    found = {item["identifier"][0]: item for item in settings.services()}
+    assert [(found[n]["profile"], found[n]["base_url"]) for n in "1234567"] == [
+        ("openai", "https://api.openai.com/v1"),
+        ("compatible", "http://192.168.1.7:8000/v1"),
+        ("responses", "https://api.openai.com/v1"),
+        ("anthropic", "https://api.anthropic.com/v1"),
+        ("gemini", "https://generativelanguage.googleapis.com/v1beta"),
+        ("ollama", "http://192.168.1.20:11434"),
+        ("lmstudio", "http://192.168.1.20:1234/v1"),
+    ]
+    assert found["3"]["vendor"] == "responses" and found["3"]["model"]
+    assert found["4"]["options"] == {"max_tokens": 9000, "thinking": 2000}
+    assert [found[n]["note"] for n in "1267"] == ["no key is set", "", "", ""]
+
+
+def test_what_a_request_asks_beside_the_message_is_read(settings, root):
+    write(
+        root,
+        "config service 'a'\n\toption name 'Ollama'\n\toption model 'x'\n\toption temperature '0.2'\n"
+        "\toption max_tokens '700'\n\toption thinking 'low'\n\tlist extra 'top_p=0.5'\n\tlist extra 'stop=[\"x\"]'\n",
+    )
+    wanted = {"temperature": 0.2, "max_tokens": 700, "thinking": "low", "extra": {"top_p": 0.5, "stop": ["x"]}}
+    assert settings.service()["options"] == wanted
+
+
+def test_all_faults_of_a_service_are_told_at_once_and_stop_no_other(settings, root):
+    bad = (
+        "config service 'bad'\n\toption name 'Ollama'\n\toption endpoint 'ftp://x'\n\toption temperature '3'\n"
+        "\toption max_tokens '0'\n\toption thinking 'much'\n\tlist model 'a'\n\tlist extra 'stop'\n"
+    )
+    write(root, bad + "config service 'good'\n\toption name 'Ollama'\n\toption model 'x'\n")
+    first, second, _ = settings.services()
+    assert not first["ready"] and second["ready"]
+    for part in (
+        "'ftp://x'",
+        "temperature is '3'",
+        "max_tokens is '0'",
+        "thinking is 'much'",
+        "model is a list",
+        "'stop'",
+    ):
+        assert part in first["note"]
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://", "https://user:pw@host/v1", "//host", "http://ho st", "http://h?key=1", "javascript:x", "http://:80"],
+)
+def test_an_address_without_host_or_with_more_than_an_address_is_refused(settings, root, endpoint):
+    write(root, f"config service 'a'\n\toption name 'Ollama'\n\toption model 'x'\n\toption endpoint '{endpoint}'\n")
+    assert not settings.services()[0]["ready"] and "endpoint" in settings.services()[0]["note"]
+
+
+ALIASES = """
+config service 'fast'
+	option name 'Ollama'
+	option model 'tiny'
+
+config service 'big'
+	option name 'Ollama'
+	option model 'large'
+
+config service 'keyless'
+	option name 'OpenAI'
+
+config alias
+	option name 'nano'
+	list target 'keyless'
+	list target 'big/other/model'
+	list target 'gone'
+	list target 'offline'
+
+config alias
+	option name 'none'
+	option target 'keyless/x'
+"""
+
+
+def chain(settings, wanted=""):
+    return [(item["identifier"], item["model"]) for item in settings.chain(wanted)]
+
+
+def test_an_alias_is_a_list_of_services_and_models_in_the_order_to_try_them(settings, root):
+    write(root, ALIASES)
+    assert chain(settings, "nano") == [("big", "other/model"), ("offline", "built-in")]
+    assert settings.service("nano")["model"] == "other/model"
+    assert chain(settings, "fast") == [("fast", "tiny")]
+    assert chain(settings, "fast/huge") == [("fast", "huge")]
+    assert chain(settings) == [("fast", "tiny")]
+
+
+def test_the_alias_chat_names_who_stands_in_for_the_active_service(settings, root):
+    write(root, ALIASES + "config alias\n\toption name 'chat'\n\tlist target 'big'\n\tlist target 'fast'\n")
+    assert chain(settings) == [("fast", "tiny"), ("big", "large")]
+    assert chain(settings, "chat") == [("big", "large"), ("fast", "tiny")]
+
+
+def test_a_name_that_means_nothing_or_nothing_usable_is_told(settings, root):
+    write(root, ALIASES)
+    with pytest.raises(SettingsError, match="no service 'mega'"):
+        settings.chain("mega")
+    with pytest.raises(SettingsError, match="OpenAI cannot be used: no key is set"):
+        settings.chain("none")
+
+
+def test_a_service_goes_before_an_alias_of_the_same_name(settings, root):
+    write(root, ALIASES + "config alias\n\toption name 'fast'\n\tlist target 'big'\n")
+    assert chain(settings, "fast") == [("fast", "tiny")]
