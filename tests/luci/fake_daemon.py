@@ -226,6 +226,13 @@ class Daemon(Chats):
     def _answer(self, run: Run) -> None:
         self._say(run, VALUES["answer"])
 
+    def _many(self, run: Run) -> None:
+        for number in range(100):
+            for role, text in (("user", f"question {number}"), ("assistant", f"reply {number}")):
+                stored = self._message(role, text, run.last)
+                self._messages(self.chats[run.chat]).append(stored)
+                run.last = [str(stored["id"])]
+
     def _forgetful(self, run: Run) -> None:
         run.add("trimmed", messages=7, tokens=9000)
         run.add("note", text="the <b>clock</b> is wrong")
@@ -353,6 +360,7 @@ class Daemon(Chats):
 
 SCRIPTS: dict[str, Callable[[Daemon, Run], None]] = {
     "all right": Daemon._answer,
+    "many words": Daemon._many,
     "forgetful": Daemon._forgetful,
     "long": Daemon._long,
     "hostile": Daemon._hostile,

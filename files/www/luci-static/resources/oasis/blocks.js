@@ -88,6 +88,14 @@ return baseclass.extend({
 		return textOf(message.content) == FORGOTTEN;
 	},
 
+	/* The words of a topic, which the chat began with. */
+	told: function(message) {
+		return E('details', { 'class': 'oasis-tool' }, [
+			E('summary', [ _('What the model was told first') ]),
+			E('div', { 'class': 'oasis-typed' }, [ words.plain(textOf(message.content)) ])
+		]);
+	},
+
 	fault: function(error) {
 		return E('div', { 'class': 'alert-message danger error oasis-error', 'role': 'alert' }, [
 			E('strong', [ words.plain(error.message) ]), E('div', [ words.plain(error.hint) ])

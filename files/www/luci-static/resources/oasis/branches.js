@@ -118,7 +118,7 @@ const Branches = baseclass.extend({
 		_('Forget'), async function() {
 			for (const id of entry.ids)
 				await api.call('forget', id, page.chat);
-			page.open(page.chat, { head: this.head, at: entry.id });
+			page.open(page.chat, { head: this.head && this.latest, at: entry.id });
 		}.bind(this));
 	},
 

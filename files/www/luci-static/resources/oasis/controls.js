@@ -28,7 +28,7 @@ return baseclass.extend({
 	/* Buttons behind three dots; pressing one, Escape or a press elsewhere folds them again. */
 	menu: function(name, buttons) {
 		const node = E('details', { 'class': 'oasis-menu' }, [
-			E('summary', { 'aria-label': name, 'title': name }, [ '\u22ef' ]), E('span', { 'role': 'group', 'aria-label': name }, buttons)
+			E('summary', { 'aria-label': name, 'title': name }, [ '\u22ef' ]), E('span', buttons)
 		]);
 		const away = function(ev) {
 			if (!document.contains(node) || !node.contains(ev.target))

@@ -15,7 +15,7 @@ function cycle(ev, node) {
 	const all = Array.from(node.querySelectorAll(FOCUSABLE)).filter(function(item) { return item.offsetParent; });
 	const edge = ev.shiftKey ? all[0] : all[all.length - 1];
 
-	if (document.activeElement != edge)
+	if (document.activeElement != edge && node.contains(document.activeElement))
 		return;
 	ev.preventDefault();
 	all[ev.shiftKey ? all.length - 1 : 0].focus();
@@ -28,9 +28,12 @@ const Dialog = baseclass.extend({
 		this.trouble = E('div', { 'role': 'alert' });
 		this.body = E('div', nodes);
 		this.foot = E('div', { 'class': 'right oasis-dialog-foot' });
-		this.node = E('div', { 'class': 'oasis-dialog', 'keydown': this.key.bind(this) }, [ this.body, this.trouble, this.foot ]);
+		this.node = E('div', { 'class': 'oasis-dialog' }, [ this.body, this.trouble, this.foot ]);
 		this.buttons(buttons || []);
 		ui.showModal(title, [ this.node ]).setAttribute('aria-label', title);
+		/* before anything on the page, where Escape stops a run; also when a button that rests lost the focus */
+		this.hear = this.key.bind(this);
+		document.addEventListener('keydown', this.hear, true);
 		(this.node.querySelector('[autofocus]') || this.foot.firstChild).focus();
 	},
 
@@ -45,12 +48,12 @@ const Dialog = baseclass.extend({
 	},
 
 	key: function(ev) {
+		if (!this.isOpen())
+			return document.removeEventListener('keydown', this.hear, true);
 		if (ev.key == 'Tab')
 			cycle(ev, this.node);
-		if (ev.key != 'Escape' || ev.defaultPrevented)
+		if (ev.key != 'Escape' || ev.isComposing)
 			return;
-		ev.preventDefault();
-		/* on the page Escape stops a run */
 		ev.stopPropagation();
 		this.close();
 	},

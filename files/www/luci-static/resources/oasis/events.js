@@ -26,6 +26,29 @@ const SHOWN = {
 };
 
 return baseclass.extend({
+	/*
+	 * Before the events of a running run are shown from their start: take away what of them is already stored.
+	 * The owner's words stay, they are no event.
+	 */
+	rewind: function(log, events) {
+		const isReset = events.some(function(event) { return event.type == 'reset'; });
+		const ids = events.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
+		const lastUser = log.stored.map(function(entry) { return entry.role; }).lastIndexOf('user');
+
+		log.stored = log.stored.filter(function(entry, i) {
+			const isAgain = entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser);
+
+			if (isAgain)
+				entry.nodes.forEach(function(node) { node.remove(); });
+			return !isAgain;
+		});
+		events.filter(function(event) { return event.type == 'change' && log.changes[event.change.id]; }).forEach(function(event) {
+			log.changes[event.change.id].remove();
+			delete log.changes[event.change.id];
+		});
+		log.tools = {};
+	},
+
 	/* Show events in their order. */
 	apply: function(log, events) {
 		events.forEach(function(event) {

@@ -116,7 +116,10 @@ const Import = baseclass.extend({
 
 	failed: function(name, error) {
 		this.rows.appendChild(E('li', { 'class': 'oasis-fault', 'role': 'alert' }, [
-			E('strong', [ words.plain(name) ]), ' ', words.plain(error.message), ' ', words.plain(error.hint || '')
+			E('span', { 'class': 'oasis-row-text' }, [
+				E('strong', [ words.plain(name) ]), ' ', words.plain(error.message),
+				E('div', { 'class': 'oasis-small' }, [ words.plain(error.hint || '') ])
+			])
 		]));
 	}
 });
@@ -128,7 +131,7 @@ return baseclass.extend({
 			return E('p', [
 				controls.button(form[1], '', function() {
 					return box.run(async function() { save(await fetchAll(chat, form[0], form[0] == 'oasis' ? undefined : head)); });
-				}), ' ', E('span', { 'class': 'oasis-small' }, [ form[2] ])
+				}), E('span', { 'class': 'oasis-small oasis-clear' }, [ form[2] ])
 			]);
 		}));
 

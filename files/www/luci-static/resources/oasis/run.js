@@ -99,7 +99,13 @@ return baseclass.extend({
 		const step = async function() {
 			/* the first look must not wait: it fills the page */
 			const wait_ms = isFirst ? 0 : api.wait_ms();
-			const state = take(await api.call('poll', run, since, wait_ms));
+			const reply = await api.call('poll', run, since, wait_ms);
+
+			/* what comes after stop() belongs to nobody: the page may show another chat by now */
+			if (gone())
+				return null;
+
+			const state = take(reply);
 
 			if (state == null && wait_ms == 0 && api.wait_ms() == 0)
 				await pause(SHORT_POLL_MS);

@@ -92,28 +92,8 @@ const Transcript = baseclass.extend({
 			this.node.insertBefore(this.more, this.node.firstChild);
 	},
 
-	/*
-	 * Before the events of a running run are shown from their start: take away what of them is already stored.
-	 * The owner's words stay, they are no event.
-	 */
-	rewind: function(list) {
-		const isReset = list.some(function(event) { return event.type == 'reset'; });
-		const ids = list.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
-		const lastUser = this.stored.map(function(entry) { return entry.role; }).lastIndexOf('user');
-
-		this.stored = this.stored.filter(function(entry, i) {
-			const isAgain = entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser);
-
-			if (isAgain)
-				entry.nodes.forEach(function(node) { node.remove(); });
-			return !isAgain;
-		});
-		list.filter(function(event) { return event.type == 'change' && this.changes[event.change.id]; }, this).forEach(function(event) {
-			this.changes[event.change.id].remove();
-			delete this.changes[event.change.id];
-		}, this);
-		this.tools = {};
-	},
+	/* Before the events of a running run are shown from their start. */
+	rewind: function(list) { events.rewind(this, list); },
 
 	/* Show events of a run. */
 	apply: function(list) { events.apply(this, list); },
@@ -149,6 +129,11 @@ const Transcript = baseclass.extend({
 				blocks.of(value).forEach(this.block, this);
 			if (value.error)
 				this.ended(value.error);
+		}
+
+		else if (value.role == 'system') {
+			this.closeTurn();
+			this.put(blocks.told(value));
 		}
 
 		this.stored.push({ id: value.id, role: value.role, nodes: this.made });
@@ -233,17 +218,15 @@ const Transcript = baseclass.extend({
 
 	/* Text of a model that goes on growing until something else comes. */
 	grow: function(text) {
-		const isFollowing = this.isAtEnd();
-
 		this.openTurn();
-		if (!this.live) {
-			this.live = { node: this.put(E('div', { 'class': 'oasis-text', 'aria-busy': 'true' })), text: '' };
-			this.live.view = markdown.live(this.live.node);
-		}
-		this.live.text += text;
-		this.live.view.set(this.live.text);
-		if (isFollowing)
-			this.toEnd();
+		this.following(function() {
+			if (!this.live) {
+				this.live = { node: this.put(E('div', { 'class': 'oasis-text', 'aria-busy': 'true' })), text: '' };
+				this.live.view = markdown.live(this.live.node);
+			}
+			this.live.text += text;
+			this.live.view.set(this.live.text);
+		});
 	},
 
 	tool: function(id, name, input) {
@@ -337,14 +320,21 @@ const Transcript = baseclass.extend({
 
 	/* Put a node into the turn that grows, or behind everything. */
 	put: function(node) {
+		this.following(function() {
+			this.welcome.remove();
+			(this.turn ? this.turn.node : this.place).appendChild(node);
+		});
+		this.made.push(node);
+		return node;
+	},
+
+	/* Do something; who looked at the end goes on doing so. */
+	following: function(work) {
 		const isFollowing = this.isAtEnd();
 
-		this.welcome.remove();
-		(this.turn ? this.turn.node : this.place).appendChild(node);
-		this.made.push(node);
+		work.call(this);
 		if (isFollowing)
 			this.toEnd();
-		return node;
 	},
 
 	openTurn: function() {
@@ -360,7 +350,7 @@ const Transcript = baseclass.extend({
 		this.turn = null;
 		if (!turn || !turn.ids.length)
 			return;
-		this.sign(turn, turn.ids[turn.ids.length - 1], {});
+		this.following(function() { this.sign(turn, turn.ids[turn.ids.length - 1], {}); });
 		last.nodes.push(turn.node.lastChild);
 	},
 
@@ -375,8 +365,10 @@ const Transcript = baseclass.extend({
 	first: function() { return this.stored.length ? this.stored[0].id : ''; },
 
 	closeText: function() {
-		if (this.live)
+		if (this.live) {
 			this.live.node.removeAttribute('aria-busy');
+			this.turn.text = this.live.text;
+		}
 		this.live = null;
 	},
 

@@ -49,7 +49,12 @@ const Tree = baseclass.extend({
 	},
 
 	draw: function(reply) {
-		grown(reply.nodes || [], this.end).forEach(function(root) { this.chain(root, this.list, 1); }, this);
+		grown(reply.nodes || [], this.end).forEach(function(root, i) {
+			const first = this.items.length;
+
+			this.chain(root, this.list, 1);
+			this.items[first].node.classList.toggle('oasis-root', i > 0);
+		}, this);
 		if (!this.items.length)
 			return this.list.replaceWith(E('p', [ _('This chat is empty.') ]));
 		this.select(this.items.filter(function(item) { return item.value.isShown; }).pop() || this.items[0]);
@@ -136,12 +141,14 @@ const Tree = baseclass.extend({
 		const to = { ArrowDown: this.items[at + 1], ArrowUp: this.items[at - 1], ArrowRight: this.items[at + 1],
 			ArrowLeft: above || this.items[at - 1], Home: this.items[0], End: this.items[this.items.length - 1] }[ev.key];
 
-		if (ev.key == 'Enter')
-			return this.go(this.chosen);
-		if (!to)
+		if (!to && ev.key != 'Enter')
 			return;
+		/* the focus goes on at once: the key must not press what gets it */
 		ev.preventDefault();
-		this.select(to);
+		if (to)
+			this.select(to);
+		else
+			this.go(this.chosen);
 	}
 });
 
