@@ -138,12 +138,18 @@ class Decoder:
             raise SchemaError(f"it is longer than {max_bytes} bytes")
         self._held.append(data)
 
-    def _stream(self, items: list[object] | list[bytes] | list[dict[str, str]]) -> list[events.Event]:
+    def _stream(
+        self, items: list[object] | list[bytes] | list[dict[str, str]], is_last: bool = False
+    ) -> list[events.Event]:
+        """Return the events of items, also of those before one that nobody can read; the last may be cut in two."""
         out: list[events.Event] = []
         for item in items:
             if self.is_ended:
                 break
-            out.extend(self.on_item(item))
+            try:
+                out.extend(self.on_item(item))
+            except SchemaError as error:
+                out.extend(self.cut() if is_last and self.is_started else self.bad_answer(error.message))
         return out
 
     def _close(self) -> list[events.Event]:
@@ -157,7 +163,7 @@ class Decoder:
             return self._close_whole(body)
         if not self._form:
             return self.nothing()
-        out = self._stream(self._reader.close())
+        out = self._stream(self._reader.close(), is_last=True)
         return out if self.is_ended else [*out, *self._close_stream()]
 
     def _close_whole(self, body: bytes) -> list[events.Event]:

@@ -93,7 +93,8 @@ class _Inliner:
 
 def _outline(schema: Dict) -> Dict:
     """Return what is left of a schema whose inside is cut off."""
-    return {name: schema[name] for name in ("type", "description") if isinstance(schema.get(name), str)}
+    out = {name: schema[name] for name in ("type", "description") if isinstance(schema.get(name), str)}
+    return {name: held for name, held in out.items() if _is_said(name, held)}
 
 
 def _weight(name: str, held: object) -> int:

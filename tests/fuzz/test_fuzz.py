@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz.fuzz import Fault, changed, run
 from tests.fuzz.targets import SEEDS, TARGETS, WORDS
 
-SECONDS = 10  # for each of seven targets: what `make test` may give
+SECONDS = 8  # for each of ten targets: what `make test` may give
 
 
 @pytest.mark.parametrize("name", TARGETS)

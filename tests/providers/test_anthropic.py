@@ -619,6 +619,12 @@ def test_good_statuses_that_are_no_answer(raw, code):
     assert error_of(decode(raw, "anthropic"))["code"] == code
 
 
+def test_what_was_said_before_a_piece_nobody_can_read_is_kept():
+    raw = start() + block(0, "text", *words("a"), text="") + b"data: {oops\n\n" + PING
+    events = at_every_cut(raw, profile="anthropic")
+    assert text_of(events) == "a" and error_of(events)["code"] == "bad_answer"
+
+
 # Models
 
 
