@@ -102,6 +102,7 @@ def router(tmp_path_factory):
     with open(root + "/etc/config/oasis", "a", encoding="ascii") as handle:
         handle.write(
             "config service\n\toption name 'ollama'\n\toption identifier 'scripted'\n\toption model 'scripted'\n"
+            "\toption context_tokens '1000000'\n"
         )
     with open(root + "/etc/config/oasis", "r+", encoding="ascii") as handle:
         text = handle.read().replace("approval 'risky'", "approval 'none'")
