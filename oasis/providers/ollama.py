@@ -220,8 +220,9 @@ class Decoder(decoding.Decoder):
 
     def _said(self, message: Dict) -> list[events.Event]:
         out: list[events.Event] = []
-        if isinstance(message.get("thinking"), str) and message["thinking"]:
-            out.append(events.thinking(str(message["thinking"])))
+        thought = message.get("thinking") or message.get("reasoning") or message.get("reasoning_content")
+        if isinstance(thought, str) and thought:  # the other names are of servers that only imitate Ollama
+            out.append(events.thinking(thought))
         if isinstance(message.get("content"), str) and message["content"]:
             out.append(events.delta(str(message["content"])))
         calls = message.get("tool_calls")

@@ -221,7 +221,13 @@ BLOCK = st.one_of(
     st.builds(call, IDS, st.sampled_from(["", "status"]), st.sampled_from([{}, [1], "x", {"k": 1}])),
     st.builds(result, IDS),
     st.just({"type": "thinking", "text": "t"}),
+    st.just({"type": "thinking", "text": "", "provider_metadata": {"responses": {"items": []}}}),
+    st.just({"type": "text", "text": "z", "cache": True}),
     st.just({"type": "image", "source": {}}),
+    st.just({"type": "document", "media_type": "text/plain", "sha256": "0", "data": "aGk="}),
+    st.just({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}),
+    st.just({"type": "web_search_tool_result", "tool_use_id": "a", "content": []}),
+    st.builds(lambda ident: {**result(ident), "content": [{"type": "image", "media_type": "image/png"}, 7]}, IDS),
     st.just({"no": "type"}),
     st.just(5),
 )

@@ -214,3 +214,8 @@ def test_errors_of_the_server(status, words, code):
 def test_models_are_read():
     body = b'{"models":[{"name":"a:1b","capabilities":["tools"]},{"name":"b"},{}]}'
     assert ollama.models_read(200, JSON, body, options("ollama")) == [{"id": "a:1b", "tools": True}, {"id": "b"}]
+
+
+@pytest.mark.parametrize("field", ["thinking", "reasoning", "reasoning_content"])
+def test_thoughts_have_other_names_in_imitations(field):
+    assert at_every_cut(said("a", **{field: "hm"}) + END, profile="ollama")[0] == {"type": "thinking", "text": "hm"}

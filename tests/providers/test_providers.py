@@ -1,5 +1,8 @@
 """The tables: vendors, profiles, and decoders that survive anything."""
 
+import itertools
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +11,9 @@ from oasis import providers
 from oasis.core import jsonl
 from oasis.errors import SettingsError
 from tests.providers.recordings import options
+from tests.providers.test_gate import MESSAGE
+
+TOOL = {"name": "status", "description": "Look.", "input_schema": {"type": "object", "properties": {}}}
 
 FLAGS = {
     "name", "vendor", "base_url", "key", "key_env", "model", "local", "idle_s", "max_tokens_field", "stream_options",
@@ -45,6 +51,49 @@ def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(SettingsError) as caught:
         providers.profile("nobody")
     assert "groq" in caught.value.hint
+
+
+HISTORY = st.lists(MESSAGE, max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(HISTORY, st.sampled_from(sorted(providers.profiles())), st.booleans())
+def test_any_chat_can_be_sent_to_any_service(chat, profile, is_whole):
+    asked = options(profile, base_url="http://h", stream=not is_whole)
+    module = providers.load(asked["profile"]["vendor"])
+    before = json.dumps(chat)
+    request = module.build_request([{"role": "user", "content": "u"}, *chat], [TOOL], asked)
+    json.loads(request["body"])
+    assert request["body"] and json.dumps(chat) == before
+
+
+@settings(max_examples=300, deadline=None)
+@given(HISTORY, st.sampled_from(["openai", "mistral", "llamacpp", "cohere", "ollama"]))
+def test_every_call_on_the_wire_is_followed_by_its_result(chat, profile):
+    asked = options(profile)
+    body = providers.load(asked["profile"]["vendor"]).build_request(chat, [], asked)["body"]
+    waiting, seen = [], []
+    for message in json.loads(body)["messages"]:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] == waiting.pop(0)
+            continue
+        assert waiting == []
+        waiting = [call["id"] for call in message.get("tool_calls") or []]
+        seen += waiting
+    assert waiting == [] and len(seen) == len(set(seen))
+
+
+@settings(max_examples=300, deadline=None)
+@given(HISTORY)
+def test_every_call_of_responses_has_its_output(chat):
+    items = json.loads(providers.load("responses").build_request(chat, [], options("responses"))["body"])["input"]
+    calls = [item["call_id"] for item in items if item["type"] == "function_call"]
+    outputs = [item["call_id"] for item in items if item["type"] == "function_call_output"]
+    assert sorted(calls) == sorted(outputs) and len(calls) == len(set(calls))
+    assert all(items.index(item) > [i.get("call_id") for i in items].index(item["call_id"]) for item in items
+               if item["type"] == "function_call_output")  # fmt: skip
+    kinds = [item["type"] for item in items]
+    assert all(after != "message" for now, after in itertools.pairwise(kinds) if now == "function_call")
 
 
 WORDS = b'data: |error: |:|<|{|}|[|]|[DONE]|null|{}|"choices":|{"message":{"content":"y"},"done":true}'.split(b"|")
