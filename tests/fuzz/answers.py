@@ -7,10 +7,10 @@ from oasis.core import jsonl
 from oasis.errors import ProviderError
 from oasis.providers import schemas
 from oasis.worker import lines
-from tests.providers import test_anthropic, test_gemini
+from tests.providers import test_anthropic, test_cohere, test_gemini, test_responses
 from tests.providers.recordings import joined, sse
 
-PROFILES = ("openai", "anthropic", "gemini", "openrouter", "deepseek", "ollama")
+PROFILES = ("openai", "anthropic", "gemini", "openrouter", "deepseek", "ollama", "responses", "cohere")
 STATUSES = (200, 200, 200, 200, 400, 401, 429, 500, 302)
 HEADERS = ({"content-type": "text/event-stream"}, {"content-type": "application/json", "retry-after": "3"}, {})
 
@@ -124,11 +124,21 @@ _ERRORS = [
     b"",
 ]
 _MODELS = [b'{"data":[{"id":"m","context_length":9}]}', b'{"models":[{"name":"models/m","inputTokenLimit":9}]}',
-           b'{"embeddings":[{"values":[1,0.5]}]}']  # fmt: skip
-_TYPED = {"anthropic": _CLAUDE, "gemini": _GEMINI, "ollama": _OLLAMA}
+           b'{"embeddings":[{"values":[1,0.5]}]}', b'{"data":[{"index":0,"embedding":"AACAPw=="}]}',
+           b'{"embeddings":{"float":[[1,0.5]]}}', b'{"models":[{"name":"c","features":["tools"]}]}']  # fmt: skip
+_COHERE = test_cohere.sse(
+    test_cohere.START, *test_cohere.THINKS, *test_cohere.SPEAKS, *test_cohere.CALLS, test_cohere.ended("TOOL_CALL")
+)
+_TYPED = {
+    "anthropic": _CLAUDE,
+    "gemini": _GEMINI,
+    "ollama": _OLLAMA,
+    "responses": test_responses.sse(*test_responses.WHOLE),
+    "cohere": _COHERE,
+}
 SEEDS = [bytes([at, 0, 0]) + _TYPED.get(name, _OPENAI) for at, name in enumerate(PROFILES)]
-SEEDS += [bytes([at, at + 3, 1]) + body for at in range(6) for body in _ERRORS]
-SEEDS += [bytes([at, 0, 1]) + body for at in range(6) for body in (*_MODELS, *_ERRORS)]
+SEEDS += [bytes([at, at + 3, 1]) + body for at in range(len(PROFILES)) for body in _ERRORS]
+SEEDS += [bytes([at, 0, 1]) + body for at in range(len(PROFILES)) for body in (*_MODELS, *_ERRORS)]
 
 WORDS = [
     *b"data: |event: error\n|\n\n|\r\n\r\n|: x\n|[DONE]|null|true|-1|1e999|{}|[]".split(b"|"),
@@ -137,6 +147,8 @@ WORDS = [
         "error", "choices", "delta", "content", "tool_calls", "finish_reason", "usage", "input_json_delta", "index",
         "partial_json", "stop_reason", "max_tokens", "refusal", "message_stop", "signature", "candidates", "parts",
         "functionCall", "thoughtSignature", "finishReason", "STOP", "SAFETY", "promptFeedback", "done", "message",
+        "output", "output_index", "item", "response", "incomplete", "function_call", "reasoning", "call_id",
+        "arguments", "response.completed", "response.failed", "content-delta", "tool-call-start", "message-end", "tool_plan",
     )],
 ]  # fmt: skip
 
