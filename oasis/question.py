@@ -66,8 +66,9 @@ def take(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: 
     """
     text = check(asked)
     table = _Table(chat)
-    parents = turns.parents(asked.get("continues") or None, lambda headish: _resolved(headish, table))
-    parents = parents or list(chat.heads)
+    given = asked.get("continues")
+    # No parents at all is an answer too: another beginning in the same chat.
+    parents = turns.parents(given, lambda headish: _resolved(headish, table)) if given is not None else list(chat.heads)
     _load(chat, parents, elsewhere)
     try:
         parents = _begun(chat, parents, asked, new_id)
