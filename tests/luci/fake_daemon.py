@@ -123,14 +123,13 @@ class Daemon(Chats):
     # --- runs
 
     def m_run_start(
-        self, message: str, chat: str = "", continues: list[str] | None = None, service: str = "",
-        options: Value | None = None, topic: str = "", attachments: list[str] | None = None,
+        self, message: str, chat: str = "", continues: list[str] | None = None, options: Value | None = None,
+        topic: str = "", attachments: list[str] | None = None,
     ) -> Value:  # fmt: skip
         with self.lock:
             entry, asked = self._asked(message, chat, continues, topic, attachments)
-            delta = {"provider_ptr": service} if service else options
-            if delta:
-                asked["options"] = delta
+            if options:
+                asked["options"] = options
         kept = [one["options"] for one in self._thread(entry, str(asked["id"])) if "options" in one]
         reply = self._start(str(entry["id"]), lambda run: self._script(run, message), str(asked["id"]))
         chosen = str(kept[-1]["provider_ptr"]) if kept else ""  # type: ignore[index]

@@ -207,3 +207,92 @@ def test_what_the_owner_forced_elsewhere_is_judged_and_approved_here(oasisd: Any
     page.locator(".oasis-pending").wait_for(state="hidden")
     with open(os.path.join(daemon.root, "etc/config/dhcp"), encoding="utf-8") as file:
         assert "hello.sh" not in file.read()
+
+
+def ended(page: Any, text: str) -> None:
+    """Ask and wait for the end of the answer."""
+    ask(page, text)
+    page.wait_for_function(
+        """text => {
+            const own = [ ...document.querySelectorAll('.oasis-user .oasis-text') ].pop();
+            const last = [ ...document.querySelectorAll('.oasis-message') ].pop();
+            return own && own.textContent == text && last.querySelector(':scope.oasis-assistant > .oasis-foot-line');
+        }""",
+        arg=text,
+        timeout=60000,
+    )
+    button(page, "Send").wait_for(timeout=60000)
+
+
+def said(page: Any) -> list[str]:
+    return page.locator(".oasis-user .oasis-text").all_inner_texts()
+
+
+def test_branches_of_a_chat_are_made_and_switched(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    ended(page, "hello")
+    ended(page, "how is the wifi")
+    button(page, "Edit and ask again").last.click()
+    ended(page, "which devices are here")
+    assert said(page) == ["hello", "which devices are here"]
+    page.get_by_role("button", name="Previous version").click()
+    page.wait_for_function("document.querySelector('.oasis-log').textContent.includes('how is the wifi')")
+    assert said(page) == ["hello", "how is the wifi"]
+    button(page, "Edit and ask again").first.click()
+    ended(page, "good morning")
+    assert said(page) == ["good morning"]
+    button(page, "Branches").click()
+    page.get_by_role("treeitem").nth(3).wait_for()
+    assert page.locator(".oasis-tree-text").all_inner_texts() == [
+        "hello", "how is the wifi", "which devices are here", "good morning",
+    ]  # fmt: skip
+    page.locator(".oasis-tree-line", has_text="how is the wifi").click()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('.oasis-log').textContent.includes('how is the wifi')")
+    page.get_by_label("More about this message").last.click()
+    button(page, "Bookmark…").click()
+    page.get_by_label("Name", exact=True).fill("wifi")
+    page.keyboard.press("Enter")
+    page.locator(".oasis-rows strong", has_text="wifi").wait_for()
+    page.keyboard.press("Escape")
+    chat = daemon.call("chat.list")["item"][0]["id"]
+    assert [mark["name"] for mark in daemon.call("bookmark.list", chat=chat)["bookmarks"]] == ["wifi"]
+    ended(page, "go on")
+    assert said(page) == ["hello", "how is the wifi", "go on"]
+
+
+def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit: Any, tmp_path: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    page.get_by_label("This chat is about").select_option(label="Wi-Fi")
+    page.set_input_files(
+        ".oasis-tools input[type=file]", {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"word " * 20000}
+    )
+    page.locator("progress").wait_for(state="detached")
+    button(page, "Password…").click()
+    page.get_by_label("Password or key", exact=True).fill("correct-horse-77")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('#oasis-input').value.length > 3")
+    ended(page, "hello " + page.input_value("#oasis-input"))
+    page.reload()
+    page.locator(".oasis-file").wait_for()
+    assert "notes.txt" in page.inner_text(".oasis-file") and "98 KiB" in page.inner_text(".oasis-file")
+    page.get_by_text("What the model was told first").wait_for()
+    assert "correct-horse-77" not in page.content()
+    page.get_by_label("Search all chats").fill("hello")
+    page.locator(".oasis-hit").first.click()
+    page.locator(".oasis-found").wait_for()
+    button(page, "Export").click()
+    with page.expect_download() as saved:
+        button(page, "Whole chat (Oasis)").click()
+    saved.value.save_as(tmp_path / "chat.json")
+    button(page, "Import chats…").click()
+    page.set_input_files("#modal_overlay input[type=file]", tmp_path / "chat.json")
+    page.locator(".oasis-rows .oasis-link").click()
+    page.locator(".oasis-message .oasis-badge", has_text="imported").first.wait_for()
+    assert len(daemon.call("chat.list")["item"]) == 2
+    page.get_by_label("More about this message").first.click()
+    button(page, "Forget this message…").click()
+    button(page, "Forget").click()
+    page.get_by_text("Removed by you").wait_for()

@@ -64,7 +64,7 @@ const calls = {
 	approve: declare('oasis.plan', 'approve', [ 'plan', 'hash', 'word' ], true),
 	force: declare('oasis.plan', 'force', [ 'refused', 'force' ], true),
 	decline: declare('oasis.plan', 'decline', [ 'plan' ], true),
-	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'service', 'options', 'topic', 'attachments' ], true),
+	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'options', 'topic', 'attachments' ], true),
 	cancel: declare('oasis.run', 'cancel', [ 'run' ], true),
 	poll: declare('oasis.run', 'poll', [ 'run', 'since', 'wait_ms' ], true)
 };

@@ -80,11 +80,9 @@ const Choice = baseclass.extend({
 		this.mark();
 	},
 
-	/* What the next message has to say about it. Shape: {} or { service } or { options }. */
+	/* The options of the next message, where they change something for the thread; "" is the default again. */
 	given: function() {
-		if (this.select.value == this.inherited)
-			return {};
-		return this.select.value ? { service: this.select.value } : { options: { provider_ptr: '' } };
+		return this.select.value == this.inherited ? undefined : { provider_ptr: this.select.value };
 	},
 
 	/* The message was taken. */

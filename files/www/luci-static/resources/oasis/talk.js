@@ -25,14 +25,12 @@ const Talk = baseclass.extend({
 		this.page.composer.busy(_('Sending\u2026'));
 
 		return this.page.opened.then(L.bind(function() {
-			const given = this.page.services.given();
-
 			files = this.page.files.ready();
 			if (!this.page.branches.isElsewhere())
 				bubble = this.page.log.user(text, files);
 			this.page.notices.clear();
 			this.page.composer.busy(_('Sending\u2026'));
-			return api.call('start', text, this.page.chat, this.page.branches.given(), given.service, given.options,
+			return api.call('start', text, this.page.chat, this.page.branches.given(), this.page.services.given(),
 				this.page.chat ? undefined : this.page.topics.given(), files.length ? files.map(function(file) { return file.id; }) : undefined);
 		}, this)).then(L.bind(function(reply) {
 			this.page.files.sent(files);
