@@ -6,8 +6,6 @@ OpenAI, Anthropic and Gemini.
 
 from __future__ import annotations
 
-Dict = dict[str, object]
-
 CHARS = 64
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 _LEGAL = _LETTERS + "0123456789-"
@@ -41,25 +39,3 @@ class Names:
     def original(self, word: str) -> str:
         """Return the name behind one of the wire; what no request named stays as it is."""
         return self._original.get(word, word)
-
-    def tools(self, tools: list[Dict]) -> list[Dict]:
-        """Return tool specs under their legal names."""
-        return [{**tool, "name": self.legal(str(tool.get("name") or ""))} for tool in tools]
-
-    def chat(self, messages: list[Dict]) -> list[Dict]:
-        """Return messages whose calls and results have legal names."""
-        return [self._message(message) for message in messages]
-
-    def event(self, event: Dict) -> Dict:
-        """Return an event with the name that the caller knows."""
-        return {**event, "name": self.original(str(event["name"]))} if event.get("type") == "tool_use" else event
-
-    def _message(self, message: Dict) -> Dict:
-        content = message.get("content")
-        return {**message, "content": [self._block(one) for one in content]} if isinstance(content, list) else message
-
-    def _block(self, block: object) -> object:
-        if not isinstance(block, dict) or block.get("type") not in ("tool_use", "tool_result"):
-            return block
-        name = block.get("name")
-        return {**block, "name": self.legal(name)} if isinstance(name, str) and name else block

@@ -45,7 +45,7 @@ def at_every_cut(raw, **how):
 
 
 def cut_off_everywhere(raw, **how):
-    """Check that an answer which breaks off after any byte ends with an error and without a call, or is the whole one."""
+    """Check that an answer that breaks off after any byte is an error without a call, or the whole one."""
     whole = joined(decode(raw, **how))
     assert whole[-1]["type"] == "done"
     short = 0
