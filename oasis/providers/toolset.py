@@ -12,20 +12,23 @@ from oasis.providers.names import Names
 Dict = dict[str, object]
 
 
-class Toolset:
-    """`tools` and `options` are what a vendor is given; see the package's contract."""
+def of_request(request: Dict, options: Dict) -> Toolset:
+    """Return the tools of a worker's request; what is no list counts as an empty one."""
+    messages, tools = request.get("messages"), request.get("tools")
+    return Toolset(messages if isinstance(messages, list) else [], tools if isinstance(tools, list) else [], options)
 
-    def __init__(self, tools: list[Dict], options: Dict):
+
+class Toolset:
+    """`messages`, `tools` and `options` are what a vendor is given; see the package's contract."""
+
+    def __init__(self, messages: list[Dict], tools: list[Dict], options: Dict):
         self._names = Names([str(tool.get("name") or "") for tool in tools])
         self._schemas = {tool.get("name"): tool.get("input_schema") for tool in tools}
         self._is_strict = bool(options.get("strict"))
         self.tools = [{**tool, "name": self._names.legal(str(tool.get("name") or ""))} for tool in tools]
         choice = options.get("tool_choice")
         self.options = {**options, "tool_choice": self._named(choice)} if isinstance(choice, dict) else options
-
-    def chat(self, messages: list[Dict]) -> list[Dict]:
-        """Return messages whose calls and results have the names of the wire."""
-        return [self._message(message) for message in messages]
+        self.messages = [self._message(message) for message in messages]
 
     def event(self, event: Dict) -> Dict:
         """Return an event as the caller knows the tools."""

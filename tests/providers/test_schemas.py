@@ -10,7 +10,7 @@ from oasis.core import jsonl
 from oasis.errors import SchemaError
 from oasis.providers import names, references, schemas
 from oasis.providers.schemas import fits_strict, reduced, without_nulls
-from oasis.providers.toolset import Toolset
+from oasis.providers.toolset import of_request
 
 try:
     import jsonschema
@@ -306,24 +306,26 @@ def test_names_are_legal_apart_and_come_back():
 
 
 def test_names_of_a_request_are_changed_everywhere_and_back():
-    known = Toolset([{"name": "a.b", "description": "d"}], {"tool_choice": {"name": "a.b"}, "model": "m"})
+    use, result = {"type": "tool_use", "id": "1", "name": "a.b"}, {"type": "tool_result", "name": "c.d"}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "a.b"}, use]}
+    chat = [{"role": "user", "content": "a.b"}, said, {"role": "tool", "content": [result, 7]}]
+    tools, options = [{"name": "a.b", "description": "d"}], {"tool_choice": {"name": "a.b"}, "model": "m"}
+    known = of_request({"messages": chat, "tools": tools}, options)
     assert known.tools == [{"name": "a_b", "description": "d"}]
     assert known.options == {"tool_choice": {"name": "a_b"}, "model": "m"}
-    use = {"type": "tool_use", "id": "1", "name": "a.b"}
-    result = {"type": "tool_result", "name": "c.d", "content": []}
-    chat = [{"role": "user", "content": "a.b"}, {"role": "assistant", "content": [{"type": "text", "text": "a.b"}, use]},
-            {"role": "tool", "content": [result, 7]}]  # fmt: skip
-    assert known.chat(chat)[1]["content"][1]["name"] == "a_b" and use["name"] == "a.b"
-    assert known.chat(chat)[2]["content"][0]["name"] == "c_d" and known.chat(chat)[0] == chat[0]
+    assert known.messages[1]["content"][1]["name"] == "a_b" and use["name"] == "a.b"
+    assert known.messages[2]["content"][0]["name"] == "c_d" and known.messages[0] == chat[0]
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None}}
     assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"x": None}}
     assert known.event({"type": "delta", "text": "a_b"}) == {"type": "delta", "text": "a_b"}
+    assert of_request({}, options).messages == []
 
 
 def test_calls_in_strict_form_come_back_as_the_tool_wants_them():
     tool = {"name": "a.b", "input_schema": {"properties": {"x": {"type": "string"}, "y": {"type": "string"}}}}
     found = {"type": "tool_use", "name": "a_b", "input": {"x": None, "y": "1"}}
-    assert Toolset([tool], {"strict": True}).event(found) == {"type": "tool_use", "name": "a.b", "input": {"y": "1"}}
+    known = of_request({"tools": [tool]}, {"strict": True})
+    assert known.event(found) == {"type": "tool_use", "name": "a.b", "input": {"y": "1"}}
 
 
 @given(st.lists(st.text(max_size=70), max_size=8, unique=True))
