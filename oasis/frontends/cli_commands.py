@@ -71,6 +71,13 @@ COMMANDS = {
         "Without HEADISH the bookmark is set at the end of the chat, without CHAT of the one used last. It goes along\n"
         "with what continues it. One that stands elsewhere is moved with --move, or after asking.",
     ),
+    "summarise": (
+        "[CHAT]",
+        "let the model sum a thread up, to go on from that",
+        "cli_tree:summarise",
+        "Without CHAT the chat used last; CHAT may be a HEADISH. What was said stays; the next words continue the\n"
+        "summary, which is all that the model is sent of it.",
+    ),
     "rename": ("CHAT TITLE…", "give a chat a title", "cli_shelf:rename", "An empty TITLE takes it back."),
     "archive": (
         "CHAT",
@@ -199,8 +206,8 @@ GROUPS = (
     ("Talk", ("prompt", "chat", "resume")),
     (
         "Chats",
-        ("list", "show", "search", "tree", "branch", "rename", "archive", "unarchive", "delete", "delchat", "forget",
-         "export", "import"),
+        ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete", "delchat",
+         "forget", "export", "import"),
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),

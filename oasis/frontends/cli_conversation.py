@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 
+def follow_new(call: Call, started: dict[str, Any], screen: Screen) -> tuple[str, int]:
+    """Follow a run to its end; return the newest message that it stored, and its exit status."""
+    turn = Turn(call, started["run"], screen)
+    status = followed(turn, True)
+    return turn.message, status
+
+
 class Conversation:
     def __init__(self, call: Call, screen: Screen, params: dict[str, Any]) -> None:
         """Begin where the parameters of run.start say; without any, a new chat begins with the first words."""

@@ -1,6 +1,6 @@
 """What goes along with the owner's words, from the options of `prompt` and `chat`: parameters of run.start.
 
-Shape: {"chat"?, "continues"?: [headish], "head"?, "service"?, "options"?, "topic"?, "attachments"?: [upload]}; what was
+Shape: {"chat"?, "continues"?: [headish], "head"?, "options"?, "topic"?, "attachments"?: [upload]}; what was
 not given is left out.
 """
 
@@ -56,9 +56,7 @@ def along(continues: list[str]) -> dict[str, Any]:
 
 def service(call: Call, name: str) -> dict[str, Any]:
     """Return the parameters that give a thread another service, or none of its own with `off`."""
-    if name == NO_SERVICE:
-        return {"options": {"provider_ptr": ""}}
-    return {"service": service_id(call, name)}
+    return {"options": {"provider_ptr": "" if name == NO_SERVICE else service_id(call, name)}}
 
 
 def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:

@@ -26,6 +26,7 @@ _HELP = """\
 /service SERVICE   let another AI service answer in this thread; off: the usual one again
 /topic KEY         begin this chat with a system message of `oasis topics`
 /title TEXT        give this chat a title
+/summarise         let the model sum this thread up; the talk goes on from that
 /attach FILE       send a document or picture with the next message
 /secret            enter a secret unseen; written inside a message, it stands there
 /exit              leave (as does Ctrl-C at the prompt)
@@ -142,16 +143,15 @@ def _bookmarks(conversation: Conversation) -> list[str]:
 
 
 def _service(conversation: Conversation, name: str) -> int:
-    from oasis.frontends.cli_request import NO_SERVICE, service
+    from oasis.frontends.cli_request import service
 
     known = [item["identifier"] for item in conversation.call("service.list", {})["service"]]
     given = service(conversation.call, name)
-    if "service" in given and given["service"] not in known:
+    chosen = given["options"]["provider_ptr"]
+    if chosen and chosen not in known:
         raise UsageError(f"there is no service {name!r}", "there are: " + ", ".join(known))
-    for key in ("service", "options"):
-        conversation.next.pop(key, None)
     conversation.next.update(given)
-    words = "the usual service answers" if name == NO_SERVICE else f"{given['service']} answers in this thread"
+    words = f"{chosen} answers in this thread" if chosen else "the usual service answers"
     return _tell(conversation, f"{words} from your next message on")
 
 
@@ -179,6 +179,17 @@ def _attach(conversation: Conversation, path: str) -> int:
     conversation.next.setdefault("attachments", []).append(sent["upload"])
     kind = f", {sent['media_type']}" if sent.get("media_type") else ""
     return _tell(conversation, f"{path} ({sent['size_bytes']} bytes{kind}) goes with your next message")
+
+
+def _summarise(conversation: Conversation, rest: str) -> int:
+    """Have this thread summed up, and go on from the summary."""
+    from oasis.frontends.cli_conversation import follow_new
+
+    started = conversation.call("chat.summarise", {"id": conversation.chat, "head": conversation.end()})
+    message, status = follow_new(conversation.call, started, conversation.screen)
+    if message:
+        conversation.go_to(conversation.chat, message)
+    return status
 
 
 def _plan(conversation: Conversation, rest: str) -> int:
@@ -214,6 +225,7 @@ _COMMANDS = {
     "/service": (_service, "SERVICE"),
     "/topic": (_topic, "KEY"),
     "/title": (_title, "TEXT"),
+    "/summarise": (_summarise, ""),
     "/attach": (_attach, "FILE"),
     "/secret": (_secret, ""),
 }

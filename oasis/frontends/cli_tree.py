@@ -42,6 +42,17 @@ def draw(call: Call, chat: str, here: str, screen: Screen) -> int:
     return OK
 
 
+def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Have a thread summed up; the chat goes on from the summary."""
+    from oasis.frontends.cli_run import run as follow
+
+    chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
+    params: dict[str, object] = {"id": chat}
+    if head:
+        params["head"] = head
+    return follow(call, call("chat.summarise", params), screen)
+
+
 def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """List the bookmarks, set one, or delete one."""
     name, chat = arguments["NAME"], arguments["--chat"]
