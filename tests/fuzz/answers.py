@@ -148,7 +148,8 @@ WORDS = [
         "partial_json", "stop_reason", "max_tokens", "refusal", "message_stop", "signature", "candidates", "parts",
         "functionCall", "thoughtSignature", "finishReason", "STOP", "SAFETY", "promptFeedback", "done", "message",
         "output", "output_index", "item", "response", "incomplete", "function_call", "reasoning", "call_id",
-        "arguments", "response.completed", "response.failed", "content-delta", "tool-call-start", "message-end", "tool_plan",
+        "arguments", "response.completed", "response.failed", "content-delta", "tool-call-start", "message-end",
+        "tool_plan",
     )],
 ]  # fmt: skip
 
