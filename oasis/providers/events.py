@@ -5,7 +5,9 @@
     {"type": "tool_use", "id", "name", "input": {}, "invalid"?: str, "provider_metadata"?: {}}
     {"type": "usage", "usage": {...}}
     {"type": "done", "stop_reason", "model"}                  ends the answer
-    {"type": "error", "error": {"code", "message", "hint", "retryable", "status"?, "retry_after_s"?}}   ends it too
+    {"type": "error", "error": {"code", "message", "hint", "retryable", "status"?, "retry_after_s"?, "parameter"?}}
+
+The last one ends it too; `parameter` is the one that the model does not take, see refusals.py.
 
 `tool_use` comes only when the whole turn is complete. `invalid` holds the first 200 characters of arguments that were
 no JSON object; then `input` is {} and the call must be answered with an error result, never run. `invalid` is for
@@ -69,12 +71,15 @@ def error(
     retryable: bool = False,
     status: int | None = None,
     retry_after_s: float | None = None,
+    parameter: str = "",
 ) -> Event:
     body: dict[str, object] = {"code": code, "message": clean(message), "hint": hint, "retryable": retryable}
     if status is not None:
         body["status"] = status
     if retry_after_s is not None:
         body["retry_after_s"] = retry_after_s
+    if parameter:
+        body["parameter"] = parameter
     return {"type": "error", "error": body}
 
 

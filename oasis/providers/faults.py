@@ -14,7 +14,7 @@ import re
 from oasis.core import jsonl
 from oasis.core.framing import text as decoded
 from oasis.errors import SchemaError
-from oasis.providers import events
+from oasis.providers import events, refusals
 
 BODY_BYTES = 65536  # of an error body: the longest real ones (whole HTML pages) say nothing new after that
 WORDS_CHARS = 300
@@ -91,7 +91,7 @@ _HINTS = {
     "server": "try again; if it stays, look at the status page of the service",
     "no_tools": "choose a model that can call tools, or set tool_mode 'none' for this service",
     "bad_tool_call": "ask again in other words or choose a stronger model",
-    "redirect": "enter the address it names as base_url",
+    "redirect": "enter that address as base_url; in a hotel or café, open a web page and log in to the network first",
     "portal": "open a web page in a browser and log in to the network (captive portal), or check base_url and proxy",
     "empty_answer": "check base_url and the model; the server closed the connection without a word",
     "bad_answer": "check base_url: this does not look like the API of this service",
@@ -175,7 +175,10 @@ def _judged(label: str, status: int, headers: dict[str, str], words: str, codes:
     if headers.get("x-should-retry") in ("true", "false"):
         retryable = headers["x-should-retry"] == "true"
     wait_s = _wait_s(headers, value) if retryable else None
-    return events.error(kind, message, _HINTS.get(kind, ""), retryable, status if status != 200 else None, wait_s)
+    parameter = refusals.named(words, codes, value) if kind == "invalid_request" else ""
+    return events.error(
+        kind, message, _HINTS.get(kind, ""), retryable, status if status != 200 else None, wait_s, parameter
+    )
 
 
 def _kind(status: int, words: str, codes: str) -> str:

@@ -3,9 +3,12 @@
 Request, one line:  {"op": "chat"|"models", "id": int, "profile": str, "vendor"?, "base_url"?, "key"?, "model"?,
                      "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
 options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
-                     "idle_s"?, "connect_s"?, "retries"?, "ca_file"?: path}
+                     "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
+                     "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
 Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and
                     {"type": "models", "models": [...]}
+                    {"type": "retry", "text", "wait_s"}          it failed before a word came and is asked again
+                    {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
 A request ends with one `done`, `models` or `error`. The key is on stdin only, never in argv or environment.
 """
 
@@ -28,10 +31,13 @@ _SHAPES: dict[str, dict[str, type]] = {
     "usage": {"usage": dict},
     "done": {"stop_reason": str, "model": str},
     "models": {"models": list},
+    "retry": {"text": str, "wait_s": float},
+    "refused": {"text": str, "parameter": str},
     "error": {"error": dict},
 }
 
 _ERROR_SHAPE: dict[str, type] = {"code": str, "message": str, "hint": str, "retryable": bool}
+_ERROR_MORE: dict[str, type] = {"status?": int, "retry_after_s?": float, "parameter?": str}
 
 
 def encode(number: int, event: dict[str, object]) -> list[bytes]:
@@ -69,7 +75,7 @@ def decode(line: bytes, number: int) -> dict[str, object]:
     if kind == "error":
         error_body = event["error"]
         assert isinstance(error_body, dict)
-        _check({"type": kind, **error_body}, {**_ERROR_SHAPE, "status?": int, "retry_after_s?": float}, kind)
+        _check({"type": kind, **error_body}, {**_ERROR_SHAPE, **_ERROR_MORE}, kind)
     return event
 
 

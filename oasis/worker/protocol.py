@@ -1,19 +1,25 @@
 """Answer one request: translate, send, decode, retry; everything that happens leaves as events.
 
 Knows providers and a transport that is given; not stdin, rights or the daemon. Retries only before any output was
-emitted, at most `retries` times, and only for failures that say so. Source of the waiting times: the defaults of the
-services' own libraries (0.5 s doubling to 8 s, up to a quarter less, a server's wish obeyed up to 60 s).
+emitted, at most `retries` times, only for failures that say so, and none that would begin after BUDGET_S. It is done
+here, not in the daemon, because here a cancelled request ends at once in the middle of a wait: with the process.
+Source of the waiting times: the defaults of the services' own libraries (0.5 s doubling to 8 s, up to a quarter less,
+a server's wish obeyed up to 60 s).
+
+A parameter that the model refuses is left out, once each, and told, so that the daemon asks without it from then on.
 """
 
 from __future__ import annotations
 
 import random
+import time
 import urllib.parse
 
 from oasis import providers
 from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import OasisError, ProviderError, UsageError
-from oasis.providers import events, faults, toolset, wire
+from oasis.errors import OasisError, ProviderError, ProviderTimeout, UsageError
+from oasis.providers import events, faults, refusals, toolset, wire
+from oasis.worker.deadline import within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     Open = Callable[[dict[str, object], dict[str, object]], Response]
     Emit = Callable[[events.Event], None]
     Sleep = Callable[[float], None]
+    Now = Callable[[], float]
 
 Request = dict[str, object]
 
@@ -33,25 +40,38 @@ CONNECT_S = 10.0
 IDLE_S = 120.0
 RETRIES = 2
 WAIT_MAX_S = 60.0  # longer is for a person to decide
+BUDGET_S = 120.0  # the owner waits: after two minutes an answer to "why" is better than one more try
+# The longest answers of slow models at home take some minutes; what drips on for longer is no answer.
+TOTAL_S = 3600.0
+# Several addresses may be tried; then the request goes out, and the head of the answer comes in.
+_CONNECTS, _IDLES = 3, 2
+REFUSALS = 4  # of parameters in one request; who refuses more does not take our requests at all
 REDIRECTS = 3
 
 _OUTPUT = ("delta", "thinking", "tool_use")
 
 
-def answer(request: Request, profiles: dict[str, dict[str, object]], send: Open, emit: Emit, sleep_s: Sleep) -> None:
+def answer(
+    request: Request,
+    profiles: dict[str, dict[str, object]],
+    send: Open,
+    emit: Emit,
+    sleep_s: Sleep,
+    now_s: Now = time.monotonic,
+) -> None:
     """Answer a request with events; the last one is its ending."""
     key = str(request.get("key") or "")
 
     def emit_masked(event: events.Event) -> None:
-        emit(_masked(event, key) if event["type"] == "error" else event)
+        emit(_masked(event, key))
 
     try:
         options, limits = _options(request, profiles), _limits(request, profiles)
         module = providers.load(str(request.get("vendor") or _profile(options).get("vendor")))
         if request.get("op") == "chat":
-            _chat(request, module, options, limits, send, emit_masked, sleep_s)
+            _Chat(request, module, options, limits, send, emit_masked, sleep_s, now_s).run()
         elif request.get("op") == "models":
-            emit_masked({"type": "models", "models": _models(module, options, limits, send)})
+            emit_masked({"type": "models", "models": _models(module, options, limits, send, now_s)})
         else:
             raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat or models")
     except OasisError as error:
@@ -82,10 +102,10 @@ def _limits(request: Request, profiles: dict[str, dict[str, object]]) -> dict[st
     limits: dict[str, object] = {
         "connect_s": options.get("connect_s") or CONNECT_S,
         "idle_s": options.get("idle_s") or profile.get("idle_s") or IDLE_S,
+        "total_s": options.get("total_s") or TOTAL_S,
         "retries": options.get("retries", RETRIES),
     }
-    if options.get("ca_file"):
-        limits["ca_file"] = options["ca_file"]
+    limits.update({name: options[name] for name in ("ca_file", "proxy", "proxy_auth", "walled") if options.get(name)})
     return limits
 
 
@@ -96,66 +116,96 @@ def _profile(options: wire.Options) -> dict[str, object]:
 # Asking and retrying
 
 
-def _chat(
-    request: Request,
-    module: ModuleType,
-    options: wire.Options,
-    limits: dict[str, object],
-    send: Open,
-    emit: Emit,
-    sleep_s: Sleep,
-) -> None:
-    known = toolset.of_request(request, options)
-    http = module.build_request(known.messages, known.tools, known.options)
-    retries = limits["retries"]
-    assert isinstance(retries, int)
-    for attempt in range(retries + 1):
-        failure = _attempt(http, module, options, limits, send, lambda event: emit(known.event(event)))
-        if failure is None:
-            return
-        wait_s = _wait_s(failure, attempt)
-        if attempt == retries or wait_s is None:
-            emit(failure)
-            return
-        sleep_s(wait_s)
+class _Chat:
+    """One chat request, with all the times it is asked."""
 
+    def __init__(
+        self,
+        request: Request,
+        module: ModuleType,
+        options: wire.Options,
+        limits: dict[str, object],
+        send: Open,
+        emit: Emit,
+        sleep_s: Sleep,
+        now_s: Now,
+    ) -> None:
+        self._tools = tools = toolset.of_request(request, options)
+        self._http = module.build_request(tools.messages, tools.tools, tools.options)
+        known = options.get("without")
+        self._without = [str(name) for name in known] if isinstance(known, list) else []
+        self._module = module
+        self._options = options
+        self._limits = limits
+        self._send = send
+        self._emit = emit
+        self._sleep_s = sleep_s
+        self._now_s = now_s
 
-def _attempt(
-    http: wire.Request,
-    module: ModuleType,
-    options: wire.Options,
-    limits: dict[str, object],
-    send: Open,
-    emit: Emit,
-) -> events.Event | None:
-    """Ask once; return the failure when nothing was emitted yet, None when the answer has ended."""
-    has_output = False
-    try:
-        response = _open(http, limits, send)
-    except ProviderError as error:
-        return _event(error)
-    try:
-        decoder = module.Decoder(response.status, response.headers, options)
-        for event in _decoded(response, decoder):
-            if event["type"] == "error" and not has_output:
-                return event
-            has_output = has_output or event["type"] in _OUTPUT
-            emit(event)
-    except ProviderError as error:
-        if not has_output:
+    def run(self) -> None:
+        """Ask until there is an answer, or a failure that stays."""
+        retries, attempt, began_s = self._limits["retries"], 0, self._now_s()
+        assert isinstance(retries, int)
+        while True:
+            failure = self._attempt()
+            if failure is None:
+                return
+            if self._leaves_out(failure):
+                continue
+            wait_s = _wait_s(failure, attempt)
+            if attempt == retries or wait_s is None or self._now_s() - began_s + wait_s > BUDGET_S:
+                self._emit(failure)
+                return
+            attempt += 1
+            self._emit(_retry(failure, wait_s))
+            self._sleep_s(wait_s)
+
+    def _leaves_out(self, failure: events.Event) -> bool:
+        """Take the parameter that a failure refuses out of the request; False when that is not what failed."""
+        error = failure["error"]
+        assert isinstance(error, dict)
+        name = str(error.get("parameter") or "")
+        if not name or name in self._without or len(self._without) >= REFUSALS:
+            return False
+        if not refusals.has(refusals.without(self._http, self._without), name):
+            return False
+        self._without.append(name)
+        plain, _, other = name.partition("=")
+        how = f"it is sent as {other} from now on" if other else "it is left out from now on"
+        text = f"{wire.model_of(self._options)} does not take {plain}: {how}"
+        self._emit({"type": "refused", "text": text, "parameter": name})
+        return True
+
+    def _attempt(self) -> events.Event | None:
+        """Ask once; return the failure when nothing was emitted yet, None when the answer has ended."""
+        has_output = False
+        until_s = self._now_s() + _seconds(self._limits, "total_s")
+        try:
+            response = _open(refusals.without(self._http, self._without), self._limits, self._send)
+        except OasisError as error:
             return _event(error)
-        emit(_event(error))
-    finally:
-        response.close()
-    return None
+        try:
+            decoder = self._module.Decoder(response.status, response.headers, self._options)
+            for event in _decoded(response, decoder, lambda: until_s - self._now_s()):
+                if event["type"] == "error" and not has_output:
+                    return event
+                has_output = has_output or event["type"] in _OUTPUT
+                self._emit(self._tools.event(event))
+        except ProviderError as error:
+            if not has_output:
+                return _event(error)
+            self._emit(_event(error))
+        finally:
+            response.close()
+        return None
 
 
-def _decoded(response: Response, decoder: Decoder) -> Iterator[events.Event]:
+def _decoded(response: Response, decoder: Decoder, left_s: Now) -> Iterator[events.Event]:
     """Yield the events of a response up to its ending."""
     most = TOTAL_BYTES if 200 <= response.status < 300 else faults.BODY_BYTES
     taken = 0
     while taken <= most and not decoder.is_ended:
-        data = response.read()
+        data = _read(response, left_s())
         if not data:
             break
         taken += len(data)
@@ -163,10 +213,23 @@ def _decoded(response: Response, decoder: Decoder) -> Iterator[events.Event]:
     yield from decoder.close()
 
 
+def _read(response: Response, left_s: float) -> bytes:
+    with within(left_s, _too_long("the answer takes longer than it may", "ask for less at once, or raise total_s")):
+        return response.read()
+
+
+def _too_long(message: str, hint: str) -> ProviderTimeout:
+    return ProviderTimeout(message, hint)
+
+
 def _open(http: wire.Request, limits: dict[str, object], send: Open) -> Response:
     """Send a request; follow a redirect only within the same host, for the key goes along."""
+    head_s = _CONNECTS * _seconds(limits, "connect_s") + _IDLES * _seconds(limits, "idle_s")
     for _ in range(REDIRECTS):
-        response = send(http, limits)
+        host = str(http["url"]).partition("://")[2].partition("/")[0]
+        message = f"the answer of {host} did not begin within {head_s:g} s"
+        with within(head_s, _too_long(message, "try again; a local model may need a longer idle_s")):
+            response = send(http, limits)
         target = urllib.parse.urljoin(str(http["url"]), response.headers.get("location", ""))
         if response.status not in (307, 308) or _origin(target) != _origin(str(http["url"])):
             break
@@ -197,14 +260,21 @@ def _wait_s(failure: events.Event, attempt: int) -> float | None:
     return min(8.0, 0.5 * 2.0**attempt) * (1 - random.random() / 4)  # noqa: S311 (spreads clients, guards nothing)
 
 
+def _retry(failure: events.Event, wait_s: float) -> events.Event:
+    error = failure["error"]
+    assert isinstance(error, dict)
+    return {"type": "retry", "text": f"{error['message']}; asking again in {wait_s:.1f} s", "wait_s": wait_s}
+
+
 def _models(
-    module: ModuleType, options: wire.Options, limits: dict[str, object], send: Open
+    module: ModuleType, options: wire.Options, limits: dict[str, object], send: Open, now_s: Now
 ) -> list[dict[str, object]]:
+    until_s = now_s() + _seconds(limits, "total_s")
     response = _open(module.models_request(options), limits, send)
     try:
         body = b""
         while len(body) <= TOTAL_BYTES:
-            data = response.read()
+            data = _read(response, until_s - now_s())
             if not data:
                 break
             body += data
@@ -212,6 +282,12 @@ def _models(
         response.close()
     models: list[dict[str, object]] = module.models_read(response.status, response.headers, body, options)
     return models
+
+
+def _seconds(limits: dict[str, object], name: str) -> float:
+    value = limits[name]
+    assert isinstance(value, (int, float))
+    return float(value)
 
 
 # Failures
@@ -222,10 +298,12 @@ def _event(error: OasisError) -> events.Event:
 
 
 def _masked(event: events.Event, key: str) -> events.Event:
-    """Return an error event in which the key, should it stand there, is masked."""
+    """Return an event in which the key, should it stand in words about a failure, is masked."""
+    if len(key) < 4 or event["type"] not in ("error", "retry", "refused"):
+        return event
+    if event["type"] != "error":
+        return {**event, "text": str(event["text"]).replace(key, "…")}
     body = event["error"]
     assert isinstance(body, dict)
-    if len(key) < 4:
-        return event
     shown = {name: value.replace(key, "…") if isinstance(value, str) else value for name, value in body.items()}
     return {"type": "error", "error": shown}

@@ -4,35 +4,36 @@
     open_requests(request, limits) -> Response       when `requests` is installed
     best()                                           the make to use
 
-`request` is a provider's {"method", "url", "headers", "body"}; `limits` {"connect_s", "idle_s", "ca_file"?}.
+`request` is a provider's {"method", "url", "headers", "body"}; `limits` {"connect_s", "idle_s", "ca_file"?, "proxy"?
+(http://HOST:PORT), "proxy_auth"? (USER:PASSWORD), "walled"? (true: the router's own rules keep workers from there)}.
 A Response has `status`, `headers` (lower-case names), `read() -> bytes` (what has arrived; b"" at the end) and
-`close()`. TLS is always verified, no redirect is followed, no proxy or .netrc is read, nothing is unpacked.
+`close()`. TLS is always verified, no redirect is followed, nothing is unpacked, and neither proxy nor .netrc of the
+environment is looked at. Through a proxy, TLS goes in a tunnel (CONNECT), so that the proxy reads neither key nor text.
 
-Raises: ProviderError (code dns, refused, unreachable, network, tls, clock; ProviderTimeout) naming host and port,
-SettingsError for an address that is none.
+Raises: ProviderError (codes in failures.py) naming host and port, SettingsError for an address that is none and for a
+ca_file that cannot be used.
 """
 
 from __future__ import annotations
 
-import errno
+import base64
 import http.client
-import socket
 import ssl
 import urllib.parse
 
-from oasis.errors import ProviderError, ProviderTimeout, SettingsError
+from oasis.errors import OasisError, ProviderError, SettingsError
+from oasis.worker import failures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from requests import Session
 
 Request = dict[str, object]
 Limits = dict[str, object]
 
 PIECE_BYTES = 65536
-
-# OpenSSL verify results (openssl/x509_vfy.h) that people can do something about.
-_NOT_YET_VALID, _EXPIRED, _SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER = 9, 10, 18, 19, 20
 
 
 class Response:
@@ -73,17 +74,19 @@ def best() -> Callable[[Request, Limits], Response]:
 
 def open_plain(request: Request, limits: Limits) -> Response:
     """Send the request over http.client and return its response as soon as the head has arrived."""
-    url = split(str(request["url"]))
-    explain = _explainer(url, limits)
+    url, proxy = split(str(request["url"])), _proxy(limits)
+    explain = failures.explainer(url, limits, _place(proxy))
     try:
-        connection = _connection(url, limits)
+        connection = _connection(url, proxy, limits)
         connection.connect()
         connection.sock.settimeout(_seconds(limits, "idle_s"))
+    except OasisError:
+        raise
     except Exception as error:
         raise explain(error, "connect")
+    target, headers = _target(url, proxy, request, limits)
     try:
-        target = (url.path or "/") + (f"?{url.query}" if url.query else "")
-        connection.request(str(request["method"]), target, request["body"], request["headers"])  # type: ignore[arg-type]
+        connection.request(str(request["method"]), target, request["body"], headers)  # type: ignore[arg-type]
         response = connection.getresponse()
     except Exception as error:
         connection.close()
@@ -93,8 +96,8 @@ def open_plain(request: Request, limits: Limits) -> Response:
         response.close()
         connection.close()
 
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    return Response(response.status, headers, response.read1, close, explain)
+    arrived = {name.lower(): value for name, value in response.getheaders()}
+    return _checked(Response(response.status, arrived, response.read1, close, explain), url, proxy)
 
 
 def split(url: str) -> urllib.parse.SplitResult:
@@ -111,22 +114,39 @@ def split(url: str) -> urllib.parse.SplitResult:
     raise SettingsError(f"base_url leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
 
 
-def _connection(url: urllib.parse.SplitResult, limits: Limits) -> http.client.HTTPConnection:
-    timeout_s = _seconds(limits, "connect_s")
+def _connection(
+    url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None, limits: Limits
+) -> http.client.HTTPConnection:
+    timeout_s, there = _seconds(limits, "connect_s"), proxy or url
+    host, port = there.hostname or "", there.port
     if url.scheme != "https":
-        return http.client.HTTPConnection(url.hostname or "", url.port, timeout=timeout_s)
-    ca_file = limits.get("ca_file")
-    context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
-    return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=timeout_s, context=context)
+        return http.client.HTTPConnection(host, port, timeout=timeout_s)
+    ca_file = _ca_file(limits)
+    context = ssl.create_default_context(cafile=ca_file or None)
+    connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=context)
+    if proxy:
+        connection.set_tunnel(url.hostname or "", url.port or 443, _proxy_headers(limits))
+    return connection
+
+
+def _target(
+    url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None, request: Request, limits: Limits
+) -> tuple[str, dict[str, str]]:
+    """Return what the request line names, and the headers; a proxy gets the whole address of what goes without TLS."""
+    headers = dict(request["headers"])  # type: ignore[call-overload]
+    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    if proxy and url.scheme != "https":
+        return f"http://{url.netloc}{target}", {**headers, **_proxy_headers(limits)}
+    return target, headers
 
 
 def open_requests(request: Request, limits: Limits) -> Response:
     """Send the request over `requests` and return its response as soon as the head has arrived."""
     import requests
 
-    explain = _explainer(split(str(request["url"])), limits)
-    session = requests.Session()
-    session.trust_env = False  # no proxy from the environment, no key from ~/.netrc instead of ours
+    url, proxy = split(str(request["url"])), _proxy(limits)
+    explain, ca_file = failures.explainer(url, limits, _place(proxy)), _ca_file(limits)
+    session = _session(limits)
     try:
         response = session.request(
             str(request["method"]),
@@ -134,7 +154,8 @@ def open_requests(request: Request, limits: Limits) -> Response:
             data=request["body"],  # type: ignore[arg-type]
             headers=request["headers"],  # type: ignore[arg-type]
             timeout=(_seconds(limits, "connect_s"), _seconds(limits, "idle_s")),
-            verify=str(limits["ca_file"]) if limits.get("ca_file") else True,
+            verify=ca_file or True,
+            proxies=dict.fromkeys(("http", "https"), proxy.geturl()) if proxy else None,
             allow_redirects=False,
             stream=True,
         )
@@ -148,107 +169,82 @@ def open_requests(request: Request, limits: Limits) -> Response:
         session.close()
 
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Response(response.status_code, headers, response.raw.read1, close, explain)
+    return _checked(Response(response.status_code, headers, response.raw.read1, close, explain), url, proxy)
 
 
-# Words for what went wrong
+def _session(limits: Limits) -> Session:
+    from requests import Session
+    from requests.adapters import HTTPAdapter
+
+    class Adapter(HTTPAdapter):
+        def proxy_headers(self, proxy: str) -> dict[str, str]:
+            return _proxy_headers(limits)
+
+    session = Session()
+    session.trust_env = False  # no proxy from the environment, no key from ~/.netrc instead of ours
+    session.mount("http://", Adapter())
+    session.mount("https://", Adapter())
+    return session
 
 
-def _explainer(url: urllib.parse.SplitResult, limits: Limits) -> Callable[..., ProviderError]:
-    place = f"{url.hostname}:{url.port or (443 if url.scheme == 'https' else 80)}"
-
-    def explain(error: BaseException, phase: str = "read") -> ProviderError:
-        causes = list(_causes(error))
-        for kind, make in _EXPLANATIONS:
-            for cause in causes:
-                if isinstance(cause, kind):
-                    return make(cause, place, phase, limits)
-        return _failure("network", f"the connection to {place} failed: {type(error).__name__}", _TRY_AGAIN, True)
-
-    return explain
+# What both makes have in common
 
 
-_TRY_AGAIN = "check that the router is online (ping, DNS) and try again"
+def _checked(response: Response, url: urllib.parse.SplitResult, proxy: urllib.parse.SplitResult | None) -> Response:
+    """Return a response that comes from the service itself.
+
+    Raises: ProviderError when it is the proxy that wants a password.
+    """
+    if proxy and response.status == http.client.PROXY_AUTHENTICATION_REQUIRED:
+        response.close()
+        raise failures.refused_by_proxy(response.status, _place(proxy), url.netloc)
+    return response
 
 
-def _failure(code: str, message: str, hint: str, retryable: bool) -> ProviderError:
-    error = ProviderTimeout(message, hint) if code == "timeout" else ProviderError(message, hint)
-    error.code = code
-    error.retryable = retryable
-    return error
+def _proxy(limits: Limits) -> urllib.parse.SplitResult | None:
+    """Return the address of the proxy, None without one.
+
+    Raises: SettingsError when it is no http address with a port.
+    """
+    text = limits.get("proxy")
+    if not text:
+        return None
+    try:
+        parts = urllib.parse.urlsplit(str(text))
+        if parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc:
+            return parts
+    except ValueError:
+        pass  # a port out of range, a broken IPv6 address
+    raise SettingsError("the option proxy of this service is no http proxy", "write http://HOST:PORT")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that libraries have wrapped in it."""
-    queue: list[object] = [error]
-    seen: list[object] = []
-    while queue:
-        here = queue.pop(0)
-        if not isinstance(here, BaseException) or any(here is other for other in seen):
-            continue
-        seen.append(here)
-        yield here
-        queue.extend([getattr(here, "reason", None), here.__cause__, here.__context__, *here.args])
+def _place(proxy: urllib.parse.SplitResult | None) -> str:
+    return f"{proxy.hostname}:{proxy.port}" if proxy else ""
 
 
-def _bad_certificate(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    code = getattr(error, "verify_code", 0)
-    reason = getattr(error, "verify_message", "") or "unknown reason"
-    if code == _NOT_YET_VALID:
-        hint = "the clock of this router is not set; set the time or let NTP do it, then try again"
-        return _failure("clock", f"the certificate of {place} is not yet valid", hint, False)
-    hint = "check the host in base_url, and that nothing between here and there replaces certificates"
-    if code == _EXPIRED:
-        hint = "check the clock of this router first; if it is right, the service must renew its certificate"
-    elif code in (_SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER):
-        hint = "install the package ca-bundle; for a server of your own, name its certificate in ca_file"
-    return _failure("tls", f"the certificate of {place} is not trusted: {reason}", hint, False)
+def _proxy_headers(limits: Limits) -> dict[str, str]:
+    auth = str(limits.get("proxy_auth") or "")
+    if not auth:
+        return {}
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(auth.encode()).decode("ascii")}
 
 
-def _bad_tls(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    hint = "check that base_url begins with http:// for a server without TLS, and that its port is right"
-    return _failure(
-        "tls", f"no TLS connection with {place}: {getattr(error, 'reason', '') or 'handshake failed'}", hint, False
-    )
+def _ca_file(limits: Limits) -> str:
+    """Return the file of additional authorities, "" when none is set.
 
-
-def _no_name(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    hint = "check the host in base_url, the internet connection and the DNS of this router"
-    return _failure("dns", f"the name of {place} is not found", hint, True)
-
-
-def _refused(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    hint = f"start the server that should listen on {place}, or correct base_url"
-    return _failure("refused", f"{place} refuses the connection: nothing listens there", hint, True)
-
-
-def _too_slow(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    if phase == "connect":
-        message = f"no connection to {place} within {_seconds(limits, 'connect_s'):g} s"
-        return _failure("timeout", message, "check base_url, the internet connection and firewalls on the way", True)
-    message = f"{place} sent nothing for {_seconds(limits, 'idle_s'):g} s"
-    return _failure("timeout", message, "try again; a local model may need a longer idle_s", True)
-
-
-def _unreachable(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    if getattr(error, "errno", None) in (errno.ENETUNREACH, errno.EHOSTUNREACH):
-        return _failure(
-            "unreachable", f"there is no route to {place}", "check the internet connection and routes", True
-        )
-    if isinstance(error, ConnectionError):
-        return _failure("network", f"{place} closed the connection", _TRY_AGAIN, True)
-    return _failure("network", f"the connection to {place} failed: {type(error).__name__}", _TRY_AGAIN, True)
-
-
-# The first kind that is found among the causes explains them; order matters, since most are OSErrors.
-_EXPLANATIONS: tuple[tuple[type[BaseException], Callable[..., ProviderError]], ...] = (
-    (ssl.SSLCertVerificationError, _bad_certificate),
-    (ssl.SSLError, _bad_tls),
-    (socket.gaierror, _no_name),
-    (ConnectionRefusedError, _refused),
-    (TimeoutError, _too_slow),
-    (OSError, _unreachable),
-)
+    Raises: SettingsError when it cannot be read or holds no certificate.
+    """
+    path = str(limits.get("ca_file") or "")
+    if not path:
+        return ""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError:
+        raise SettingsError(f"ca_file {path} holds no certificate", "it must hold certificates in PEM form")
+    except OSError as error:
+        hint = "the worker is a user of its own: make the file readable for all (chmod 644)"
+        raise SettingsError(f"ca_file {path} cannot be read: {error.strerror}", hint)
+    return path
 
 
 def _seconds(limits: Limits, name: str) -> float:
