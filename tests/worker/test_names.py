@@ -1,4 +1,4 @@
-"""Tools with names that no service takes, through the whole of a request: legal on the wire, their own to the caller."""
+"""Tools with names that no service takes, through a whole request: legal on the wire, their own to the caller."""
 
 import json
 
