@@ -10,8 +10,12 @@ from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.chats.collection import Collection
-    from oasis.core.shapes import Callable, Message
+    from oasis.core.shapes import Any, Callable, Message
     from oasis.core.store import Chat
+
+
+# Of a text in the arguments of a call, where a context has no room for all of it.
+CALL_CHARS = 400
 
 
 class Context:
@@ -37,9 +41,13 @@ class Context:
         from oasis.core import trim  # the built-in provider takes everything: an idle daemon does without
 
         found = thread.resolve(chat.messages, chat.heads, self.find, chat.left_out, chat.older_options)
-        ordered = [message for message in found["messages"] if message["content"]]
-        fit = trim.fit([{"role": "system", "content": system}, *ordered], trim.budget(self._window_tokens, 0, tools))
+        ordered = [{"role": "system", "content": system}, *[one for one in found["messages"] if one["content"]]]
+        room = trim.budget(self._window_tokens, 0, tools)
+        fit = trim.fit(ordered, room)
         if fit["is_over"]:
+            fit = trim.fit([_with_short_calls(message) for message in ordered], room)
+        if fit["is_over"] and ordered[-1]["role"] == "user":
+            # Later on something was done already, and its result must be told: then the service judges the length.
             raise ProviderError(
                 "the message is too long for this model: about %d tokens" % fit["tokens"],
                 "ask for less at once, begin a new chat, or choose a model that takes more (option context_tokens)",
@@ -66,6 +74,25 @@ class Elsewhere:
             except OasisError:
                 self._found[name] = None
         return self._found[name]
+
+
+def _with_short_calls(message: Message) -> Message:
+    """Return a message whose calls are told in short: what was run is known from the result."""
+    content = message["content"]
+    if isinstance(content, str) or not any(block["type"] == "tool_use" for block in content):
+        return message
+    told = [{**block, "input": _short(block["input"])} if block["type"] == "tool_use" else block for block in content]
+    return {**message, "content": told}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= CALL_CHARS else value[:CALL_CHARS] + "…"
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}
+    return value
 
 
 def _untold(kind: str, **fields: object) -> None:

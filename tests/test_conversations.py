@@ -482,3 +482,15 @@ def test_what_does_not_fit_a_models_context_is_left_out_and_told(talk):
     assert [text[:6] for text in here.sent()] == ["second"]
     events = here.say("third " + "word " * 4000, chat=chat)[2]
     assert "too long for this model" in of_type(events, "error")[0]["error"]["message"]
+
+
+def test_a_call_that_is_too_long_for_the_context_is_still_answered(talk):
+    here = talk()
+    window = "\toption context_tokens '6000'\n"
+    replace(here.root, "\toption model 'scripted'\n", "\toption model 'scripted'\n" + window)
+    call = ("configure", {"commands": ["uci set system.@system[0].hostname=attic"], "summary": "why " * 6000})
+    _, _, events = here.say("rename it", [call], "Done.")
+    assert of_type(events, "end")[0]["state"] == "done"
+    sent = json.loads(here.model.bodies()[-1])["messages"]
+    arguments = [message["tool_calls"][0]["function"]["arguments"] for message in sent if message.get("tool_calls")]
+    assert len(arguments) == 1 and "hostname=attic" in arguments[0] and len(arguments[0]) < 1000
