@@ -106,17 +106,7 @@ class Asking:
 
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
-        request = {
-            "op": "chat",
-            "vendor": service["vendor"],
-            "profile": service["profile"],
-            "base_url": service["base_url"],
-            "key": self._settings.key(str(service["identifier"])),
-            "model": service["model"],
-            "options": {"stream": True, **service["options"]},
-            "messages": sent,
-            "tools": tools,
-        }
+        request = {**self._settings.request(service), "messages": sent, "tools": tools}
         self._models.chat(request, hear, is_cancelled)
 
     def _with_files(self, message: Message) -> Message:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from oasis import VERSION
+from oasis import VERSION, upgrade
 from oasis.asking import Asking
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
@@ -35,7 +35,7 @@ from oasis.models import Models
 from oasis.offline.process import Offline
 from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
-from oasis.settings import PACKAGE, Settings
+from oasis.settings import Settings
 from oasis.system.clock import is_trusted
 from oasis.system.confinement import USER, Confinement
 from oasis.system.executor import Executor
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images
     from oasis.conversations import Conversations
+    from oasis.services.book import Book
     from oasis.uci.cursor import Cursor
 
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
@@ -120,8 +121,9 @@ class Daemon:
         name = type(self._cursor()).__name__
         self._new_message_id = new_id
         self._talks: Conversations | None = None
+        self._book: Book | None = None
         self.methods = Methods(
-            root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._select,
+            root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._services_book,
             self._conversations, self._has_old,
         )  # fmt: skip
         self.server: LineServer | None = None
@@ -223,14 +225,12 @@ class Daemon:
         data = self._files.read(self.root.confdir + "/" + package) if "/" not in package else None
         return None if data is None else tables(model.parse(data, package))
 
-    def _select(self, identifier: str) -> None:
-        """Make a service the active one: it becomes the first, as upstream does it."""
-        cursor = self._cursor()
-        for table in list(cursor.sections(PACKAGE, "service")):
-            name = str(table[".name"])
-            if identifier in (table.get("identifier"), name):
-                cursor.reorder(PACKAGE, name, 0)
-                cursor.commit(PACKAGE)
+    def _services_book(self) -> Book:
+        if self._book is None:
+            from oasis.services.book import Book  # when services are managed, which is seldom
+
+            self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s)
+        return self._book
 
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, and the log, that the change has a new state."""
@@ -249,27 +249,14 @@ class Daemon:
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
-        self._take_over()
+        self.notes += filter(None, (upgrade.rollbacks(self._journal, self._files, self.root.state_folder),
+                                    upgrade.keys(self.settings, self.root, self._cursor)))  # fmt: skip
         loose = self.confinement.reason()
         if loose:
             self.notes.append("workers are not kept from the router: " + loose)
         self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
-
-    def _take_over(self) -> None:
-        """Put the rollback list of the Oasis that was here before into the history, once."""
-        if not self._files.names(self.root.state_folder + "/backup"):
-            return
-        from oasis.change.upstream import import_rollbacks
-
-        try:
-            count = import_rollbacks(self._journal, self._files, self.root.state_folder)
-        except OasisError as error:
-            self.notes.append("the old rollback list is not taken over yet: %s" % error.message)
-            return
-        if count:
-            self.notes.append("%d changes of the old rollback list are in the history" % count)
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""

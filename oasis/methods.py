@@ -1,9 +1,7 @@
-"""Every method that front-ends may call, once: name, arguments, access, function.
+"""Every method that front-ends may call: the functions behind the table (table.py), and who is let through to them.
 
 Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects of the bus (`run.start` is method
-`start` of object `oasis.run`; `info` is a method of `oasis`). `access` is `read`, `write`, or `local`: on the socket
-only, never on the bus, because its arguments are taken at their word; the ACL files are made from it. `ROLES` says who
-may call what. Arguments are checked here; functions may trust them.
+`start` of object `oasis.run`; `info` is a method of `oasis`). Arguments are checked here; functions may trust them.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from oasis import VERSION
 from oasis.change import history
 from oasis.change.plan import card
 from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.table import ROLES, TABLE, check
 from oasis.tools import replies
 from oasis.tools.operator import SUMMARY_CHARS
 
@@ -23,112 +22,9 @@ if False:  # annotations only
     from oasis.core.shapes import Any, Callable
     from oasis.exchanges import Exchanges
     from oasis.runs import Runs
+    from oasis.services.book import Book
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
-
-# name -> (access, {argument: (type, is required)}); the function is the name with "_" for "."
-TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
-    "info": ("read", {}),
-    "run.start": (
-        "write",
-        {
-            "message": (str, True),
-            "chat": (str, False),
-            "service": (str, False),
-            "continues": (list, False),
-            "head": (str, False),
-            "options": (dict, False),
-            "topic": (str, False),
-            "attachments": (list, False),
-        },
-    ),
-    "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
-    "run.cancel": ("write", {"run": (str, True)}),
-    "run.active": ("read", {}),
-    "plan.list": ("read", {}),
-    "plan.propose": (
-        "write",
-        {"commands": (list, True), "summary": (str, False), "force": (list, False), "words": (str, False)},
-    ),
-    "plan.force": ("write", {"refused": (str, True), "force": (list, False)}),
-    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False), "word": (str, False)}),
-    "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
-    "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
-    "change.load": ("read", {"change": (str, True)}),
-    "change.pending": ("read", {}),
-    "change.confirm": ("write", {"change": (str, False), "unproved": (bool, False)}),
-    "change.extend": ("write", {"change": (str, False), "seconds": (int, False)}),
-    "change.alive": (
-        "local",
-        {
-            "change": (str, True),
-            "nonce": (str, True),
-            "session": (str, True),
-            "remote_addr": (str, True),
-            "remote_port": (str, True),
-            "server_addr": (str, True),
-            "server_port": (str, True),
-        },
-    ),
-    "path.seen": (
-        "local",
-        {
-            "session": (str, True),
-            "remote_addr": (str, True),
-            "remote_port": (str, True),
-            "server_addr": (str, True),
-            "server_port": (str, True),
-        },
-    ),
-    "change.rollback": ("write", {"change": (str, False)}),
-    "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
-    "chat.list": ("read", {}),
-    "chat.load": ("read", {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)}),
-    "chat.tree": ("read", {"id": (str, True)}),
-    "chat.export": ("read", {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)}),
-    "chat.summarise": ("write", {"id": (str, True), "head": (str, False), "service": (str, False)}),
-    "chat.import": ("write", {"upload": (str, True)}),
-    "chat.search": ("read", {"text": (str, True), "limit": (int, False)}),
-    "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
-    "chat.archive": ("write", {"id": (str, True), "archived": (bool, False)}),
-    "chat.forget": ("write", {"message": (str, True), "chat": (str, False)}),
-    "chat.delete": ("write", {"id": (str, True)}),
-    "bookmark.list": ("read", {"chat": (str, False)}),
-    "bookmark.set": (
-        "write",
-        {"name": (str, True), "message": (str, True), "chat": (str, False), "move": (bool, False)},
-    ),
-    "bookmark.delete": ("write", {"name": (str, True), "chat": (str, False)}),
-    "upload.part": (
-        "write",
-        {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
-    ),
-    "upstream.import": ("write", {}),
-    "topic.list": ("read", {}),
-    "topic.add": ("write", {"title": (str, True), "text": (str, True)}),
-    "topic.update": ("write", {"key": (str, True), "title": (str, True), "text": (str, True)}),
-    "topic.delete": ("write", {"key": (str, True)}),
-    "service.list": ("read", {}),
-    "service.select": ("write", {"identifier": (str, True)}),
-    "secret.keep": ("write", {"value": (str, True)}),
-    "audit.list": ("read", {"limit": (int, False)}),
-    "audit.verify": ("read", {}),
-}
-
-# What each role may call, named one by one: a new method is the owner's alone until somebody decides otherwise. Who
-# approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever.
-ROLES: dict[str, tuple[str, ...]] = {
-    "owner": tuple(TABLE),
-    "viewer": (
-        "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-        "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
-        "audit.list", "audit.verify",
-    ),
-    # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
-    "client": ("info", "plan.list", "change.list", "change.pending"),
-    # A run without anybody there; it works through tools and calls nothing.
-    "schedule": (),
-}  # fmt: skip
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -143,15 +39,15 @@ def shown(record: dict[str, object]) -> dict[str, object]:
 
 
 class Methods:
-    """The functions behind the table, but for those of conversations.py, which `talks()` gives.
+    """The functions behind the table, but for those of conversations.py, which `talks()` gives, and of services/, which
+    `book()` does: an idle daemon has neither.
 
-    `select(identifier)` makes a service the active one; `has_old()` tells whether there are
-    chats of upstream that were not taken over.
+    `has_old()` tells whether there are chats of upstream that were not taken over.
     """
 
     def __init__(
         self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Exchanges, runs: Runs,
-        shop: Workshop, select: Callable[[str], None], talks: Callable[[], Conversations],
+        shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
         has_old: Callable[[], bool],
     ) -> None:  # fmt: skip
         self._talks = talks
@@ -163,7 +59,7 @@ class Methods:
         self._exchanges = exchanges
         self._runs = runs
         self._shop = shop
-        self._select = select
+        self._book = book
 
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
         """Call a method for somebody.
@@ -180,7 +76,11 @@ class Methods:
         try:
             function = name.replace(".", "_")
             own = getattr(self, function, None)
-            reply = own(role=role, **values) if own else getattr(self._talks(), function)(**values)
+            if own:
+                reply = own(role=role, **values)
+            else:
+                others = self._book() if name.startswith(_BOOKED) else self._talks()
+                reply = getattr(others, function)(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
         return replies.shown(reply, self._shop.redactor, self._shop.facts)
@@ -353,13 +253,8 @@ class Methods:
         return {"status": "OK"}
 
     def service_list(self, role: dict[str, object]) -> dict[str, object]:
-        keys = ("identifier", "name", "model", "ready", "active", "note")
-        return {"service": [{key: item[key] for key in keys} for item in self._settings.services()]}
-
-    def service_select(self, role: dict[str, object], identifier: str) -> dict[str, object]:
-        self._settings.service(identifier)
-        self._select(identifier)
-        return {"status": "OK"}
+        key = self._settings.key
+        return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
     def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
@@ -371,27 +266,16 @@ class Methods:
         return self._shop.audit.verify()
 
 
-def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:
-    """Return the arguments of a call; what the bus adds (`ubus_rpc_session`) is left out.
+# What services/ answers.
+_BOOKED = ("service.", "alias.")
 
-    Raises: UsageError naming method and argument.
-    """
-    values = {key: value for key, value in params.items() if key != "ubus_rpc_session" and value is not None}
-    for key, value in values.items():
-        if key not in arguments:
-            raise UsageError("%s has no argument %r" % (name, key), "it has: " + (", ".join(arguments) or "none"))
-        kind = arguments[key][0]
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
-        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
-            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
-    for key, (_, is_required) in arguments.items():
-        if is_required and key not in values:
-            raise UsageError("%s needs the argument %s" % (name, key))
-    return values
+_OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
+            "is_local", "ready", "active", "note")  # fmt: skip
 
 
-_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}
+def _offer(service: dict[str, Any], has_key: bool) -> dict[str, object]:
+    """Return what front-ends see of a service: of its key, whether there is one."""
+    return {**{name: service[name] for name in _OFFERED}, "has_key": has_key}
 
 
 def failure(error: OasisError) -> dict[str, object]:

@@ -25,6 +25,13 @@ class Models:
 
     def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
         """Ask a model; see the pool."""
+        self._opened().chat(request, on_event, cancelled)
+
+    def models(self, request: Event, cancelled: Cancelled) -> list[Event]:
+        """Return the models of a service; see the pool."""
+        return self._opened().models(request, cancelled)
+
+    def _opened(self) -> Pool:
         with self._lock:
             if self._pool is None:
                 from oasis.worker.pool import Pool, default_argv
@@ -33,7 +40,7 @@ class Models:
                 self._pool = Pool(argv, None, self._max_workers, self._idle_s, prepare=self._prepare)
             if self._is_closed:
                 self._pool.close()  # which answers that oasis is stopping
-        self._pool.chat(request, on_event, cancelled)
+            return self._pool
 
     def close(self) -> None:
         """End all workers."""

@@ -23,8 +23,8 @@ SIZES = ("nano", "milli", "kilo", "mega", "giga")
 
 OFFLINE_SERVICE: dict[str, Any] = {
     "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
-    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "key": "none", "is_local": True, "options": {}, "ready": True,
-    "note": "",
+    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "key": "none", "is_local": True, "options": {}, "is_wrong": False,
+    "ready": True, "note": "",
 }  # fmt: skip
 
 # Upstream's options for the address, by profile; those of the second kind count when their type is `custom`.
@@ -60,9 +60,12 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "is_local": bool(entry.get("local")),
         "options": _options(texts, section.options.get("extra", []), problems),
     }
-    if profile and not problems:
+    if item["tool_mode"] not in TOOL_MODES:
+        problems.append("tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES)))
+    is_wrong = bool(problems)
+    if profile:
         problems += _missing(item, keys)
-    item.update(ready=not problems, note="; ".join(problems))
+    item.update(is_wrong=is_wrong, ready=not problems, note="; ".join(problems))
     return item
 
 
@@ -85,8 +88,6 @@ def _missing(item: dict[str, Any], keys: dict[str, str]) -> list[str]:
         problems.append("no model is set")
     if not item["base_url"]:
         problems.append("no endpoint is set")
-    if item["tool_mode"] not in TOOL_MODES:
-        problems.append("tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES)))
     return problems
 
 

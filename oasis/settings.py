@@ -66,6 +66,10 @@ class Settings:
             raise SettingsError("oasis.main.%s is %r" % (option, text), "one of " + ", ".join(allowed))
         return text
 
+    def profiles(self) -> dict[str, dict[str, object]]:
+        """Return what a service can be of, by the profile's name; see providers/profiles.json."""
+        return providers.profiles()
+
     def services(self) -> list[dict[str, Any]]:
         """Return the model services, the active one first.
 
@@ -141,10 +145,19 @@ class Settings:
 
     def set_key(self, identifier: str, key: str) -> None:
         """Store the API key of a service; an empty one removes it."""
-        keys = self._keys()
-        keys[identifier] = key
+        if key != self.key(identifier):
+            self.add_keys({identifier: key})
+
+    def add_keys(self, more: dict[str, str]) -> None:
+        """Store keys beside the others, all or none of them."""
+        keys = {**self._keys(), **more}
         self._files.folder(self._root.state_folder)
         self._files.replace(self._key_path, jsonl.line({name: value for name, value in keys.items() if value}))
+
+    def request(self, service: dict[str, Any]) -> dict[str, Any]:
+        """Return the part of a worker's request that says whom to ask; it holds the key."""
+        whom = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
+        return {**whom, "key": self.key(str(service["identifier"])), "options": {"stream": True, **service["options"]}}
 
     def _keys(self) -> dict[str, str]:
         data = self._files.read(self._key_path)

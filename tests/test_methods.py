@@ -14,7 +14,9 @@ from oasis.core.thread import INTERRUPTED
 from oasis.daemon import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
 from oasis.methods import TABLE, Methods, check, failure
+from oasis.services.book import Book
 from oasis.system.root import Root
+from oasis.table import SERVICE
 from oasis.tools import configure
 from oasis.tools.operator import Operator
 from tests.daemon import copy_root
@@ -29,12 +31,13 @@ WRITES = {
     "change.extend", "change.alive", "path.seen",
     "chat.delete", "chat.summarise", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
     "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
-    "service.select", "secret.keep",
+    "service.select", "service.add", "service.change", "service.delete", "service.key", "service.test",
+    "service.models", "alias.set", "alias.delete", "secret.keep",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
-    "chat.search", "service.list", "audit.list", "audit.verify",
+    "chat.search", "service.list", "service.providers", "alias.list", "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 WRONG[bool] = [1, 0, "true", [True], {}]
@@ -132,9 +135,11 @@ def test_every_method_may_be_called_by_the_roles_of_its_access(daemon, name, rol
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_functions_take_the_arguments_of_the_table(name):
     word = name.replace(".", "_")
-    function = getattr(Methods, word, None) or getattr(Conversations, word)
+    function = getattr(Methods, word, None) or getattr(Conversations, word, None) or getattr(Book, word)
     taken = dict(inspect.signature(function).parameters)
     assert taken.pop("self") and (taken.pop("role", None) or not hasattr(Methods, word))
+    if taken.pop("given", None):  # what the owner says of a service, judged where it is read
+        taken.update({key: inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default="") for key in SERVICE})
     assert set(taken) == set(TABLE[name][1])
     required = {key for key, value in taken.items() if value.default is inspect.Parameter.empty}
     assert required == {key for key, (_, is_required) in TABLE[name][1].items() if is_required}

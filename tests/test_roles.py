@@ -19,7 +19,7 @@ SOMEBODY = 65534
 REFUSED = "is not for everybody"
 # What decides or sets something. Nobody but the owner ever gets one of these, whatever a table says.
 OWNERS = ("approve", "decline", "confirm", "rollback", "undo", "delete", "select", "start", "cancel", "extend", "set",
-          "propose", "force")  # fmt: skip
+          "propose", "force", "add", "change", "key", "test")  # fmt: skip
 
 # Reads calls, one a line, from its input; prints the replies. Goes to the socket's folder before it becomes another
 # user, because the folders above are private to the one who runs the tests.

@@ -1,0 +1,161 @@
+"""The table of all methods: name, access, arguments; who may call what; and how arguments are checked.
+
+Data and one judge of it; what the methods do is in methods.py and behind it. `access` is `read`, `write`, or `local`:
+on the socket only, never on the bus, because its arguments are taken at their word; the ACL files are made from it.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import UsageError
+
+# What the owner says of a service; see sections.py.
+SERVICE: dict[str, tuple[type, bool]] = {
+    "model": (str, False),
+    "endpoint": (str, False),
+    "tool_mode": (str, False),
+    "thinking": (str, False),
+    "temperature": (str, False),
+    "max_tokens": (int, False),
+    "context_tokens": (int, False),
+}
+
+# name -> (access, {argument: (type, is required)}); the function is the name with "_" for "."
+TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
+    "info": ("read", {}),
+    "run.start": (
+        "write",
+        {
+            "message": (str, True),
+            "chat": (str, False),
+            "service": (str, False),
+            "continues": (list, False),
+            "head": (str, False),
+            "options": (dict, False),
+            "topic": (str, False),
+            "attachments": (list, False),
+        },
+    ),
+    "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
+    "run.cancel": ("write", {"run": (str, True)}),
+    "run.active": ("read", {}),
+    "plan.list": ("read", {}),
+    "plan.propose": (
+        "write",
+        {"commands": (list, True), "summary": (str, False), "force": (list, False), "words": (str, False)},
+    ),
+    "plan.force": ("write", {"refused": (str, True), "force": (list, False)}),
+    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False), "word": (str, False)}),
+    "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
+    "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
+    "change.load": ("read", {"change": (str, True)}),
+    "change.pending": ("read", {}),
+    "change.confirm": ("write", {"change": (str, False), "unproved": (bool, False)}),
+    "change.extend": ("write", {"change": (str, False), "seconds": (int, False)}),
+    "change.alive": (
+        "local",
+        {
+            "change": (str, True),
+            "nonce": (str, True),
+            "session": (str, True),
+            "remote_addr": (str, True),
+            "remote_port": (str, True),
+            "server_addr": (str, True),
+            "server_port": (str, True),
+        },
+    ),
+    "path.seen": (
+        "local",
+        {
+            "session": (str, True),
+            "remote_addr": (str, True),
+            "remote_port": (str, True),
+            "server_addr": (str, True),
+            "server_port": (str, True),
+        },
+    ),
+    "change.rollback": ("write", {"change": (str, False)}),
+    "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
+    "chat.list": ("read", {}),
+    "chat.load": ("read", {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)}),
+    "chat.tree": ("read", {"id": (str, True)}),
+    "chat.export": ("read", {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)}),
+    "chat.summarise": ("write", {"id": (str, True), "head": (str, False), "service": (str, False)}),
+    "chat.import": ("write", {"upload": (str, True)}),
+    "chat.search": ("read", {"text": (str, True), "limit": (int, False)}),
+    "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
+    "chat.archive": ("write", {"id": (str, True), "archived": (bool, False)}),
+    "chat.forget": ("write", {"message": (str, True), "chat": (str, False)}),
+    "chat.delete": ("write", {"id": (str, True)}),
+    "bookmark.list": ("read", {"chat": (str, False)}),
+    "bookmark.set": (
+        "write",
+        {"name": (str, True), "message": (str, True), "chat": (str, False), "move": (bool, False)},
+    ),
+    "bookmark.delete": ("write", {"name": (str, True), "chat": (str, False)}),
+    "upload.part": (
+        "write",
+        {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
+    ),
+    "upstream.import": ("write", {}),
+    "topic.list": ("read", {}),
+    "topic.add": ("write", {"title": (str, True), "text": (str, True)}),
+    "topic.update": ("write", {"key": (str, True), "title": (str, True), "text": (str, True)}),
+    "topic.delete": ("write", {"key": (str, True)}),
+    "service.list": ("read", {}),
+    "service.select": ("write", {"identifier": (str, True)}),
+    "service.providers": ("read", {}),
+    "service.add": ("write", {"name": (str, True), "key": (str, False), **SERVICE}),
+    "service.change": (
+        "write",
+        {"identifier": (str, True), "name": (str, False), "position": (int, False), **SERVICE},
+    ),
+    "service.delete": ("write", {"identifier": (str, True)}),
+    "service.key": ("write", {"identifier": (str, True), "key": (str, True)}),
+    "service.test": ("write", {"identifier": (str, True)}),
+    "service.models": ("write", {"identifier": (str, True)}),
+    "alias.list": ("read", {}),
+    "alias.set": ("write", {"name": (str, True), "targets": (list, True)}),
+    "alias.delete": ("write", {"name": (str, True)}),
+    "secret.keep": ("write", {"value": (str, True)}),
+    "audit.list": ("read", {"limit": (int, False)}),
+    "audit.verify": ("read", {}),
+}
+
+# What each role may call, named one by one: a new method is the owner's alone until somebody decides otherwise. Who
+# approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever.
+ROLES: dict[str, tuple[str, ...]] = {
+    "owner": tuple(TABLE),
+    "viewer": (
+        "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
+        "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
+        "service.providers", "alias.list",
+        "audit.list", "audit.verify",
+    ),
+    # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
+    "client": ("info", "plan.list", "change.list", "change.pending"),
+    # A run without anybody there; it works through tools and calls nothing.
+    "schedule": (),
+}  # fmt: skip
+
+
+def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:
+    """Return the arguments of a call; what the bus adds (`ubus_rpc_session`) is left out.
+
+    Raises: UsageError naming method and argument.
+    """
+    values = {key: value for key, value in params.items() if key != "ubus_rpc_session" and value is not None}
+    for key, value in values.items():
+        if key not in arguments:
+            raise UsageError("%s has no argument %r" % (name, key), "it has: " + (", ".join(arguments) or "none"))
+        kind = arguments[key][0]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            raise UsageError("%s: %s must be a %s" % (name, key, _WORDS[kind]))
+    for key, (_, is_required) in arguments.items():
+        if is_required and key not in values:
+            raise UsageError("%s needs the argument %s" % (name, key))
+    return values
+
+
+_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}
