@@ -103,9 +103,10 @@ class Turn:
         for number in range(ROUNDS + 1):
             answer = self._answer(self._tools if number < ROUNDS else [])
             calls = schema.tool_uses(answer)
-            if not calls:
+            if calls:
+                self._run_calls(calls)
+            elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                 return
-            self._run_calls(calls)
             if number == ROUNDS - 1:
                 self._system += "\n" + _NO_MORE
 
@@ -122,7 +123,7 @@ class Turn:
                 raise collector.error
             if not tools:
                 collector.drop_calls()
-            if not collector.says_something():
+            if not collector.says_something() and collector.stop_reason != "pause":
                 raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
             if collector.is_fenced and not collector.has_calls():
                 self._read_fences(collector, bool(tools))

@@ -233,6 +233,33 @@ def test_what_a_service_wants_back_with_a_call_is_kept(tmp_path):
     check_whole(scene)
 
 
+def test_what_a_service_wants_back_ends_its_thought(tmp_path):
+    """A signed thought and a redacted one behind it are two blocks; joined, one would lose what belongs to it."""
+
+    def own(**kept):
+        return {"type": "thinking", "text": "", "provider_metadata": {"anthropic": kept}}
+
+    thought = {"type": "thinking", "text": "hm"}
+    events = [thought, thought, own(signature="s"), own(redacted="r"), thought, delta("ok"), done()]
+    scene = Scene(tmp_path, events).run()
+    assert scene.stored()[0]["content"] == [
+        {**own(signature="s"), "text": "hmhm"}, own(redacted="r"), thought, {"type": "text", "text": "ok"},
+    ]  # fmt: skip
+
+
+def test_an_answer_that_paused_is_gone_on_with(tmp_path):
+    searched = {"type": "thinking", "text": "", "provider_metadata": {"anthropic": {"block": {}}}}
+    scene = Scene(tmp_path, [searched, done("pause")], [delta("Found it."), done()]).run()
+    assert scene.state == "done"
+    assert [message["stop_reason"] for message in scene.stored()] == ["pause", "end_turn"]
+    assert scene.asked[1][0][-1]["content"] == [searched]
+
+
+def test_an_answer_that_never_stops_to_pause_ends(tmp_path):
+    scene = Scene(tmp_path, *[[delta("and"), done("pause")] for _ in range(ROUNDS + 1)]).run()
+    assert scene.state == "done" and len(scene.asked) == ROUNDS + 1
+
+
 def test_after_ten_rounds_the_model_sums_up_without_tools(tmp_path):
     rounds = [[call(f"c{number}"), done("tool_use")] for number in range(ROUNDS)]
     scene = Scene(tmp_path, *rounds, [delta("Ten looks, nothing found."), call("late"), done("tool_use")]).run()
