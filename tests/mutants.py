@@ -45,6 +45,10 @@ CONFINEMENT = "oasis/system/confinement.py"
 RIGHTS = "oasis/worker/rights.py"
 OF_WALL = ("tests/system/test_confinement.py", "tests/system/test_fence.py")
 
+RESPONSES = "oasis/providers/responses_answer.py"
+OF_RESPONSES = ("tests/providers/test_responses.py",)
+OF_COHERE = ("tests/providers/test_cohere.py",)
+
 MUTANTS = (
     ("fences: only of models without tools", "oasis/agent.py", "if collector.is_fenced and", "if", OF_FENCES),
     ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
@@ -504,6 +508,64 @@ MUTANTS = (
         '_need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")',
         "pass",
         ("tests/core/test_schema.py",),
+    ),
+    (
+        "answers: a sentinel completes no response",
+        RESPONSES,
+        "return self.cut() if self.is_started",
+        "return self.finish() if self.is_started",
+        OF_RESPONSES,
+    ),
+    (
+        "answers: reasoning is for the model that made it",
+        "oasis/providers/responses.py",
+        'kept if kept.get("model") == self._model else {}',
+        "kept",
+        OF_RESPONSES,
+    ),
+    (
+        "answers: a call that was cut is not run",
+        RESPONSES,
+        'if call.get("status") == "incomplete":',
+        "if False:",
+        OF_RESPONSES,
+    ),
+    ("answers: reasoning comes before its call", RESPONSES, 'if call["before"]:', "if False:", OF_RESPONSES),
+    (
+        "answers: nothing is stored at the service",
+        "oasis/providers/responses.py",
+        '"store": False',
+        '"store": True',
+        OF_RESPONSES,
+    ),
+    ("answers: a message without an end is cut", "oasis/providers/cohere.py", "if not reason:", "if False:", OF_COHERE),
+    (
+        "answers: thoughts of others stay behind",
+        "oasis/providers/cohere.py",
+        'if wire.metadata_of(block, profile) and block["text"]',
+        'if block["text"]',
+        OF_COHERE,
+    ),
+    (
+        "answers: a new file that cannot be read is told",
+        "oasis/providers/documents.py",
+        "if label and data_of(block):",
+        "if False:",
+        OF_COHERE,
+    ),
+    (
+        "answers: a search that is not offered is told",
+        "oasis/providers/wire.py",
+        "if not isinstance(known, dict):",
+        "if False:",
+        ("tests/providers/test_profiles.py",),
+    ),
+    (
+        "answers: embeddings keep the order of the texts",
+        "oasis/providers/openai_models.py",
+        'entries.sort(key=lambda entry: int(entry["index"]))',
+        "pass",
+        ("tests/providers/test_embeddings.py",),
     ),
 )
 

@@ -38,7 +38,8 @@ class Decoder(decoding.Decoder):
     def __init__(self, status: int, headers: dict[str, str], options: Dict):
         super().__init__(status, headers, options)
         self._owner = str(self.profile.get("id") or "")
-        self._asked_model = self.model  # what goes back is for the model as it was asked for
+        # What goes back is for the model as it was asked for (wire.model_of), whatever name it answers with.
+        self._asked_model = str(options.get("model") or self.profile.get("model") or "")
         self._before: list[Dict] = []  # kept items that wait for the text or call they led to
         self._calls: dict[int, Dict] = {}  # by place: the call's item, and what was kept before it
         self._heard: dict[int, str] = {}  # by place: the kind of text of which something has come

@@ -393,6 +393,12 @@ def test_what_came_back_goes_out_again_unchanged():
     assert items[2] == search
 
 
+def test_the_model_of_the_profile_is_as_good_as_a_named_one():
+    [call_made] = [e for e in decode(sse(START, *THINKS, *CALLS[:1], done()), "responses", model="") if "id" in e]
+    chat = [message("user", "u"), message("assistant", call_made), message("tool", result("c1"))]
+    assert [item["type"] for item in body_of(chat, model="")["input"]][1] == "reasoning"
+
+
 def test_reasoning_that_led_to_nothing_is_not_kept():
     raw = sse(START, *THINKS, done("incomplete", incomplete_details={"reason": "max_output_tokens"}))
     events = at_every_cut(raw, profile="responses")
