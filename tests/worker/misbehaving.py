@@ -139,6 +139,10 @@ def quotes_the_key(count):
     yield as_json("400 Bad Request", {"error": {"message": "the word open sesame is wrong"}})
 
 
+def quotes_the_key_in_a_failure(count):
+    yield as_json("500 Oops", {"error": {"message": "the word open sesame is wrong"}})
+
+
 def moved_in_circles(count):
     yield answer("307 Temporary Redirect", b"", "Location: /moved_in_circles/v1/chat/completions")
 
@@ -196,6 +200,139 @@ def no_http(count):
     yield b"SSH-2.0-dropbear\r\n"
 
 
+def goes_on_for_ever(count):
+    """Interim answers without an end; each is in time."""
+    while True:
+        yield b"HTTP/1.1 100 Continue\r\n\r\n"
+        yield 0.05
+
+
+def drips_its_head(count):
+    yield b"HTTP/1.1 200 OK\r\n"
+    while True:
+        yield b"X"
+        yield 0.05
+
+
+def drips_its_length(count):
+    """A chunk whose length has no end: no byte of the body ever comes."""
+    yield OK + SSE + b"Transfer-Encoding: chunked\r\n\r\n"
+    while True:
+        yield b"0"
+        yield 0.05
+
+
+def drips_comments(count):
+    yield OK + SSE + CLOSE
+    while True:
+        yield b": ping\n"
+        yield 0.05
+
+
+def drips_text(count):
+    yield OK + SSE + CLOSE
+    while True:
+        yield HELLO
+        yield 0.05
+
+
+def huge_head(count):
+    yield b"HTTP/1.1 200 OK\r\nX-Long: "
+    while True:
+        yield b"x" * 65536
+
+
+def many_headers(count):
+    yield b"HTTP/1.1 200 OK\r\n"
+    number = 0
+    while True:
+        number += 1
+        yield b"X-%d: x\r\n" % number
+
+
+def line_without_end(count):
+    """A hundred megabytes and more in one line of the stream."""
+    yield OK + SSE + CLOSE + b'data: {"choices":[{"delta":{"content":"'
+    while True:
+        yield b"x" * 65536
+
+
+def cut_in_a_character(count):
+    """UTF-8 in pieces that end inside a character."""
+    text = 'data: {"choices":[{"delta":{"content":"Größe 😀 €"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    yield OK + SSE + CLOSE
+    for byte in text.encode():
+        yield bytes([byte])
+        yield 0.001
+
+
+def page_with_a_status(count):
+    yield answer("502 Bad Gateway", b"<html><body>nginx sk-secret-0123456789</body></html>", "Content-Type: text/html")
+
+
+def page_called_json(count):
+    yield answer("200 OK", b"<html>log in</html>", "Content-Type: application/json")
+
+
+def stream_called_json(count):
+    yield answer("200 OK", HELLO + WORLD, "Content-Type: application/json")
+
+
+def text_called_stream(count):
+    yield answer("200 OK", b"Service temporarily unavailable", "Content-Type: text/event-stream")
+
+
+def empty_error(count):
+    yield answer("500 Oops", b"")
+
+
+def login_page_elsewhere(count):
+    yield answer("307 Temporary Redirect", b"", "Location: http://hotspot.invalid/login?for=api")
+
+
+def no_body_at_all(count):
+    yield b"HTTP/1.1 204 No Content\r\n\r\n"
+
+
+def refuses_temperature(count):
+    """As OpenAI says it of a model that thinks."""
+    yield from _unless(
+        "temperature" not in _last_body(),
+        "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) is supported.",
+        param="temperature", code="unsupported_value",
+    )  # fmt: skip
+
+
+def refuses_max_tokens(count):
+    yield from _unless(
+        "max_tokens" not in _last_body(),
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        param="max_tokens", code="unsupported_parameter",
+    )  # fmt: skip
+
+
+def refuses_both(count):
+    body = _last_body()
+    name = next((name for name in ("temperature", "max_tokens") if name in body), "")
+    yield from _unless(not name, f"{name}: Extra inputs are not permitted")
+
+
+def refuses_for_ever(count):
+    """Names what is not in the request."""
+    yield from _unless(False, "'temperature' is not supported with this model", param="temperature")
+
+
+def _unless(is_good, message, **more):
+    yield chunked(HELLO, WORLD) if is_good else as_json("400 Bad Request", {"error": {"message": message, **more}})
+
+
+_bodies = threading.local()
+
+
+def _last_body():
+    return _bodies.value
+
+
 def models(count):
     yield as_json("200 OK", {"data": [{"id": "m-1"}, {"id": "m-2"}]})
 
@@ -205,6 +342,7 @@ class Server:
         self.seen = []
         self._counts = {}
         self._tls = None
+        self.hung_up_s = []
         if certificate:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(certificate, key)
@@ -241,6 +379,7 @@ class Server:
             pass  # the client went away; that is what many tests are about
         finally:
             connection.close()
+            self.hung_up_s.append(time.monotonic())
             self.hangups.release()
 
     def _read(self, connection):
@@ -264,6 +403,7 @@ class Server:
 
     def _answer(self, connection, request):
         name = request["path"].split("/")[1]
+        _bodies.value = request["body"]  # a thread serves one request
         self._counts[name] = self._counts.get(name, 0) + 1
         for step in globals()[name](self._counts[name]):
             if step is CUT:

@@ -3,6 +3,7 @@
 import shutil
 import socket
 import time
+import tracemalloc
 
 import pytest
 
@@ -26,7 +27,7 @@ def send(request):
     return request.param
 
 
-def ask(send, base_url, op="chat", sleeps=None, on_event=None, key=KEY, **options):
+def ask(send, base_url, op="chat", sleeps=None, on_event=None, key=KEY, now_s=time.monotonic, **options):
     """Return the events of one request; waiting times go to `sleeps` instead of passing."""
     request = {
         "op": op, "id": 1, "profile": "compatible", "base_url": base_url, "key": key, "model": "m",
@@ -39,7 +40,7 @@ def ask(send, base_url, op="chat", sleeps=None, on_event=None, key=KEY, **option
         if on_event:
             on_event(event)
 
-    protocol.answer(request, providers.profiles(), send, emit, [].append if sleeps is None else sleeps.append)
+    protocol.answer(request, providers.profiles(), send, emit, [].append if sleeps is None else sleeps.append, now_s)
     assert [e["type"] for e in events if e["type"] in ("done", "models", "error")] == [events[-1]["type"]]
     assert key not in str(events)
     return events
@@ -100,6 +101,12 @@ def test_text_is_shown_when_it_arrives_also_without_chunks(send, server):
         ("no_http", "network", 3),
         ("endless", "bad_answer", 1),
         ("endless_error", "server", 3),
+        ("page_with_a_status", "server", 3),
+        ("page_called_json", "portal", 1),
+        ("text_called_stream", "truncated", 3),
+        ("empty_error", "server", 3),
+        ("login_page_elsewhere", "redirect", 1),
+        ("no_body_at_all", "empty_answer", 1),
     ],
 )
 def test_bad_answers(send, server, behaviour, code, requests):
@@ -161,6 +168,117 @@ def test_the_key_never_follows_a_redirect_to_another_host(send, server):
 
 def test_a_long_line_comes_whole(send, server):
     assert len(said(ask(send, server.url("huge_line")))) == 3_000_000 + len(" world")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("goes_on_for_ever", "did not begin within"),
+        ("drips_its_head", "did not begin within"),
+        ("drips_its_length", "longer than it may"),
+        ("drips_comments", "longer than it may"),
+        ("drips_text", "longer than it may"),
+    ],
+)
+def test_a_service_that_drips_is_given_up(send, server, behaviour, words):
+    started = time.monotonic()
+    events = ask(send, server.url(behaviour), idle_s=0.3, connect_s=0.1, total_s=0.8, retries=0)
+    assert time.monotonic() - started < 3
+    error = error_of(events)
+    assert error["code"] == "timeout" and words in error["message"] and error["hint"]
+    assert said(events).startswith("Hello") == (behaviour == "drips_text")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "code"), [("huge_head", "network"), ("many_headers", "network"), ("line_without_end", "bad_answer")]
+)
+def test_what_has_no_end_is_cut_off_before_it_fills_the_memory(send, server, behaviour, code):
+    tracemalloc.start()
+    try:
+        error = error_of(ask(send, server.url(behaviour), retries=0))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert error["code"] == code, error
+    assert peak_bytes < (80 if behaviour == "line_without_end" else 5) * 1024 * 1024
+
+
+def test_characters_come_whole_whatever_the_pieces(send, server):
+    assert said(ask(send, server.url("cut_in_a_character"))) == "Größe 😀 €"
+
+
+def test_a_stream_that_is_called_json_is_read_all_the_same(send, server):
+    assert said(ask(send, server.url("stream_called_json"))) == "Hello world"
+
+
+def test_a_redirect_to_a_login_page_names_both_explanations(send, server):
+    error = error_of(ask(send, server.url("login_page_elsewhere")))
+    assert error["code"] == "redirect" and "http://hotspot.invalid/login" in error["message"]
+    assert "base_url" in error["hint"] and "log in" in error["hint"]
+    assert len(server.seen) == 1
+
+
+def test_each_retry_is_told_and_none_begins_when_the_time_is_over(send, server):
+    sleeps, clock = [], iter([*range(0, 1000, 50)])
+    told = [e for e in ask(send, server.url("broken"), sleeps=sleeps) if e["type"] == "retry"]
+    assert [e["wait_s"] for e in told] == sleeps and len(sleeps) == 2
+    assert "boom (status 500); asking again in" in told[0]["text"]
+    server.seen.clear()
+    late = ask(send, server.url("broken"), sleeps=[], now_s=lambda: next(clock))
+    assert len(server.seen) < 3 and error_of(late)["code"] == "server"
+
+
+def test_a_retry_never_shows_the_key(send, server):
+    told = ask(send, server.url("quotes_the_key_in_a_failure"), key="open sesame")
+    assert [e["type"] for e in told] == ["retry", "retry", "error"] and "the word … is wrong" in told[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "parameters"),
+    [
+        ("refuses_temperature", ["temperature"]),
+        ("refuses_max_tokens", ["max_tokens=max_completion_tokens"]),
+        ("refuses_both", ["temperature", "max_tokens"]),
+    ],
+)
+def test_what_a_model_refuses_is_left_out_once_told_and_asked_for_again(send, server, behaviour, parameters):
+    sleeps = []
+    events = ask(send, server.url(behaviour), sleeps=sleeps, temperature=0.2, max_tokens=50, retries=0)
+    assert said(events) == "Hello world" and sleeps == []
+    assert [e["parameter"] for e in events if e["type"] == "refused"] == parameters
+    first, last = server.seen[0]["body"], server.seen[-1]["body"]
+    plain = {name.partition("=")[0] for name in parameters}
+    assert plain <= set(first) and not plain & set(last) and last["messages"] == first["messages"]
+    if "=" in parameters[0]:
+        assert last["max_completion_tokens"] == 50
+    server.seen.clear()
+    again = ask(send, server.url(behaviour), temperature=0.2, max_tokens=50, without=parameters)
+    assert said(again) == "Hello world" and len(server.seen) == 1
+    assert not [e for e in again if e["type"] == "refused"]
+
+
+def test_a_refusal_of_what_was_not_sent_is_an_error(send, server):
+    error = error_of(ask(send, server.url("refuses_for_ever"), temperature=0.2))
+    assert error["code"] == "invalid_request" and len(server.seen) == 2
+
+
+@pytest.mark.parametrize(("content", "words"), [(None, "cannot be read"), ("no PEM", "holds no certificate")])
+def test_a_ca_file_that_cannot_be_used_is_a_setting_to_correct(send, server, tmp_path, content, words):
+    path = tmp_path / "ca.pem"
+    if content:
+        path.write_text(content)
+    error = error_of(ask(send, server.url("good", "https"), ca_file=str(path)))
+    assert error["code"] == "settings" and words in error["message"] and str(path) in error["message"] and error["hint"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_wall_of_our_own_is_not_taken_for_a_server_that_does_not_run(send, host):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    walled = error_of(ask(send, f"http://{host}:{port}/v1", walled=True))
+    assert walled["code"] == "walled" and "is this router" in walled["message"] and "base_url" in walled["hint"]
+    assert not walled["retryable"] and "nothing listens" not in walled["message"]
+    assert error_of(ask(send, f"http://{host}:{port}/v1", retries=0))["code"] == "refused"
 
 
 def test_nobody_listens(send):
