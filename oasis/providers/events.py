@@ -27,6 +27,8 @@ INVALID_CHARS = 200  # enough for a model to recognise its own slip, too little 
 
 # Metadata travels that deep in a stored message, and may not be deeper there than half of a line.
 ECHO_LEVEL = 34
+# An answer is stored in 256 KiB; encrypted thoughts of a hundred are seen.
+ECHO_BYTES = 160 * 1024
 
 Event = dict[str, object]
 
@@ -43,12 +45,15 @@ def thinking(text: str, provider_metadata: dict[str, object] | None = None) -> E
 
 
 def echo(owner: str, kept: dict[str, object]) -> list[Event]:
-    """Return the event that ends a thinking block with what `owner` wants back; nothing for what JSON cannot hold."""
+    """Return the event that ends a thinking block with what `owner` wants back.
+
+    Nothing for what JSON cannot hold, nor for more than a message has room for: then the answer is worth more.
+    """
     try:
         jsonl.check(kept, "what goes back", ECHO_LEVEL)
     except SchemaError:
         return []
-    return [thinking("", {owner: kept})]
+    return [thinking("", {owner: kept})] if len(jsonl.dumps(kept)) <= ECHO_BYTES else []
 
 
 def usage(counts: dict[str, object]) -> list[Event]:

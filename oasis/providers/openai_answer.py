@@ -32,7 +32,8 @@ class Decoder(decoding.Decoder):
     def __init__(self, status: int, headers: dict[str, str], options: Dict):
         super().__init__(status, headers, options)
         echo = self.profile.get("echo")
-        self.calls = Calls(str(self.profile.get("id", "")) if echo == "extra_content" else "")
+        self._owner, self._asked_model = str(self.profile.get("id") or ""), self.model
+        self.calls = Calls(self._owner if echo == "extra_content" else "")
         self._keeps_details = echo == "reasoning_details"
         self._details: list[Dict] = []
         self._is_refused = False
@@ -67,9 +68,9 @@ class Decoder(decoding.Decoder):
         if self._is_refused:
             self.stop_reason = "refusal"
         out = self._text.close()
-        if self._details:
-            own: Dict = {str(self.profile.get("id", "")): {"reasoning_details": self._details}}
-            out.append(events.thinking("", own))
+        if self._details:  # for the model that was asked (wire.model_of): what is encrypted no other can open
+            asked = str(self._asked_model or self.profile.get("model") or "")
+            out.extend(events.echo(self._owner, {"reasoning_details": self._details, "model": asked}))
         return [*out, *super().finish()]
 
     def _chunk(self, chunk: Dict, is_whole: bool) -> list[events.Event]:

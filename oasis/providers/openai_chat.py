@@ -37,7 +37,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     )
     body: Dict = {
         "model": wire.model_of(options),
-        "messages": _messages(chat, profile),
+        "messages": _messages(chat, {**profile, "model": wire.model_of(options)}),
         "stream": bool(options.get("stream")),
     }
     if body["stream"] and profile.get("stream_options"):
@@ -179,7 +179,9 @@ def _echo(out: Dict, message: gate.Message, profile: Dict) -> None:
         out["reasoning_content"] = "".join([str(block["text"]) for block in thoughts])
     if profile.get("echo") == "reasoning_details":
         for block in thoughts:
-            _set(out, "reasoning_details", wire.metadata_of(block, profile).get("reasoning_details"))
+            kept = wire.metadata_of(block, profile)
+            if kept.get("model") == profile["model"]:  # as it was asked for; what is encrypted no other can open
+                _set(out, "reasoning_details", kept.get("reasoning_details"))
 
 
 class _Ids:

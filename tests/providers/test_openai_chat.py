@@ -201,8 +201,9 @@ def test_what_gemini_wants_back_goes_to_nobody_else():
 def test_openrouter_gets_its_reasoning_details_back():
     chat = json.loads(json.dumps(TOOL_TURN))
     details = [{"type": "reasoning.text", "text": "t", "signature": "s"}]
-    chat[1]["content"][0]["provider_metadata"] = {"openrouter": {"reasoning_details": details}}
+    chat[1]["content"][0]["provider_metadata"] = {"openrouter": {"reasoning_details": details, "model": "m-1"}}
     assert body_of(chat, "openrouter")["messages"][1]["reasoning_details"] == details
+    assert "reasoning_details" not in body_of(chat, "openrouter", model="other")["messages"][1]
 
 
 def test_every_profile_builds_a_request_or_names_what_is_missing():
@@ -334,7 +335,14 @@ def test_openrouters_details_are_joined_and_kept_for_it():
     )
     kept = [e["provider_metadata"] for e in events if e.get("provider_metadata")]
     wanted = [{"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"}]
-    assert kept == [{"openrouter": {"reasoning_details": wanted}}]
+    assert kept == [{"openrouter": {"reasoning_details": wanted, "model": "m-1"}}]
+
+
+def test_more_than_a_message_has_room_for_is_not_kept():
+    for size, is_kept in ((100_000, True), (200_000, False)):
+        details = [{"type": "reasoning.encrypted", "data": "x" * size}]
+        events = decode(sse(chunk({"reasoning_details": details}), chunk({"content": "x"}, "stop")), "openrouter")
+        assert ("reasoning_details" in str(events)) is is_kept and text_of(events) == "x"
 
 
 def test_usage_of_all_dialects():

@@ -217,7 +217,11 @@ def test_mistral_gets_short_ids_no_empty_message_and_a_users_end():
 def test_reasoning_goes_back_only_where_it_is_wanted(profile):
     chat = tool_turn()
     details = [{"type": "reasoning.text", "text": "t", "signature": "s"}]
-    thought = {"type": "thinking", "text": "hm", "provider_metadata": {"openrouter": {"reasoning_details": details}}}
+    thought = {
+        "type": "thinking",
+        "text": "hm",
+        "provider_metadata": {"openrouter": {"reasoning_details": details, "model": "m-1"}},
+    }
     chat[1]["content"].insert(0, thought)
     said = body_of(chat, profile)["messages"][1]
     assert (said.get("reasoning_content") == "hm") is (profile == "deepseek")
