@@ -55,6 +55,11 @@ def rules(uids: list[int], urls: list[str]) -> str:
     return _RULES % {"table": TABLE, "uids": ", ".join(map(str, sorted(uids))), "servers": "".join(lines)}
 
 
+def lets(url: str) -> bool:
+    """Tell whether a model server at this address can be reached even when it is on the router itself."""
+    return bool(_servers(url))
+
+
 def _servers(url: str) -> list[Server]:
     """Return where a service may be on the router itself; a name leads elsewhere, or is refused as the router."""
     scheme, _, rest = url.partition("://")

@@ -13,6 +13,7 @@ import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError, ProviderError
+from oasis.system import fence
 from oasis.worker import lines
 from oasis.worker.process import STOP_S, Process
 
@@ -41,6 +42,8 @@ class Pool:
     """At most `max_workers` workers, started when needed.
 
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
+    `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
+    there need not mean that nothing listens.
     """
 
     def __init__(
@@ -51,9 +54,11 @@ class Pool:
         idle_s: float = 60.0,
         now_s: Callable[[], float] = time.monotonic,
         prepare: Callable[[], None] = lambda: None,
+        is_fenced: bool = False,
     ):
         self._argv = argv
         self._prepare = prepare
+        self._is_fenced = is_fenced
         self._env = dict(ENV if env is None else env)
         self._max_workers = max_workers
         self._idle_s = idle_s
@@ -123,7 +128,7 @@ class Pool:
         Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
         what `prepare` raises.
         """
-        data = jsonl.line({**turn.request, "id": turn.number})
+        data = jsonl.line({**self._told_of_walls(turn.request), "id": turn.number})
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
         self._prepare()
@@ -137,6 +142,14 @@ class Pool:
         turn.process.is_used = True
         turn.is_healthy = ending is not _CANCELLED and not turn.process.has_rest()
         return ending
+
+    def _told_of_walls(self, request: Event) -> Event:
+        """Return a request that says when its service, should it be on the router, is behind the fence."""
+        options = request.get("options")
+        known = options if isinstance(options, dict) else {}
+        if not self._is_fenced or fence.lets(str(request.get("base_url") or "")):
+            return request
+        return {**request, "options": {**known, "walled": True}}
 
     def _converse(self, turn: _Turn, process: Process, data: bytes) -> Event:
         """Pass on the events of one request; return its ending without passing it on."""

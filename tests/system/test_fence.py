@@ -69,3 +69,18 @@ def test_what_is_not_opened_is_closed_on_every_kind_of_local_address():
     last = chain[0].strip().splitlines()[-1].strip()
     assert last == "fib daddr type { local, broadcast, anycast, multicast } jump closed"
     assert chain[2].split("{")[1].strip().splitlines()[0] == "meta l4proto tcp reject with tcp reset"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_let"),
+    [
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://localhost:11434", True),
+        ("http://router.lan:8080/v1", False),
+        ("https://127.0.0.1/v1", False),
+        ("http://192.168.1.1:80/v1", False),
+        ("", False),
+    ],
+)
+def test_it_can_be_asked_whether_an_address_of_the_router_is_open(url, is_let):
+    assert fence.lets(url) is is_let

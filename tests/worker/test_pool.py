@@ -100,6 +100,17 @@ def test_no_proxy_is_taken_from_the_environment(pools, server):
     assert ask(pool, request(server.url("good")))[-1]["type"] == "done"
 
 
+def test_a_worker_behind_the_fence_says_so_where_the_fence_may_be_why(pools):
+    with socket.socket() as client:
+        if client.connect_ex(("127.0.0.1", 443)) == 0:
+            pytest.skip("something listens on port 443 of this host")
+    fenced, free = pools(is_fenced=True), pools()
+    assert error_of(ask(fenced, request("https://127.0.0.1/v1")))["code"] == "walled"
+    assert error_of(ask(free, request("https://127.0.0.1/v1")))["code"] == "refused"
+    # What the settings name by address and port is let through.
+    assert error_of(ask(fenced, request("http://127.0.0.1:9/v1")))["code"] == "refused"
+
+
 def test_text_comes_before_the_answer_is_complete(pools, server):
     times = []
     pools().chat(request(server.url("paused")), lambda event: times.append(time.monotonic()))
@@ -150,8 +161,26 @@ def test_cancelling_closes_the_connection_at_once(pools, server):
     thread.join(5)
     assert time.monotonic() - started < 1.5
     assert server.hangups.acquire(timeout=2)
+    # A tick of the daemon, and the end of a process; the service stops generating, and billing, then.
+    assert server.hung_up_s[0] - started < 0.8
     assert [e["type"] for e in events] == ["delta", "error"] and error_of(events)["code"] == "cancelled"
     assert pool.count() == {"waiting": 0, "busy": 0, "warm": 0}
+
+
+@pytest.mark.parametrize("behaviour", ["silent", "limited_once", "drips_its_head"])
+def test_a_request_is_cancelled_at_once_whatever_it_waits_for(pools, server, behaviour):
+    cancelled, events = threading.Event(), []
+    thread = threading.Thread(
+        target=pools().chat, args=(request(server.url(behaviour), retries=2), events.append, cancelled)
+    )
+    thread.start()
+    eventually(lambda: server.seen)
+    time.sleep(0.2)
+    started = time.monotonic()
+    cancelled.set()
+    thread.join(5)
+    assert time.monotonic() - started < 0.8 and error_of(events)["code"] == "cancelled"
+    assert [e["type"] for e in events[:-1]] == (["retry"] if behaviour == "limited_once" else [])
 
 
 def test_cancelling_one_request_does_not_touch_another(pools, server):
