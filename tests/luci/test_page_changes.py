@@ -230,7 +230,7 @@ def press(page: Any, name: str, key: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_has_no_horizontal_scroll_and_readable_text(router: Any, visit: Any, scheme: str) -> None:
     page = visit(router().url, width=360, height=700, scheme=scheme)
-    page.locator(".oasis-side summary").click()
+    page.locator(".oasis-side > summary").click()
     apply(page)
     button(page, "Send").wait_for()
     ask(page, "hostile")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -198,6 +199,10 @@ def test_what_the_owner_forced_elsewhere_is_judged_and_approved_here(oasisd: Any
     daemon, url = oasisd()
     script = "uci set dhcp.@dnsmasq[0].dhcpscript=/etc/hello.sh"
     daemon.call("plan.propose", commands=[script], force=["exec"], words="this runs code as root")
+    for _ in range(100):  # a slow host plans for a while
+        if daemon.call("plan.list")["plans"]:
+            break
+        time.sleep(0.1)
     page = visit(url)
     page.get_by_text("Forced by you: exec").wait_for()
     assert "this runs code as root" in page.inner_text(".oasis-reasons")

@@ -167,7 +167,7 @@ def test_the_keyboard_alone_forces_and_approves(router: Any, visit: Any) -> None
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_it_fits_and_can_be_read(router: Any, visit: Any, scheme: str) -> None:
     page = visit(router().url, width=360, height=740, scheme=scheme)
-    page.locator(".oasis-side summary").click()
+    page.locator(".oasis-side > summary").click()
     card = refusal(page)
     shot(page, "phone-refused-" + scheme)
     button(page, "Propose anyway").click()
