@@ -7,7 +7,7 @@ import pytest
 from oasis import providers
 from oasis.agent import _Collector
 from oasis.core import schema
-from tests.providers import test_anthropic, test_gemini
+from tests.providers import test_anthropic, test_cohere, test_gemini, test_responses
 from tests.providers.recordings import decode, sse
 
 OPENAI_CALL = {"index": 0, "id": "call.1", "function": {"name": "status", "arguments": '{"what":"wifi"}'}}
@@ -23,11 +23,22 @@ def openai_class(**said):
 
 OLLAMA_SAID = {"content": "I look.", "thinking": "OLLAMA-THOUGHT", "tool_calls": [OPENAI_CALL]}
 
+OUTPUT = [
+    {**test_responses.REASONING, "encrypted_content": "RESPONSE-SIGN"},
+    {**test_responses.SAID, "content": [{"type": "output_text", "text": "I look."}]},
+    {**test_responses.REASONING, "id": "rs_2", "encrypted_content": "CALL-SIGN"},
+    test_responses.CALL_1,
+    test_responses.CALL_2,
+]
+COHERE = test_cohere.sse(test_cohere.START, *test_cohere.THINKS, *test_cohere.CALLS, test_cohere.ended("TOOL_CALL"))
+
 # Profile -> a turn of it, what it wants back, and what nobody else may see.
 TURNS = {
     "anthropic": (test_anthropic.WHOLE_TURN, ["EqQBCgIY==", "b64==", "Let me löok."]),
     "gemini": (test_gemini.stream(*test_gemini.ANSWERS), ["dGV4dA==", "c2ln"]),
     "openrouter": (openai_class(reasoning_details=DETAILS), ["ROUTER-SIGN"]),
+    "responses": (test_responses.sse(test_responses.done(output=OUTPUT)), ["RESPONSE-SIGN", "CALL-SIGN"]),
+    "cohere": (COHERE, ['{"type":"thinking","thinking":"hm"}']),
     "deepseek": (openai_class(reasoning_content="DEEP-THOUGHT"), ["DEEP-THOUGHT"]),
     "ollama": (json.dumps({"message": OLLAMA_SAID, "done": True, "done_reason": "stop"}).encode(), []),
 }
@@ -47,7 +58,7 @@ def stored(profile):
 
 def wire_of(messages, profile):
     entry = providers.profile(profile)
-    asked = {"profile": entry, "model": "m", "base_url": entry["base_url"] or "http://h", "stream": True}
+    asked = {"profile": entry, "model": "m-1", "base_url": entry["base_url"] or "http://h", "stream": True}
     tool = {"name": "status", "description": "d", "input_schema": {}}
     body = providers.load(entry["vendor"]).build_request(messages, [tool], asked)["body"]
     return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
