@@ -11,6 +11,11 @@ _WHERE = (
 )
 _TOLD = "[--continue HEADISH]… [--chat CHAT] [--head NAME] [--topic KEY] [--service SERVICE] "
 
+_SERVICE = (
+    "[--endpoint URL] [--model MODEL] [--thinking LEVEL] [--temperature NUMBER] [--tool-mode MODE] "
+    "[--max-tokens NUMBER] [--context-tokens NUMBER] [-k KEY] "
+)
+
 # name: (usage, summary, module and function, more help)
 COMMANDS = {
     "prompt": (
@@ -90,7 +95,8 @@ COMMANDS = {
         "CHAT",
         "delete a chat",
         "cli_shelf:delete",
-        "CHAT is an id. A position (no=N) is taken by `oasis delchat` only.",
+        "CHAT is an id; for a position there is `oasis delchat`, for upstream's delete no=N, which takes a service\n"
+        "away, `oasis remove`.",
     ),
     "delchat": ("CHAT", "delete a chat, by id or no=N", "cli_shelf:delete_chat", ""),
     "forget": (
@@ -190,6 +196,50 @@ COMMANDS = {
         "cli_services:select",
         "SERVICE is an identifier, or no=N for the Nth of `oasis services`.",
     ),
+    "add": (
+        f"[--key] {_SERVICE}[NAME] [ENDPOINT] [KEY] [MODEL]",
+        "add an AI service",
+        "cli_offers:add",
+        "NAME is a provider, like openai, anthropic, gemini, openrouter, ollama or compatible. On a terminal all that\n"
+        "is missing is asked for, and the models are listed to choose from. The key is typed unseen, or is the first\n"
+        "line of standard input where the provider needs one or --key says so; KEY and -k are refused, for every\n"
+        "program on the router can read the words of a command.",
+    ),
+    "change": (
+        f"{_SERVICE}[--unset OPTION]… [-u URL] [-m MODEL] [-n NAME] [SERVICE]",
+        "change an AI service",
+        "cli_offers:change",
+        "SERVICE is an identifier, or no=N for the Nth of `oasis services`. --unset takes an option back, like\n"
+        "thinking or max_tokens. For its key there is `oasis key`.",
+    ),
+    "remove": ("SERVICE", "take an AI service and its key away", "cli_offers:remove", "As upstream: delete no=N."),
+    "key": (
+        "[-d] SERVICE [KEY]",
+        "keep the key of an AI service, or take it away with -d",
+        "cli_offers:key",
+        "It is typed unseen, or is the first line of standard input, and is never shown again. KEY is\n"
+        "refused: every program on the router can read the words of a command.",
+    ),
+    "models": (
+        "[--filter TEXT] [SERVICE]",
+        "list the models that an AI service has now",
+        "cli_offers:models",
+        "Without SERVICE those of the one in use.",
+    ),
+    "test": (
+        "[SERVICE]",
+        "ask an AI service for a word, and time it",
+        "cli_offers:test",
+        "The status is 1 when it fails.",
+    ),
+    "alias": (
+        "[-d] [NAME] [TARGET]…",
+        "list names for services and models, set one, or delete one with -d",
+        "cli_alias:alias",
+        "TARGET is SERVICE or SERVICE/MODEL; several are tried in this order. An alias is good wherever a SERVICE is.\n"
+        "Usual names are nano, milli, kilo, mega and giga, by size. `title` makes titles, and the services of `chat`\n"
+        "stand in for the one in use when it fails.",
+    ),
     "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
     "audit": (
         "[--verify]",
@@ -211,7 +261,8 @@ GROUPS = (
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Set up and look", ("services", "select", "topics", "sysmsg", "status", "audit", "help")),
+    ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias",
+                         "topics", "sysmsg", "status", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

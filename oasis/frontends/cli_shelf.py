@@ -45,7 +45,7 @@ def delete(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     Raises: UsageError for a position: upstream's `delete no=N` deletes a service, and nobody should lose a chat so.
     """
     if arguments["CHAT"].startswith("no="):
-        raise UsageError("`delete no=N` is unclear: a chat or a service", "for a chat: oasis delchat no=N")
+        raise UsageError("`delete no=N` is unclear: a chat or a service", "oasis delchat no=N, or oasis remove no=N")
     return delete_chat(call, arguments, screen)
 
 

@@ -176,7 +176,10 @@ class Book:
     # Trying
 
     def service_test(self, identifier: str) -> dict[str, object]:
-        """Have a service say a word. Shape: {"ok", "ms", "model", "error"?: {"code", "message", "hint"}}."""
+        """Have a service say a word; a reply with `error` would be a failed call, so what failed is `fault`.
+
+        Shape: {"ok", "ms", "model", "fault"?: {"code", "message", "hint"}}.
+        """
         service = self._settings.service(identifier)
         if service["vendor"] == OFFLINE:
             return {"ok": True, "ms": 0, "model": service["model"]}
@@ -190,7 +193,7 @@ class Book:
         if last["type"] == "done":
             return {"ok": True, **reply, "model": last.get("model") or service["model"]}
         error = last["error"] if last["error"]["code"] != "cancelled" else _late(service)
-        return {"ok": False, **reply, "error": {key: error.get(key, "") for key in ("code", "message", "hint")}}
+        return {"ok": False, **reply, "fault": {key: error.get(key, "") for key in ("code", "message", "hint")}}
 
     def service_models(self, identifier: str) -> dict[str, object]:
         """Return what models a service has. Shape: {"models": [{"id", "context_tokens"?, "tools"?}], "is_cut"}."""

@@ -195,9 +195,9 @@ def test_a_trial_tells_what_the_service_said(made):
     error = {"code": "authentication", "message": "bad key", "hint": "look", "retryable": False}
     made.models.events = [{"type": "error", "error": error}]
     reply = made.book.service_test("ollama")
-    assert (reply["ok"], reply["error"]) == (False, {"code": "authentication", "message": "bad key", "hint": "look"})
+    assert (reply["ok"], reply["fault"]) == (False, {"code": "authentication", "message": "bad key", "hint": "look"})
     made.models.events = [{"type": "error", "error": {**error, "code": "cancelled"}}]
-    assert made.book.service_test("ollama")["error"]["message"] == "no answer within 15 s"
+    assert made.book.service_test("ollama")["fault"]["message"] == "no answer within 15 s"
     assert made.book.service_test("offline")["ok"]
 
 
