@@ -174,7 +174,7 @@ def test_thread_that_is_shown_is_the_one_that_is_saved(router: Any, visit: Any, 
 
 
 def test_chats_are_taken_in_and_marked(router: Any, visit: Any) -> None:
-    page = visit(router().url)
+    page = talk(router, visit, "one")
     button(page, "Import chats…").click()
     page.set_input_files("#modal_overlay input[type=file]", [file("bad.json"), file("good.json", data=b"{}")])
     rows = page.locator(".oasis-rows > li")
@@ -184,6 +184,7 @@ def test_chats_are_taken_in_and_marked(router: Any, visit: Any) -> None:
     button(rows, "good.json").click()
     page.get_by_text("An answer of an import").wait_for()
     assert page.locator(".oasis-message .oasis-badge").all_inner_texts() == ["imported", "imported"]
+    assert page.locator(".oasis-source").count() == 0, "nobody knows who answered it"
     say(page, "my own words")
     assert page.locator(".oasis-message .oasis-badge").count() == 2, "what is said from here on is not"
     page.locator(".oasis-open", has_text="good.json").wait_for()

@@ -120,7 +120,7 @@ const Transcript = baseclass.extend({
 			this.user(isForgotten ? null : blocks.text(value.content), blocks.files(value), value);
 		}
 		else if (value.role == 'assistant' || value.role == 'tool') {
-			this.openTurn();
+			this.openTurn('');
 			this.turn.isImported = this.isImported == null ? isImported : this.isImported;
 			this.join(value.id, value);
 			if (isForgotten)
@@ -337,9 +337,10 @@ const Transcript = baseclass.extend({
 			this.toEnd();
 	},
 
-	openTurn: function() {
+	/* source: who answers; without it, whoever answers the run that is followed. */
+	openTurn: function(source) {
 		if (!this.turn)
-			this.turn = { node: this.put(blocks.bubble('assistant', [])), role: 'assistant', ids: [], text: '', source: this.answerer };
+			this.turn = { node: this.put(blocks.bubble('assistant', [])), role: 'assistant', ids: [], text: '', source: source == null ? this.answerer : source };
 	},
 
 	/* What can be done with an answer belongs to its last message: the next one continues that. */
