@@ -16,6 +16,7 @@ from oasis.change.expiry import Expiry
 from oasis.change.undo import plan_undo
 from oasis.errors import ApplyError, OasisError
 from oasis.system.files import Files
+from oasis.uci.cursor import Cursor
 from tests.change.kit import RENAME, WIFI, Clock, FailingFiles, Kit
 from tests.daemon import copy_root
 from tests.system.test_power_cut import Forgetful, PowerCut
@@ -137,6 +138,9 @@ class OneCommit:
 
     def __getattr__(self, name):
         return getattr(self._cursor, name)
+
+    def write(self, steps, expected):
+        Cursor.write(self, steps, expected)  # whose commits are ours
 
     def commit(self, package):
         self._flash.commit(lambda: self._cursor.commit(package), f"{self._confdir}/{package}")
