@@ -1,7 +1,8 @@
 """OpenAI's Responses API: a list of items instead of messages, and reasoning that goes back encrypted.
 
 Pure translation, see the package's contract; responses_answer.py reads what comes back. Nothing is stored at the
-service: each request holds the whole conversation, and reasoning items go back unchanged, before the item they led to.
+service: each request holds the whole conversation, and reasoning items go back as they came, before the item they led
+to, but without ids.
 Also spoken by llama.cpp, LM Studio, Ollama, vLLM and OpenRouter. Source: OpenAI API reference, "Responses".
 """
 
@@ -93,7 +94,7 @@ class _Items:
         assert isinstance(content, list)
         for block in content:
             kept = self._kept(block)
-            before.extend(_objects(kept.get("items")))
+            before.extend(_items(kept.get("items")))
             if block["type"] == "thinking":
                 phase = kept.get("phase", phase)
             elif block["type"] == "text":
@@ -130,12 +131,14 @@ class _Items:
         return self._ids.setdefault(word, f"call_long_{len(self._ids)}")
 
 
-def _objects(items: object) -> list[Dict]:
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+def _items(kept: object) -> list[Dict]:
+    """Return kept items without their ids: the service would look for one, and it has stored nothing."""
+    items = [item for item in kept if isinstance(item, dict)] if isinstance(kept, list) else []
+    return [{name: held for name, held in item.items() if name != "id"} for item in items]
 
 
 def _said(text: str, phase: object) -> Dict:
-    """Return a text of the model's own; an id of its item is left out, since nothing is stored there."""
+    """Return a text of the model's own."""
     item: Dict = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
     return {**item, "phase": phase} if phase else item
 

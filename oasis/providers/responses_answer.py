@@ -40,6 +40,7 @@ class Decoder(decoding.Decoder):
         self._owner = str(self.profile.get("id") or "")
         # What goes back is for the model as it was asked for (wire.model_of), whatever name it answers with.
         self._asked_model = str(options.get("model") or self.profile.get("model") or "")
+        self._keeps = bool(self.profile.get("encrypted"))  # other servers read their own items in many ways
         self._before: list[Dict] = []  # kept items that wait for the text or call they led to
         self._calls: dict[int, Dict] = {}  # by place: the call's item, and what was kept before it
         self._heard: dict[int, str] = {}  # by place: the kind of text of which something has come
@@ -121,7 +122,7 @@ class Decoder(decoding.Decoder):
         items = self._taken()
         if items:
             kept["items"] = items
-        if isinstance(item.get("phase"), str):
+        if self._keeps and isinstance(item.get("phase"), str):
             kept["phase"] = item["phase"]
         return events.echo(self._owner, kept) if len(kept) > 1 else []
 
@@ -139,7 +140,7 @@ class Decoder(decoding.Decoder):
         if place not in self._heard:
             for part in _texts(item):
                 out.extend(self._piece(place, *part))
-        if kind in _KEPT:
+        if self._keeps and (kind == "web_search_call" or item.get("encrypted_content")):
             self._before.append(item)
         return out
 

@@ -21,7 +21,7 @@ from tests.providers.recordings import (
 TOOL = {"name": "status", "description": "Look.", "input_schema": {"type": "object", "properties": {}}}
 PNG = base64.b64encode(b"\x89PNG").decode()
 PDF = base64.b64encode(b"%PDF-1.4").decode()
-REASONING = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAA"}
+REASONING = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "sealed 1"}
 
 
 def message(role, *blocks):
@@ -137,7 +137,7 @@ def test_what_models_refuse_is_not_sent(model, has_include, has_temperature, has
 
 
 def test_reasoning_goes_back_before_what_it_led_to():
-    second = {**REASONING, "id": "rs_2"}
+    second = {**REASONING, "id": "rs_2", "encrypted_content": "sealed 2"}
     chat = [
         message("user", "u"),
         message(
@@ -149,23 +149,25 @@ def test_reasoning_goes_back_before_what_it_led_to():
         message("tool", result("c1")),
     ]
     items = body_of(chat)["input"]
-    assert [item.get("id", item["type"]) for item in items] == [
+    assert [item.get("encrypted_content", item["type"]) for item in items] == [
         "message",
-        "rs_1",
+        "sealed 1",
         "message",
-        "rs_2",
+        "sealed 2",
         "function_call",
         "function_call_output",
     ]
-    assert items[1] == REASONING and items[2]["phase"] == "commentary"
+    assert items[1] == {"type": "reasoning", "summary": [], "encrypted_content": "sealed 1"}
+    assert items[2]["phase"] == "commentary"
+    assert not any("id" in item for item in items), "the service would look for it, and has stored nothing"
 
 
 @pytest.mark.parametrize("asked", [{"model": "other"}, {"profile": "responses_compatible", "base_url": "http://h/v1"}])
 def test_reasoning_of_another_model_or_service_stays_behind(asked):
     thought = {"type": "thinking", "text": "hm", **kept(items=[REASONING])}
     chat = [message("user", "u"), message("assistant", thought, "a"), message("user", "v")]
-    assert "rs_1" in json.dumps(body_of(chat))
-    assert "rs_1" not in json.dumps(body_of(chat, **asked))
+    assert "sealed 1" in json.dumps(body_of(chat))
+    assert "sealed 1" not in json.dumps(body_of(chat, **asked))
 
 
 def test_the_reasoning_of_a_call_that_was_dropped_is_dropped_with_it():
@@ -363,15 +365,15 @@ def test_reasoning_right_before_a_call_is_kept_with_the_call():
     assert "provider_metadata" not in calls[1]
 
 
-def test_what_came_back_goes_out_again_unchanged():
+def test_what_came_back_goes_out_again_without_ids():
     search = {
         "id": "ws_1",
         "type": "web_search_call",
         "status": "completed",
         "action": {"type": "search", "query": "q"},
     }
-    again = {**REASONING, "id": "rs_2"}
-    output = [REASONING, search, again, SAID, {**REASONING, "id": "rs_3"}, CALL_1]
+    again = {**REASONING, "id": "rs_2", "encrypted_content": "sealed 2"}
+    output = [REASONING, search, again, SAID, {**REASONING, "id": "rs_3", "encrypted_content": "sealed 3"}, CALL_1]
     events = decode(json.dumps({"status": "completed", "output": output}).encode(), "responses", headers=JSON)
     blocks = []
     for made in events:
@@ -380,17 +382,32 @@ def test_what_came_back_goes_out_again_unchanged():
         elif made["type"] == "delta":
             blocks.append({"type": "text", "text": made["text"]})
     items = body_of([message("user", "u"), message("assistant", *blocks), message("tool", result("c1"))])["input"]
-    assert [item.get("id", item["type"]) for item in items] == [
+    assert [item.get("encrypted_content", item["type"]) for item in items] == [
         "message",
-        "rs_1",
-        "ws_1",
-        "rs_2",
+        "sealed 1",
+        "web_search_call",
+        "sealed 2",
         "message",
-        "rs_3",
+        "sealed 3",
         "function_call",
         "function_call_output",
     ]
-    assert items[2] == search
+    assert items[2] == {name: held for name, held in search.items() if name != "id"}
+
+
+@pytest.mark.parametrize(
+    "how", [{"profile": "responses_compatible", "base_url": "http://h/v1"}, {"profile": "responses"}]
+)
+def test_reasoning_that_cannot_go_back_is_only_shown(how):
+    open_item = {
+        "id": "rs_1",
+        "type": "reasoning",
+        "summary": [],
+        "content": [{"type": "reasoning_text", "text": "hm"}],
+    }
+    item = {**REASONING, **open_item} if how["profile"] == "responses_compatible" else open_item
+    events = decode(sse(done(output=[item, {**SAID, "phase": None}])), **how)
+    assert events[0] == {"type": "thinking", "text": "hm"} and "provider_metadata" not in str(events)
 
 
 def test_the_model_of_the_profile_is_as_good_as_a_named_one():
