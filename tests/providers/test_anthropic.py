@@ -492,6 +492,14 @@ def test_reasons_to_stop(reason, wanted):
     assert at_every_cut(raw, profile="anthropic")[-1]["stop_reason"] == wanted
 
 
+@pytest.mark.parametrize("reason", [None, "", 7])
+def test_a_reason_that_is_none_does_not_end_an_answer(reason):
+    going_on = event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 3})
+    assert error_of(decode(start() + going_on, "anthropic"))["code"] == "truncated"
+    raw = start() + event("message_delta", delta={"stop_reason": "max_tokens"}) + going_on
+    assert decode(raw, "anthropic")[-1]["stop_reason"] == "max_tokens"
+
+
 def test_a_refusal_says_why_and_runs_nothing():
     stop = {"stop_reason": "refusal", "stop_details": {"type": "refusal", "category": "cyber", "explanation": "No."}}
     called = block(0, "tool_use", *arguments("{}"), id="t", name="undo", input={})
@@ -510,7 +518,8 @@ def test_a_call_cut_by_the_length_limit_is_never_run():
 
 
 def test_arguments_may_come_with_the_start_of_a_block():
-    raw = start() + block(0, "tool_use", id="t", name="undo", input={"a": 1}) + end("tool_use")
+    pieces = arguments("", " ")
+    raw = start() + block(0, "tool_use", *pieces, id="t", name="undo", input={"a": 1}) + end("tool_use")
     assert calls_of(at_every_cut(raw, profile="anthropic"))[0]["input"] == {"a": 1}
 
 

@@ -341,6 +341,14 @@ def test_reasons_to_stop(reason, wanted):
     assert at_every_cut(stream(answer({"text": "a"}, reason=reason)), profile="gemini")[-1]["stop_reason"] == wanted
 
 
+@pytest.mark.parametrize("reason", ["FINISH_REASON_UNSPECIFIED", "", 7, None])
+def test_a_reason_that_is_none_does_not_end_an_answer(reason):
+    going_on = answer({"text": "a"})
+    going_on["candidates"][0]["finishReason"] = reason
+    assert error_of(decode(stream(going_on), "gemini"))["code"] == "truncated"
+    assert decode(stream(answer(reason="MAX_TOKENS"), going_on), "gemini")[-1]["stop_reason"] == "max_tokens"
+
+
 def test_calls_beside_a_reason_nobody_knows_are_calls():
     events = decode(stream(answer(calling("undo"), reason="FUNCTION_CALL")), "gemini")
     assert events[-1]["stop_reason"] == "tool_use" and len(calls_of(events)) == 1
