@@ -63,7 +63,16 @@ def peer():
     peer.close()
 
 
-FORMATS = [("openai", "/v1"), ("openrouter", "/v1"), ("compatible", "/v1"), ("ollama", ""), ("anthropic", ""), ("gemini", "")]
+FORMATS = [
+    ("openai", "/v1"),
+    ("openrouter", "/v1"),
+    ("compatible", "/v1"),
+    ("ollama", ""),
+    ("anthropic", ""),
+    ("gemini", ""),
+    ("responses", "/v1"),
+    ("cohere", ""),
+]
 
 
 @pytest.fixture(params=FORMATS, ids=[name for name, _ in FORMATS])
@@ -107,8 +116,8 @@ def test_a_refused_question_is_an_error(pool, service):
 
 def test_the_models_are_listed(pool, service):
     profile, base_url = service
-    if profile == "gemini":
-        pytest.skip("aimock has no list of Gemini's models")
+    if profile in ("gemini", "cohere"):
+        pytest.skip("aimock has no list of its models")
     models = pool.models({"profile": profile, "base_url": base_url, "key": "k"})
     assert models and all(model["id"] for model in models)
 
@@ -126,7 +135,7 @@ def model():
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("profile", ["llamacpp", "anthropic"])
+@pytest.mark.parametrize("profile", ["llamacpp", "anthropic", "responses_compatible"])
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_real_model_answers(pool, model, profile, stream):
     messages = [{"role": "system", "content": "Answer briefly."}, user("What is the capital of France?")]
