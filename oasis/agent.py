@@ -6,7 +6,8 @@ socket and no settings.
     ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers), and may
                                      get {"type": "taint", "taint": [whose words are in the answer]}, and
                                      {"type": "fences"}: this model cannot call tools, its answer may hold commands in
-                                     fenced blocks, which stand for calls; without that, a block is only something said
+                                     fenced blocks, which stand for calls; without that, a block is only something said,
+                                     and {"type": "source", "provider", "model"}: another service answers from here on
     context(chat, system, tools)     gives what the model is sent of the chat (context.py), by itself the newest of it
     call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
@@ -52,8 +53,8 @@ class Turn:
     """One exchange of a chat.
 
     `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
-    during all steps, `source` is {"provider", "model"} as stored with each answer, `head` the bookmark that the owner's
-    message carries, and all that answers it.
+    during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
+    service answers), `head` the bookmark that the owner's message carries, and all that answers it.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Turn:
 
     def _answer(self, tools: list[dict[str, object]]) -> Message:
         """Ask the model once and store what it said, also when it broke off."""
-        collector = _Collector(self._emit, self._look)
+        collector = _Collector(self._emit, self._look, self._source)
         try:
             self._look()
             context = self._make_context(self._chat, self._system, tools)
@@ -221,9 +222,10 @@ def _newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Mes
 class _Collector:
     """Turns the events of one model call into content blocks."""
 
-    def __init__(self, emit: Callable[..., None], look: Callable[[], None]) -> None:
+    def __init__(self, emit: Callable[..., None], look: Callable[[], None], source: dict[str, str]) -> None:
         self._emit = emit
         self._look = look
+        self._source = source
         self._blocks: list[Block] = []
         self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
         self._size = 0
@@ -253,6 +255,9 @@ class _Collector:
             self.taint += event["taint"]
         elif kind == "fences":
             self.is_fenced = True
+        elif kind == "source":  # what the one before told of its answer, which did not come, goes with it
+            self._source.update(provider=event["provider"], model=event["model"])
+            self.is_fenced, self.usage, self.model = False, {}, ""
         elif kind == "done":
             self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
             self.model = event.get("model", "")

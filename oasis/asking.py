@@ -13,6 +13,7 @@ from oasis.core import clean, jsonl
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError
 from oasis.settings import OFFLINE
+from oasis.system.pace import Pace
 
 if False:  # annotations only
     from oasis.agent import Ask, OnEvent
@@ -29,14 +30,21 @@ if False:  # annotations only
 
 _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
 _OUTPUT = ("delta", "thinking", "tool_use")
+# Events with words of the service, and those that tell the owner what happens before an answer comes.
+_ITS_WORDS = ("error", "retry", "refused")
+_TOLD = ("retry", "refused")
+_CANCELLED = {"code": "cancelled", "message": "the request was cancelled", "hint": "", "retryable": False}
 
 
 class Asking:
-    """Asks the services of one daemon. `unix_s()` is the wall time, `blobs()` gives the store of attachments."""
+    """Asks the services of one daemon, each no oftener than it may be.
+
+    `unix_s()` is the wall time, `blobs()` gives the store of attachments.
+    """
 
     def __init__(
         self, settings: Settings, models: Models, offline: Offline, facts: Facts, redactor: Redactor,
-        blobs: Callable[[], Blobs], unix_s: Callable[[], int],
+        blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace,
     ) -> None:  # fmt: skip
         self._settings = settings
         self._models = models
@@ -45,7 +53,10 @@ class Asking:
         self._redactor = redactor
         self._blobs = blobs
         self._unix_s = unix_s
-        self._without_tools: set[tuple[str, ...]] = set()  # services that said that they know no tools
+        self._pace = pace
+        # What services said of themselves; as long as the daemon runs, for a new version of them may know more.
+        self._without_tools: set[tuple[str, ...]] = set()
+        self._without: dict[tuple[str, ...], list[str]] = {}  # parameters
 
     def ask(
         self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool]
@@ -53,10 +64,10 @@ class Asking:
         """Return what asks a service for a turn of a chat (see agent.py)."""
         if service["vendor"] == OFFLINE:
             return self._ask_offline
-        place = tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
+        place = _place(service)
 
         def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-            self._send(service, chat, messages, tools, on_event, is_cancelled)
+            self._send(service, chat, messages, tools, _telling(on_event, emit), is_cancelled)
 
         def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
             if service["tool_mode"] != "none" and place not in self._without_tools:
@@ -98,16 +109,24 @@ class Asking:
         self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]],
         on_event: OnEvent, is_cancelled: Callable[[], bool],
     ) -> None:  # fmt: skip
-        hide = self._redactor.hide
+        hide, without = self._redactor.hide, self._without.setdefault(_place(service), [])
 
         def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "refused" and event["parameter"] not in without:
+                without.append(event["parameter"])
             # A service may repeat what it was sent.
-            on_event(hide(event) if event["type"] == "error" else event)
+            on_event(hide(event) if event["type"] in _ITS_WORDS else event)
 
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
         request = {**self._settings.request(service), "messages": sent, "tools": tools}
-        self._models.chat(request, hear, is_cancelled)
+        if without:
+            request["options"] = {**request["options"], "without": list(without)}
+        pace = service["pace"]
+        if self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
+            self._models.chat(request, hear, is_cancelled)
+        else:
+            on_event({"type": "error", "error": _CANCELLED})
 
     def _with_files(self, message: Message) -> Message:
         """Return a message with the bytes of its attachments, or words where one is gone."""
@@ -162,6 +181,23 @@ class _Listening:
         found = self._facts.devices()
         self.names.update(str(device["name"]) for device in found if device["name"])
         return found
+
+
+def _place(service: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a service must be to be the same one."""
+    return tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
+
+
+def _telling(on_event: OnEvent, emit: Callable[..., None]) -> OnEvent:
+    """Return what tells the owner of retries, and passes the answer on."""
+
+    def take(event: dict[str, Any]) -> None:
+        if event["type"] in _TOLD:
+            emit("note", text=event["text"])
+        else:
+            on_event(event)
+
+    return take
 
 
 def _outgoing(message: Message, hidden: Message) -> Message:

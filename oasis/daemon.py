@@ -41,6 +41,7 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.lineserver import LineServer
+from oasis.system.pace import Pace
 from oasis.system.root import Root
 from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
@@ -114,8 +115,9 @@ class Daemon:
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
         asking = Asking(
-            self.settings, self.models, self.offline, shop.facts, self.redactor, self.chats.blobs, clock.unix_s
-        )
+            self.settings, self.models, self.offline, shop.facts, self.redactor, self.chats.blobs, clock.unix_s,
+            Pace(clock.now_s, time.sleep),
+        )  # fmt: skip
         new_id = _serialised(messages.next)
         exchanges = Exchanges(self.chats, self.settings, Registry(), shop, self.runs, asking, new_id)
         name = type(self._cursor()).__name__

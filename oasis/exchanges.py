@@ -11,6 +11,7 @@ from oasis.asking import prompts
 from oasis.context import Context
 from oasis.core import jsonl
 from oasis.errors import OasisError, UsageError
+from oasis.failover import Failover, source
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.tools.operator import Operator
@@ -119,31 +120,33 @@ class Exchanges:
         chat, message, options, context = taken
         run.emit("message", id=message["id"], role="user")
         try:
-            service = self._service(run, options)
-            ask = self._asking.ask(service, chat.id, run.emit, run.is_cancelled)
+            services, asker = self._services(run, options), self._asker(run, chat)
         except OasisError as error:
-            service, ask = NOBODY, _failing(error)
-        is_model = service["vendor"] != OFFLINE
+            services, asker = [NOBODY], _failing(error)
+        # Where a model may stand in, nobody has the owner's own rights.
+        is_model = any(service["vendor"] != OFFLINE for service in services)
+        failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
             self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model
         )
         turn = Turn(
             chat,
-            ask,
+            failover.ask,
             lambda name, arguments, taint: self._registry.call(name, arguments, operator.seeing(taint)),
             self._registry.specs(),
             prompts()["system"],
             self._new_id,
             run.emit,
             run.is_cancelled,
-            {"provider": str(service["identifier"]), "model": str(service["model"])},
-            context.of(run.emit, service["context_tokens"]) if is_model else None,
+            source(failover.service),
+            failover.context if is_model else None,
             str(message.get("head", "")),
         )
         state = turn.run()
         for report in chat.reports:
             run.emit("note", text=report)
-        if is_model and state == "done" and self._wants_title(chat):
+        service = failover.service
+        if service["vendor"] != OFFLINE and state == "done" and self._wants_title(chat):
             self._asides().title(run, chat.id, service, list(chat.messages.values()))
         return state, turn.stop_reason
 
@@ -170,31 +173,35 @@ class Exchanges:
         end = self._chats.head(chat, head) if head else ""
         return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
 
-    def _service(self, run: Run, options: Options) -> Service:
-        """Return the service of a thread, or the active one when that is gone: told, for the answer comes from another.
+    def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
+        return lambda service: self._asking.ask(service, chat.id, run.emit, run.is_cancelled)
+
+    def _services(self, run: Run, options: Options) -> list[Service]:
+        """Return the services for a thread, or the active ones when those are gone: told, for others answer.
 
         Raises: SettingsError when the active one cannot be used.
         """
         wanted = options.get(question.PROVIDER)
         try:
             if wanted:
-                return _of_thread(self._settings.service(str(wanted)), options)
+                return _of_thread(self._settings.chain(str(wanted)), options)
         except OasisError as error:
             run.emit("note", text="%s; the active service answers instead" % error.message)
-        return _of_thread(self._settings.service(), options)
+        return _of_thread(self._settings.chain(), options)
 
 
-def _of_thread(service: Service, options: Options) -> Service:
-    return {**service, "tool_mode": "none"} if options.get("tool_mode") == "none" else service
+def _of_thread(services: list[Service], options: Options) -> list[Service]:
+    without_tools = options.get("tool_mode") == "none"
+    return [{**service, "tool_mode": "none"} for service in services] if without_tools else services
 
 
-def _failing(error: OasisError) -> Ask:
+def _failing(error: OasisError) -> Callable[[Service], Ask]:
     """Return what ends a turn with an error, which is then stored like any other."""
 
     def ask(*_: object) -> None:
         raise error
 
-    return ask
+    return lambda service: ask
 
 
 def _nothing() -> None:

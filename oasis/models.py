@@ -37,7 +37,9 @@ class Models:
                 from oasis.worker.pool import Pool, default_argv
 
                 argv = default_argv(user=self._user)
-                self._pool = Pool(argv, None, self._max_workers, self._idle_s, prepare=self._prepare)
+                self._pool = Pool(
+                    argv, None, self._max_workers, self._idle_s, prepare=self._prepare, is_fenced=bool(self._user)
+                )
             if self._is_closed:
                 self._pool.close()  # which answers that oasis is stopping
             return self._pool

@@ -17,6 +17,8 @@ if False:  # annotations only
 
 OFFLINE = "offline"
 TOOL_MODES = ("auto", "none")
+# How often a service is asked, where its profile does not say it: faster than anybody types, slower than a fault.
+PER_S, BURST = 10, 5
 # What has a meaning of its own in a list of aliases; every other name is the owner's.
 RESERVED = ("chat", "title", "intent")
 SIZES = ("nano", "milli", "kilo", "mega", "giga")
@@ -58,6 +60,7 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "context_tokens": _tokens(texts.get("context_tokens", str(entry.get("context_tokens", 0))), problems),
         "key": entry.get("key", "none"),
         "is_local": bool(entry.get("local")),
+        "pace": {"per_s": entry.get("per_s", PER_S), "burst": entry.get("burst", BURST)},
         "options": _options(texts, section.options.get("extra", []), problems),
     }
     if item["tool_mode"] not in TOOL_MODES:

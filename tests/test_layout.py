@@ -25,7 +25,7 @@ ROWS = (
     ("methods",),
     ("table",),
     ("exchanges", "conversations", "upgrade"),
-    ("asides", "question", "models"),
+    ("asides", "question", "models", "failover"),
     ("asking", "context"),
     ("runs", "agent"),
     ("tools",),

@@ -1,0 +1,52 @@
+"""How often each service is asked: a token bucket a name, shared by all runs of the daemon.
+
+A bucket holds at most `burst` tokens and gets `per_s` new ones a second; a request takes one. A model at home that is
+asked by titles, summaries and two chats at once would do nothing well, and a cloud counts requests.
+"""
+
+from __future__ import annotations
+
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# How soon a cancelled request stops waiting.
+_TICK_S = 0.1
+
+
+class Pace:
+    """The buckets of one daemon."""
+
+    def __init__(self, now_s: Callable[[], float], sleep_s: Callable[[float], None]) -> None:
+        self._now_s = now_s
+        self._sleep_s = sleep_s
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}  # name -> (tokens, when there were that many)
+
+    def wait(self, name: str, per_s: float, burst: int, is_cancelled: Callable[[], bool]) -> bool:
+        """Wait for a token and take it; False, and none is taken, when the request was cancelled meanwhile."""
+        # Who waits has its token already, as a debt of the bucket: nobody who comes later is served before.
+        until_s = self._now_s() + self._take(name, per_s, burst)
+        while not is_cancelled():
+            left_s = until_s - self._now_s()
+            if left_s <= 0:
+                return True
+            self._sleep_s(min(left_s, _TICK_S))
+        self._give_back(name)
+        return False
+
+    def _take(self, name: str, per_s: float, burst: int) -> float:
+        """Take a token; return the seconds until it exists."""
+        with self._lock:
+            now_s = self._now_s()
+            tokens, then_s = self._buckets.get(name, (float(burst), now_s))
+            tokens = min(float(burst), tokens + (now_s - then_s) * per_s) - 1
+            self._buckets[name] = (tokens, now_s)
+            return max(0.0, -tokens / per_s)
+
+    def _give_back(self, name: str) -> None:
+        with self._lock:
+            tokens, then_s = self._buckets[name]
+            self._buckets[name] = (tokens + 1, then_s)

@@ -1,0 +1,83 @@
+"""What stands between a turn and a worker: the pace, and what a service said of itself."""
+
+from oasis.asking import Asking
+
+
+class Settings:
+    def request(self, service):
+        return {"vendor": service["vendor"], "key": "", "options": {"stream": True}}
+
+
+class Redactor:
+    def hide(self, value, chat=""):
+        return value
+
+
+class Pace:
+    def __init__(self, answer):
+        self.answer = answer
+        self.asked = []
+
+    def wait(self, name, per_s, burst, is_cancelled):
+        self.asked.append((name, per_s, burst))
+        return self.answer
+
+
+class Models:
+    """Answers each request with the next of some lists of events."""
+
+    def __init__(self, *scripts):
+        self.scripts = list(scripts)
+        self.requests = []
+
+    def chat(self, request, on_event, is_cancelled):
+        self.requests.append(request)
+        for event in self.scripts.pop(0):
+            on_event(event)
+
+
+SERVICE = {
+    "identifier": "home", "vendor": "ollama", "profile": "ollama", "base_url": "http://h", "model": "m",
+    "tool_mode": "auto", "pace": {"per_s": 2, "burst": 3},
+}  # fmt: skip
+DONE = {"type": "done", "stop_reason": "end_turn", "model": "m"}
+MESSAGES = [{"role": "system", "content": "s"}, {"role": "user", "content": "hi"}]
+
+
+def ask(asking, service=SERVICE):
+    """Return (events, notes) of one request."""
+    events, notes = [], []
+    asking.ask(service, "c", lambda kind, text: notes.append(text), lambda: False)(MESSAGES, [], events.append)
+    return events, notes
+
+
+def make(models, pace):
+    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace)
+
+
+def test_every_request_keeps_the_pace_of_its_service():
+    pace, models = Pace(True), Models([DONE], [DONE])
+    asking = make(models, pace)
+    assert ask(asking) == ([DONE], [])
+    assert len(models.requests) == 1 and pace.asked == [("home", 2, 3)]
+
+
+def test_a_request_that_is_cancelled_while_it_waits_is_never_made():
+    models = Models()
+    ((event,), _) = ask(make(models, Pace(False)))
+    assert event["error"]["code"] == "cancelled" and models.requests == []
+
+
+def test_what_a_service_refuses_is_remembered_for_it_and_its_model_alone():
+    refused = {"type": "refused", "text": "m does not take seed: it is left out from now on", "parameter": "seed"}
+    models = Models([refused, DONE], [DONE], [DONE])
+    asking = make(models, Pace(True))
+    assert ask(asking) == ([DONE], [refused["text"]])
+    ask(asking)
+    ask(asking, {**SERVICE, "model": "other"})
+    assert [request["options"].get("without") for request in models.requests] == [None, ["seed"], None]
+
+
+def test_a_retry_is_a_note_and_no_part_of_the_answer():
+    retry = {"type": "retry", "text": "it is busy; asking again in 0.5 s", "wait_s": 0.5}
+    assert ask(make(Models([retry, DONE]), Pace(True))) == ([DONE], [retry["text"]])
