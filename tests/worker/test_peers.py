@@ -159,7 +159,7 @@ def test_the_length_limit_is_told(pool, model):
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("profile", ["llamacpp", "anthropic"])
+@pytest.mark.parametrize("profile", ["llamacpp", "anthropic", "responses_compatible"])
 def test_a_whole_conversation_with_tools_is_accepted(pool, model, profile):
     call = {"type": "tool_use", "id": "c1", "name": "status", "input": {"what": "devices"}}
     result = {"type": "tool_result", "tool_use_id": "c1", "name": "status", "content": [{"type": "text", "text": "3"}]}
@@ -176,7 +176,7 @@ def test_a_whole_conversation_with_tools_is_accepted(pool, model, profile):
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("profile", ["llamacpp", "anthropic"])
+@pytest.mark.parametrize("profile", ["llamacpp", "anthropic", "responses_compatible"])
 def test_a_prompt_longer_than_the_context_says_so(pool, model, profile):
     events = ask(pool, profile, model.base_url, [user("word " * 4000)], max_tokens=5)
     assert events[-1]["error"]["code"] == "context_length", events
