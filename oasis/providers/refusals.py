@@ -28,6 +28,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "parallel_tool_calls": (),
     "reasoning_effort": ("reasoningeffort", "reasoning effort"),
     "reasoning": ("reasoning.effort", "reasoning.summary"),
+    "include": ("encrypted content",),
     "thinking": ("budget_tokens",),
     "think": ("thinking",),
     "thinkingConfig": ("thinking_config", "thinkinglevel", "thinkingbudget", "thinking level", "thinking budget"),

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from oasis.errors import SchemaError, SettingsError, UsageError
-from oasis.providers import responses
+from oasis.providers import refusals, responses
 from tests.providers.recordings import (
     JSON,
     at_every_cut,
@@ -530,3 +530,13 @@ def test_unknown_events_and_items_are_skipped():
         event("output_item.added", output_index=6, item=None),
     ]
     assert at_every_cut(sse(START, *odd, *THINKS, *SPEAKS, *CALLS, done()), profile="responses") == EVENTS
+
+
+def test_a_model_without_encrypted_reasoning_names_what_it_refuses():
+    words = "Encrypted content is not supported with this model."
+    for param in ("include", None):
+        body = {"error": {"message": words, "type": "invalid_request_error", "param": param, "code": None}}
+        error = error_of(decode(json.dumps(body).encode(), "responses", 400, JSON))
+        assert error["parameter"] == "include"
+    request = responses.build_request([message("user", "u")], [], options("responses"))
+    assert "include" not in json.loads(refusals.without(request, ["include"])["body"])
