@@ -5,10 +5,9 @@ import json
 import pytest
 
 from oasis import providers
-from oasis.agent import _Collector
-from oasis.core import schema
 from tests.providers import test_anthropic, test_cohere, test_gemini, test_responses
 from tests.providers.recordings import decode, sse
+from tests.test_agent import Scene, delta, done
 
 OPENAI_CALL = {"index": 0, "id": "call.1", "function": {"name": "status", "arguments": '{"what":"wifi"}'}}
 DETAILS = [{"type": "reasoning.encrypted", "data": "ROUTER-SIGN", "index": 0}]
@@ -45,15 +44,12 @@ TURNS = {
 TARGETS = [name for name, entry in providers.profiles().items() if entry["vendor"] != "offline"]
 
 
-def stored(profile):
-    """Return the messages of a turn of a service as the chat keeps them, with an answer to each call."""
-    collector = _Collector(lambda *words, **fields: None, lambda: None)
-    for event in decode(TURNS[profile][0], profile):
-        collector.take(json.loads(json.dumps(event)))
-    answer = {"id": "0" * 25, "role": "assistant", "content": schema.compact(collector.blocks()), "provider": profile}
-    schema.check_message({**answer, "id": "03" + "a" * 23})
-    results = [schema.tool_result(call, "RESULT", False) for call in schema.tool_uses(answer)]
-    return [{"role": "user", "content": "u"}, answer, {"role": "tool", "content": results}]
+def stored(profile, folder):
+    """Return what the next request is given, once a service's turn and the results of its calls are stored."""
+    said = [json.loads(json.dumps(event)) for event in decode(TURNS[profile][0], profile)]
+    scene = Scene(folder, said, [delta("done"), done()], tool=lambda name, arguments: ("RESULT", False)).run()
+    assert scene.state == "done"
+    return scene.asked[1][0]
 
 
 def wire_of(messages, profile):
@@ -66,8 +62,8 @@ def wire_of(messages, profile):
 
 @pytest.mark.parametrize("begun", sorted(TURNS))
 @pytest.mark.parametrize("profile", TARGETS)
-def test_a_chat_goes_on_with_another_service(begun, profile):
-    chat = stored(begun)
+def test_a_chat_goes_on_with_another_service(tmp_path, begun, profile):
+    chat = stored(begun, tmp_path)
     for messages in (chat, [*chat, {"role": "assistant", "content": "done"}, {"role": "user", "content": "go on"}]):
         body = wire_of(messages, profile)
         assert "ok." in body and body.count("RESULT") == len(chat[-1]["content"])
@@ -79,10 +75,10 @@ def test_a_chat_goes_on_with_another_service(begun, profile):
         assert "provider_metadata" not in body
 
 
-def test_what_came_is_what_goes_back_through_the_stored_chat():
-    blocks = json.loads(wire_of(stored("anthropic"), "anthropic"))["messages"][1]["content"]
+def test_what_came_is_what_goes_back_through_the_stored_chat(tmp_path):
+    blocks = json.loads(wire_of(stored("anthropic", tmp_path / "a"), "anthropic"))["messages"][1]["content"]
     assert [block["type"] for block in blocks] == ["thinking", "redacted_thinking", "text", "tool_use", "tool_use"]
     assert blocks[0] == {"type": "thinking", "thinking": "Let me löok.", "signature": "EqQBCgIY=="}
-    parts = json.loads(wire_of(stored("gemini"), "gemini"))["contents"][1]["parts"]
+    parts = json.loads(wire_of(stored("gemini", tmp_path / "g"), "gemini"))["contents"][1]["parts"]
     assert parts[:2] == [{"text": "I lö"}, {"text": "ok. 😀", "thoughtSignature": "dGV4dA=="}]
     assert parts[2]["thoughtSignature"] == "c2ln" and "thoughtSignature" not in parts[3]
