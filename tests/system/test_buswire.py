@@ -222,7 +222,8 @@ def test_an_answer_of_the_real_bus_without_data_is_none(real):
 
 
 @pytest.mark.parametrize(
-    "words, told", [(("echo", "gone"), "no such method"), (("gone", "say"), "not found"), (("", ""), "invalid argument")]
+    "words, told",
+    [(("echo", "gone"), "no such method"), (("gone", "say"), "not found"), (("", ""), "invalid argument")],
 )
 def test_a_failure_of_the_real_bus_is_the_one_that_its_program_tells(real, words, told):
     code, _ = by_program(real, *words)
