@@ -32,7 +32,7 @@ _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
 _OUTPUT = ("delta", "thinking", "tool_use")
 # Events with words of the service, and those that tell the owner what happens before an answer comes.
 _ITS_WORDS = ("error", "retry", "refused")
-_TOLD = ("retry", "refused")
+_TOLD = ("retry", "refused", "note")
 _CANCELLED = {"code": "cancelled", "message": "the request was cancelled", "hint": "", "retryable": False}
 
 

@@ -35,6 +35,7 @@ from oasis.models import Models
 from oasis.offline.process import Offline
 from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
+from oasis.services.metered import Metered
 from oasis.settings import Settings
 from oasis.system.clock import is_trusted
 from oasis.system.confinement import USER, Confinement
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Images
     from oasis.conversations import Conversations
     from oasis.services.book import Book
+    from oasis.services.usage import Usage
     from oasis.uci.cursor import Cursor
 
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
@@ -109,7 +111,8 @@ class Daemon:
         idle_s = self.settings.number("worker_idle_s", 60)
         # In a folder a worker may stay who started it; on a router it never is root.
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
-        self.models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
+        models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
+        self.models = Metered(models, self._usage)
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
                                   clock.unix_s, _free_bytes, _log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
@@ -231,8 +234,14 @@ class Daemon:
         if self._book is None:
             from oasis.services.book import Book  # when services are managed, which is seldom
 
-            self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s)
+            self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s, self.chats.look)
         return self._book
+
+    def _usage(self) -> Usage:
+        from oasis.services.usage import Usage
+
+        state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
+        return Usage(self.settings, self._files, state, scratch, self._clock.unix_s)
 
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, and the log, that the change has a new state."""

@@ -35,6 +35,8 @@ if False:  # annotations only
     Taken = tuple[Chat, Message, Options, Context]
 
 
+# The alias of a small model for titles.
+TITLE = "title"
 # Who makes titles: the model, or the owner's first words do.
 TITLES = ("model", "words")
 # Who answers where no service can be used: the turn ends with the reason.
@@ -145,10 +147,18 @@ class Exchanges:
         state = turn.run()
         for report in chat.reports:
             run.emit("note", text=report)
-        service = failover.service
-        if service["vendor"] != OFFLINE and state == "done" and self._wants_title(chat):
-            self._asides().title(run, chat.id, service, list(chat.messages.values()))
+        if failover.service["vendor"] != OFFLINE and state == "done" and self._wants_title(chat):
+            titling = self._titling(failover.service)
+            if titling["vendor"] != OFFLINE:
+                self._asides().title(run, chat.id, titling, list(chat.messages.values()))
         return state, turn.stop_reason
+
+    def _titling(self, service: Service) -> Service:
+        """Return what makes titles: the alias of that name, or else the service that answered."""
+        try:
+            return self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
+        except OasisError:
+            return service  # nobody waits for a title: what is wrong with the alias, its list tells
 
     def _wants_title(self, chat: Chat) -> bool:
         """Return whether a model makes the title: after the first exchange, where the owner lets it."""

@@ -151,10 +151,12 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
-        from oasis.tools.refused import find, kinds
+        from oasis.tools.refused import find, kinds, use
 
         kept = find(self._shop, refused)
-        run = self._exchanges.force(kept, kinds(kept, force), self._came(role))
+        forces = kinds(kept, force)
+        use(self._shop, kept)
+        run = self._exchanges.force(kept, forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
@@ -267,7 +269,7 @@ class Methods:
 
 
 # What services/ answers.
-_BOOKED = ("service.", "alias.")
+_BOOKED = ("service.", "alias.", "usage.")
 
 _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
             "is_local", "ready", "active", "note")  # fmt: skip

@@ -157,7 +157,8 @@ class Settings:
     def request(self, service: dict[str, Any]) -> dict[str, Any]:
         """Return the part of a worker's request that says whom to ask; it holds the key."""
         whom = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
-        return {**whom, "key": self.key(str(service["identifier"])), "options": {"stream": True, **service["options"]}}
+        options = {"stream": True, **service["options"]}
+        return {**whom, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}
 
     def _keys(self) -> dict[str, str]:
         data = self._files.read(self._key_path)

@@ -116,6 +116,8 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "alias.list": ("read", {}),
     "alias.set": ("write", {"name": (str, True), "targets": (list, True)}),
     "alias.delete": ("write", {"name": (str, True)}),
+    "usage.list": ("read", {"month": (str, False)}),
+    "usage.chat": ("read", {"id": (str, True)}),
     "secret.keep": ("write", {"value": (str, True)}),
     "audit.list": ("read", {"limit": (int, False)}),
     "audit.verify": ("read", {}),
@@ -128,7 +130,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "viewer": (
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
-        "service.providers", "alias.list",
+        "service.providers", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.

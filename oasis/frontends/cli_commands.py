@@ -240,6 +240,13 @@ COMMANDS = {
         "Usual names are nano, milli, kilo, mega and giga, by size. `title` makes titles, and the services of `chat`\n"
         "stand in for the one in use when it fails.",
     ),
+    "usage": (
+        "[--month MONTH] [CHAT]",
+        "show what AI models used, and how much of the budget that is",
+        "cli_usage:usage",
+        "By month (like 2026-11, of UTC), service and model; with CHAT what its messages used. Prices and a\n"
+        "budget for a month are set in /etc/config/oasis; no price is known by itself.",
+    ),
     "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
     "audit": (
         "[--verify]",
@@ -261,7 +268,7 @@ GROUPS = (
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias",
+    ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
                          "topics", "sysmsg", "status", "audit", "help")),
 )  # fmt: skip
 

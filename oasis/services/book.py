@@ -17,12 +17,14 @@ from oasis.uci import model as uci
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Callable, Protocol
+    from oasis.services.usage import Usage
     from oasis.settings import Settings
     from oasis.uci.cursor import Cursor
 
     class Models(Protocol):
         def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
+        def usage(self) -> Usage: ...
 
 
 # A call of LuCI's gives up after 20 s.
@@ -42,15 +44,17 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Book:
-    """The services of one router root. `now_s()` is monotonic."""
+    """The services of one router root. `now_s()` is monotonic; `look(chat, work)` reads a chat."""
 
     def __init__(
-        self, settings: Settings, cursor: Callable[[], Cursor], models: Models, now_s: Callable[[], float]
-    ) -> None:
+        self, settings: Settings, cursor: Callable[[], Cursor], models: Models, now_s: Callable[[], float],
+        look: Callable[[str, Callable[[Any], Any]], Any],
+    ) -> None:  # fmt: skip
         self._settings = settings
         self._cursor = cursor
         self._models = models
         self._now_s = now_s
+        self._look = look
         self._lock = threading.Lock()
 
     # Services
@@ -227,6 +231,20 @@ class Book:
         request = self._settings.request(service)
         request["options"] = {**given, "stream": True, "retries": 0, "connect_s": _CONNECT_S, **more}
         return request
+
+    # Usage
+
+    def usage_list(self, month: str = "") -> dict[str, object]:
+        """Return what models used; see usage.py."""
+        return self._models.usage().list(month)
+
+    def usage_chat(self, id: str) -> dict[str, object]:
+        """Return what a chat used, as its messages tell it; shape as that of usage_list, without months."""
+        from oasis.services.usage import of_chat
+
+        prices = self._models.usage().prices()
+        found = self._look(id, lambda chat: of_chat(chat.entries(), prices))
+        return {"usage": found, "currency": self._settings.main().get("currency", "")}
 
     # Aliases
 

@@ -44,7 +44,7 @@ class Made:
         self.settings = Settings(Root(self.root), Files())
         self.models = Models()
         self.now_s = 0.0
-        self.book = Book(self.settings, self.cursor, self.models, lambda: self.now_s)
+        self.book = Book(self.settings, self.cursor, self.models, lambda: self.now_s, None)
 
     def cursor(self):
         return open_cursor(self.root + "/etc/config", self.root + "/var/run/oasis/uci", backend="file")

@@ -1,0 +1,72 @@
+"""Asks models, counts what they used, and asks no more where the owner's budget is spent.
+
+Stands in front of the models (models.chat, models.models) and looks at each request and its `usage` events; whatever
+asks a model goes through here: answers, titles, summaries, trials. Models at home and the built-in one cost nothing and
+are never stopped. A budget that is spent is an error event like any other, so that another service may stand in.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.errors import OasisError
+
+if False:  # annotations only
+    from oasis.core.shapes import Any, Callable, Protocol
+    from oasis.services.usage import Usage
+
+    class Models(Protocol):
+        def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
+        def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
+        def close(self) -> None: ...
+
+
+class Metered:
+    """`make()` gives the counts, when the first request needs them: an idle daemon has none."""
+
+    def __init__(self, models: Models, make: Callable[[], Usage]) -> None:
+        self._models = models
+        self._make = make
+        self._made: Usage | None = None
+        self._lock = threading.Lock()
+
+    def usage(self) -> Usage:
+        """Return the counts."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def close(self) -> None:
+        """End all workers, and put what is counted on flash."""
+        self._models.close()
+        if self._made is not None:
+            self._made.close()
+
+    def chat(self, request: dict[str, Any], on_event: Callable[[dict[str, Any]], None], cancelled: Any) -> None:
+        """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""
+        service = str(request.pop("service", ""))
+        spent: dict[str, Any] = {}
+
+        def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "usage":
+                spent.update(event["usage"])
+            on_event(event)
+
+        try:
+            warning = self.usage().check(service)
+        except OasisError as error:
+            on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
+            return
+        if warning:
+            on_event({"type": "note", "text": warning})
+        try:
+            self._models.chat(request, hear, cancelled)
+        finally:
+            if spent:
+                self.usage().add(service, str(request.get("model", "")), spent)
+
+    def models(self, request: dict[str, Any], cancelled: Any) -> list[dict[str, object]]:
+        """Return the models of a service, which is free."""
+        request.pop("service", None)
+        return self._models.models(request, cancelled)
