@@ -43,6 +43,7 @@ class Decoder(decoding.Decoder):
         self._keeps = bool(self.profile.get("encrypted"))  # other servers read their own items in many ways
         self._before: list[Dict] = []  # kept items that wait for the text or call they led to
         self._calls: dict[int, Dict] = {}  # by place: the call's item, and what was kept before it
+        self._pieces: dict[int, list[str]] = {}  # by place: of its arguments, joined once at the end
         self._heard: dict[int, str] = {}  # by place: the kind of text of which something has come
         self._done: set[int] = set()
         self._places: dict[str, int] = {}  # of items whose place was not told
@@ -74,11 +75,8 @@ class Decoder(decoding.Decoder):
             return self._piece(place, _DELTAS[kind], event.get("delta"))
         if kind == "response.reasoning_summary_part.added":
             return [events.thinking("\n\n")] if self._heard.get(place) == "thinking" else []
-        if kind == "response.function_call_arguments.delta" and isinstance(event.get("delta"), str):
-            call = self._call(place)
-            call["arguments"] = str(call.get("arguments") or "") + str(event["delta"])
-        if kind == "response.function_call_arguments.done" and isinstance(event.get("arguments"), str):
-            self._call(place)["arguments"] = event["arguments"]
+        if kind.startswith("response.function_call_arguments."):
+            return self._argued(place, event)
         item = event.get("item")
         if kind == "response.output_item.added" and isinstance(item, dict):
             return self._added(place, item)
@@ -109,9 +107,18 @@ class Decoder(decoding.Decoder):
         taken, self._before = self._before, []
         return taken
 
+    def _argued(self, place: int, event: Dict) -> _Events:
+        call, piece = self._call(place), event.get("delta")
+        if isinstance(piece, str):
+            self._pieces.setdefault(place, []).append(piece)
+        if isinstance(event.get("arguments"), str):
+            call["arguments"] = event["arguments"]
+        return []
+
     def _added(self, place: int, item: Dict) -> _Events:
         if item.get("type") == "function_call":
-            self._call(place).update(_without_nothing(item))
+            early = {"arguments": None, "early": item.get("arguments")}  # those that count come in pieces
+            self._call(place).update(_without_nothing({**item, **early}))
         if item.get("type") == "message":
             return self._opened(item)
         return []
@@ -189,6 +196,8 @@ class Decoder(decoding.Decoder):
         if self._is_refused:
             self.stop_reason = "refusal"
         calls = [self._calls[place] for place in sorted(self._calls)]
+        for place, call in self._calls.items():
+            call.setdefault("arguments", "".join(self._pieces.get(place, [])) or call.get("early"))
         for call in calls:
             function = {"name": call.get("name"), "arguments": call.get("arguments")}
             self.calls.add({"id": call.get("call_id"), "function": function}, whole=True)
@@ -217,7 +226,7 @@ class Decoder(decoding.Decoder):
 
 def _without_nothing(item: Dict) -> Dict:
     """Return the fields of a call that say something: a later copy may lack what an earlier one had."""
-    return {name: item[name] for name in ("call_id", "name", "arguments", "status") if item.get(name)}
+    return {name: item[name] for name in ("call_id", "name", "arguments", "early", "status") if item.get(name)}
 
 
 def _texts(item: Dict) -> list[tuple[str, str]]:

@@ -358,6 +358,14 @@ def test_servers_that_send_only_whole_items_or_only_the_end():
     assert at_every_cut(sse(only), profile="responses") == EVENTS
 
 
+def test_a_call_that_is_complete_at_its_beginning():
+    raw = sse(START, event("output_item.added", output_index=0, item=CALL_1), done())
+    assert [(c["id"], c["input"]) for c in calls_of(at_every_cut(raw, profile="responses"))] == [("c1", {"what": "x"})]
+    pieces = [event("function_call_arguments.delta", output_index=0, delta=part) for part in ('{"what":', '"x"}')]
+    raw = sse(START, event("output_item.added", output_index=0, item=CALL_1), *pieces, done())
+    assert calls_of(at_every_cut(raw, profile="responses"))[0]["input"] == {"what": "x"}
+
+
 def test_reasoning_right_before_a_call_is_kept_with_the_call():
     raw = sse(START, *THINKS, *CALLS, done())
     calls = calls_of(at_every_cut(raw, profile="responses"))
