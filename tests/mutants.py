@@ -388,9 +388,9 @@ MUTANTS = (
     ),
     (
         "secrets: hidden on the way to a model",
-        "oasis/exchanges.py",
-        "hide(message, run.chat)",
-        "message",
+        "oasis/asking.py",
+        "hide(_cleaned(message), chat)",
+        "_cleaned(message)",
         ("tests/test_placeholders.py",),
     ),
     (
