@@ -47,10 +47,13 @@ class Metered:
         """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""
         service = str(request.pop("service", ""))
         spent: dict[str, Any] = {}
+        endings = []
 
         def hear(event: dict[str, Any]) -> None:
             if event["type"] == "usage":
                 spent.update(event["usage"])
+            elif event["type"] == "done":
+                endings.append(event)
             on_event(event)
 
         try:
@@ -63,7 +66,7 @@ class Metered:
         try:
             self._models.chat(request, hear, cancelled)
         finally:
-            if spent:
+            if spent or endings:  # not every server tells what it used
                 self.usage().add(service, str(request.get("model", "")), spent)
 
     def models(self, request: dict[str, Any], cancelled: Any) -> list[dict[str, object]]:
