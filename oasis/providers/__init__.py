@@ -14,8 +14,8 @@ and, where the service has them, vectors of texts, one for each text in their or
     embed_read(status, headers, body, options) -> [[float]], or raises ProviderError
 
 `options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
-"max_tokens"?, "temperature"?, "tool_choice"?: auto, none, required or {"name": tool}, "strict"?: bool (arguments exactly
-as the schema says, where a service can; see toolset.py), "extra"?: {} (body fields of the service, as it documents them),
+"max_tokens"?, "temperature"?, "tool_choice"?: auto, none, required or {"name": tool}, "strict"?: bool (arguments as
+the schema says, where a service can; see toolset.py), "extra"?: {} (body fields of the service, as it documents them),
 "thinking"?: "off", "adaptive" (the model decides), "low", "medium", "high" or a number of tokens, "search"?: bool (the
 service looks into the web), "cache"?: false (the service does not keep the prompt), "dimensions"? of a vector,
 "input_type"? of texts to embed (Cohere)}.
