@@ -27,9 +27,10 @@ Message = dict[str, object]
 BEGIN = "Begin."
 CONTINUE = "Continue."
 
-# Which kinds of block a role may hold; other kinds in a user's message (image, document) are the vendor's to judge.
+# Which kinds of block a role may hold. Results are kept in a user's message too: other formats store them there.
 _ALLOWED = {
     "system": ("text",),
+    "user": ("text", "image", "document", "tool_result"),
     "assistant": ("text", "tool_use", "thinking"),
     "tool": ("tool_result",),
 }
@@ -114,8 +115,6 @@ def _is_empty(block: object) -> bool:
 
 
 def _is_at_home(block: Block, role: str) -> bool:
-    if role == "user":  # results are kept here too: other formats store them in the user's message
-        return block["type"] not in ("tool_use", "thinking")
     return block["type"] in _ALLOWED[role]
 
 

@@ -210,7 +210,7 @@ def test_words_for_the_owner_alone_and_what_another_service_made_do_not_go_out()
     made = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
     found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
     told = {**result("a"), "user_only": "SECRET", "taint": ["tool texts"]}
-    sent = prepared(message("user", "u"), message("assistant", made, found, call("a")), message("tool", told))
+    sent = prepared(message("user", "u", made), message("assistant", made, found, call("a")), message("tool", told))
     assert sent == prepared(message("user", "u"), message("assistant", call("a")), message("tool", result("a")))
 
 
