@@ -8,7 +8,8 @@ Works on the block form of messages and returns it: role and a list of blocks, n
  3. repeated call ids are renamed together with the results that follow
  4. results without call and calls without result are dropped; results move directly behind their call
  5. system messages are merged, each vendor class in its own way
- 6. neighbours of one role are merged, only where the profile asks; also empty messages dropped, the end made a user's
+ 6. neighbours of one role are merged, only where the profile asks; also empty messages dropped, the end made a user's,
+    results that nobody answered before the user spoke again followed by an answer that says so
  7. only system messages left: a user message "Begin."
 
 What a rule empties is dropped; a message that was stored empty stays, because services accept it. A block's `cache`
@@ -26,6 +27,7 @@ Message = dict[str, object]
 
 BEGIN = "Begin."
 CONTINUE = "Continue."
+STOPPED = "(The turn ended here.)"
 
 # Which kinds of block a role may hold. Results are kept in a user's message too: other formats store them there.
 _ALLOWED = {
@@ -42,6 +44,7 @@ def prepare(
     alternate: bool = False,
     drop_empty: bool = False,
     end_with_user: bool = False,
+    bridge: bool = False,
 ) -> list[Message]:
     """Return the conversation as services want it; `merge_system` is rule 5 of the vendor."""
     chat = _paired(_cleaned(messages))
@@ -50,6 +53,8 @@ def prepare(
     chat = merge_system(chat)
     if alternate:
         chat = _alternating(chat)
+    if bridge:
+        chat = _bridged(chat)
     if chat and all(message["role"] == "system" for message in chat):
         chat.append(_said("user", BEGIN))
     elif alternate and chat and _first_role(chat) == "assistant":
@@ -244,6 +249,16 @@ def _alternating(chat: list[Message]) -> list[Message]:
         else:
             merged[-1] = {"role": message["role"], "content": _joined(last["content"], message["content"])}
     return merged
+
+
+def _bridged(chat: list[Message]) -> list[Message]:
+    """Put an answer between results and a user's message; a turn may have been stopped there."""
+    bridged: list[Message] = []
+    for message in chat:
+        if message["role"] == "user" and bridged and bridged[-1]["role"] == "tool":
+            bridged.append(_said("assistant", STOPPED))
+        bridged.append(message)
+    return bridged
 
 
 def _joined(first: object, second: object) -> list[Block]:

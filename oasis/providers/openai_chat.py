@@ -34,6 +34,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
         alternate=bool(profile.get("alternate")),
         drop_empty=bool(profile.get("drop_empty")),
         end_with_user=bool(profile.get("end_with_user")),
+        bridge=bool(profile.get("bridge")),
     )
     body: Dict = {
         "model": wire.model_of(options),

@@ -33,7 +33,8 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     profile, rule = wire.profile_of(options), wire.rule_of(options)
     takes = wire.takes_of(options)
     checked = documents.checked(messages, takes, wire.label_of(options), in_results=takes)
-    chat = gate.prepare(checked, gate.merge_system_first, alternate=bool(profile.get("alternate")))
+    alternate, bridge = bool(profile.get("alternate")), bool(profile.get("bridge"))
+    chat = gate.prepare(checked, gate.merge_system_first, alternate=alternate, bridge=bridge)
     body: Dict = {
         "model": wire.model_of(options),
         "input": _Items(options).all([message for message in chat if message["role"] != "system"]),

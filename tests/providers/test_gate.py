@@ -187,6 +187,15 @@ def test_alternation_merges_neighbours_but_never_across_tool_messages():
     ]
 
 
+def test_results_that_nobody_answered_are_closed_only_where_asked():
+    chat = [message("user", "u"), message("assistant", call("a")), message("tool", result("a")), message("user", "v")]
+    assert prepared(*chat) == chat
+    closed = [*chat[:3], message("assistant", gate.STOPPED), chat[3]]
+    assert prepared(*chat, bridge=True) == closed == prepared(*closed, bridge=True)
+    answered = [*chat[:3], message("assistant", "3")]
+    assert prepared(*answered, bridge=True) == answered
+
+
 def test_alternation_lets_the_user_begin():
     chat = prepared(message("system", "s"), message("assistant", "a"), message("user", "u"), alternate=True)
     assert [m["role"] for m in chat] == ["system", "user", "assistant", "user"]
@@ -237,7 +246,7 @@ MESSAGE = st.fixed_dictionaries(
         "content": st.one_of(st.sampled_from(["", "plain"]), st.lists(BLOCK, max_size=4), st.none()),
     }
 )
-RULES = st.fixed_dictionaries({name: st.booleans() for name in ("alternate", "drop_empty", "end_with_user")})
+RULES = st.fixed_dictionaries({name: st.booleans() for name in ("alternate", "drop_empty", "end_with_user", "bridge")})
 
 
 @settings(max_examples=400, deadline=None)

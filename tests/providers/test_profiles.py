@@ -206,6 +206,13 @@ def test_templates_get_one_system_message_first_and_turns(profile):
     ]
 
 
+@pytest.mark.parametrize("profile", [*LOCAL, "mistral"])
+def test_no_user_follows_a_tool_where_that_is_refused(profile):
+    roles = [message["role"] for message in body_of([*tool_turn(), USER], profile)["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+    assert len(body_of([*tool_turn(), USER], "openai")["messages"]) == 4
+
+
 def test_mistral_gets_short_ids_no_empty_message_and_a_users_end():
     chat = [*tool_turn(), {"role": "assistant", "content": ""}, {"role": "assistant", "content": "done"}]
     messages = body_of(chat, "mistral")["messages"]
