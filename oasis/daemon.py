@@ -206,7 +206,7 @@ class Daemon:
 
     def _service_urls(self) -> list[str]:
         try:
-            return [str(item["base_url"]) for item in self.settings.services()]
+            return self.settings.urls()
         except OasisError:
             return []  # settings that cannot be read open nothing; whoever needs them says what is wrong
 

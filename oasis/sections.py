@@ -172,6 +172,7 @@ _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] 
     "temperature": (_is_temperature, "a number from 0 to 2", float),
     "idle_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
     "connect_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
+    "total_s": (lambda text: is_whole(text) and int(text) > 0, "seconds", int),
     "retries": (lambda text: is_whole(text) and int(text) < 10, "a number up to 9", int),
     "ca_file": (lambda text: text.startswith("/"), "an absolute path", str),
     "proxy": (is_address, "http:// or https:// and a host", str),

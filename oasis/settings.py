@@ -24,6 +24,8 @@ OFFLINE = sections.OFFLINE
 # The alias whose services stand in for the active one.
 STAND_INS = "chat"
 _KEY_BYTES = 32
+# What stands behind a service's identifier where the key file holds USER:PASSWORD of its proxy.
+PROXY = "/proxy"
 
 
 class Settings:
@@ -79,6 +81,11 @@ class Settings:
         what the model takes, 0 where nobody said it. `key`: required, optional or none. `options`: of a request.
         """
         return [item for item, _ in self._offered()]
+
+    def urls(self) -> list[str]:
+        """Return the addresses that workers connect to: of services, and of their proxies."""
+        places = [(item["base_url"], item["options"].get("proxy", "")) for item in self.services()]
+        return [url for pair in places for url in pair if url]
 
     def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
         """Return the services, each with what gives it with another model."""
@@ -155,9 +162,11 @@ class Settings:
         self._files.replace(self._key_path, jsonl.line({name: value for name, value in keys.items() if value}))
 
     def request(self, service: dict[str, Any]) -> dict[str, Any]:
-        """Return the part of a worker's request that says whom to ask; it holds the key."""
+        """Return the part of a worker's request that says whom to ask; it holds the key, and the proxy's password."""
         whom = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
         options = {"stream": True, **service["options"]}
+        if "proxy" in options:
+            options["proxy_auth"] = self.key(str(service["identifier"]) + PROXY)
         return {**whom, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}
 
     def _keys(self) -> dict[str, str]:

@@ -308,6 +308,18 @@ def test_what_a_request_asks_beside_the_message_is_read(settings, root):
     assert settings.service()["options"] == wanted
 
 
+def test_the_password_of_a_proxy_is_kept_with_the_keys_and_sent_only_where_there_is_a_proxy(settings, root):
+    write(root, CLOUD)
+    settings.set_key("svc1", KEY)
+    settings.set_key("svc1/proxy", "me:p4ssword")
+    assert "proxy_auth" not in settings.request(settings.service("svc1"))["options"]
+    write(root, CLOUD + "\toption proxy 'http://192.168.1.9:3128'\n")
+    asked = settings.request(settings.service("svc1"))
+    assert (asked["key"], asked["options"]["proxy_auth"]) == (KEY, "me:p4ssword")
+    assert "p4ssword" not in str(settings.services()) and "me:p4ssword" in list(settings.keys())
+    assert settings.urls() == ["http://127.0.0.1:1/v1", "http://192.168.1.9:3128"]
+
+
 def test_all_faults_of_a_service_are_told_at_once_and_stop_no_other(settings, root):
     bad = (
         "config service 'bad'\n\toption name 'Ollama'\n\toption endpoint 'ftp://x'\n\toption temperature '3'\n"

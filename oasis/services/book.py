@@ -12,7 +12,7 @@ import threading
 from oasis import sections
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
-from oasis.settings import OFFLINE, PACKAGE
+from oasis.settings import OFFLINE, PACKAGE, PROXY
 from oasis.uci import model as uci
 
 if False:  # annotations only
@@ -127,13 +127,17 @@ class Book:
         with self._lock:
             section = self._section(identifier)
             self._settings.set_key(identifier, "")
+            self._settings.set_key(identifier + PROXY, "")
             self._write([_step("delete", section.name)])
         return {"status": "OK"}
 
     def service_key(self, identifier: str, key: str) -> dict[str, object]:
-        """Keep the key of a service, or take it away with an empty one."""
+        """Keep the key of a service, or take it away with an empty one.
+
+        IDENTIFIER/proxy keeps USER:PASSWORD of its proxy.
+        """
         with self._lock:
-            self._section(identifier)
+            self._section(identifier.removesuffix(PROXY))
             self._settings.set_key(identifier, _checked(key))
         return {"status": "OK"}
 

@@ -160,8 +160,9 @@ def test_what_cannot_be_used_cannot_be_chosen(made):
 
 def test_a_service_goes_with_its_key_and_the_built_in_one_stays(made):
     made.book.service_add("openai", KEY)
+    made.book.service_key("openai/proxy", "me:word")
     made.book.service_delete("openai")
-    assert made.names() == ["offline"] and made.settings.key("openai") == ""
+    assert made.names() == ["offline"] and made.settings.keys() == []
     with pytest.raises(UsageError, match="always there"):
         made.book.service_delete("offline")
     with pytest.raises(UsageError, match="no service"):
@@ -172,6 +173,8 @@ def test_a_key_goes_in_and_out(made):
     made.book.service_add("openai")
     made.book.service_key("openai", " " + KEY + "\n")
     assert made.settings.key("openai") == KEY and made.settings.service("openai")["ready"]
+    made.book.service_key("openai/proxy", "me:word")
+    assert made.settings.key("openai/proxy") == "me:word" and made.settings.key("openai") == KEY
     made.book.service_key("openai", "")
     assert not made.settings.services()[1]["ready"]
     with pytest.raises(UsageError, match="no service"):
