@@ -24,6 +24,7 @@ sys.path[:0] = [REPOSITORY, HERE]
 
 import chats  # noqa: E402
 import measure  # noqa: E402
+import providers  # noqa: E402
 import speed  # noqa: E402
 
 from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
@@ -65,6 +66,7 @@ class Bench:
         self._flash(copy_root(folder + "/flash"), folder + "/trace")
         speed.measure(self, folder, self.sizes.pairs)
         chats.measure(self, folder, self.sizes.pairs)
+        providers.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:
         bare = measure.bare_memory_kib()
