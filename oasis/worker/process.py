@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = 65536
 STDERR_BYTES = 4096  # the end of a traceback says what happened
-TICK_MS = 200  # how soon a cancelled request is noticed
+TICK_MS = 50  # how soon a cancelled request is noticed
 STOP_S = 2.0
 
 

@@ -1,12 +1,14 @@
 """Start model servers of others that fail on purpose: PyPI's llmock (not npm's of that name) and llm-katan.
 
 `llmock()` gives an object with `port`, `script(*behaviours)`, `verdict()`, `close()`; `katan(keys)` one with `port` and
-`close()`, which lets in only who has the key of its format; None when they are not installed beside this Python.
+`close()`, which lets in only who has the key of its format; None when they are not installed. llm-katan is found on
+PATH: it brings a package called `tests`, so it belongs into an environment of its own.
 """
 
 import importlib.metadata
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,17 +18,17 @@ import urllib.error
 import urllib.request
 
 ADVICE = "run `pip install llmock` (of PyPI) to have a judge of retries"
-KATAN_ADVICE = "run `pip install llm-katan` to test against its refusals of keys"
+KATAN_ADVICE = "run `pipx install llm-katan` to test against its refusals of keys"
 _READY_S = 60
 
 
-def _program(name):
-    """Return the path of a command that a package of this Python brought, None when it is missing."""
+def _judge():
+    """Return the path of PyPI's llmock, None when it is not installed beside this Python: npm has one of that name."""
     try:
-        importlib.metadata.version(name)
+        importlib.metadata.version("llmock")
     except importlib.metadata.PackageNotFoundError:
         return None
-    path = os.path.join(os.path.dirname(sys.executable), name)
+    path = os.path.join(os.path.dirname(sys.executable), "llmock")
     return path if os.path.exists(path) else None
 
 
@@ -81,13 +83,13 @@ class Peer:
 
 
 def llmock():
-    program = _program("llmock")
+    program = _judge()
     return Peer([program, "serve", "--log-level", "error"], "/health") if program else None
 
 
 def katan(keys):
     """Start llm-katan with {format: key}."""
-    program = _program("llm-katan")
+    program = shutil.which("llm-katan")
     if not program:
         return None
     said = ",".join([f"{name}={key}" for name, key in keys.items()])
