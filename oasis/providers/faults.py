@@ -115,10 +115,21 @@ def read(label: str, status: int, headers: dict[str, str], body: bytes) -> event
         return event("redirect", f"{label} is not there: it points to {target}", status)
     value = _parsed(body)
     if value is None:
-        words = "" if is_page(body) else decoded(body)
-        return _judged(label, status, headers, words, "", value)
+        is_web = is_page(body)
+        failure = _judged(label, status, headers, "" if is_web else decoded(body), "", value)
+        return _of_page(label, status, failure) if is_web else failure
     message, codes = words_of(value)
     return _judged(label, status, headers, message, codes, value)
+
+
+def _of_page(label: str, status: int, failure: events.Event) -> events.Event:
+    """Return the failure that came as a web page: a service speaks JSON, so something before it has answered."""
+    error = failure["error"]
+    assert isinstance(error, dict)
+    told = {**error, "message": f"{label} answered with a web page instead of data (status {status})"}
+    if not error["retryable"]:
+        told["hint"] = _HINTS["portal"]
+    return {"type": "error", "error": told}
 
 
 def read_object(label: str, value: object, headers: dict[str, str]) -> events.Event:

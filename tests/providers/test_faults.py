@@ -216,3 +216,10 @@ def test_any_error_object_is_survived(value):
     body = json.dumps(value).encode()
     assert faults.read("Cloud", 429, {}, body)["type"] == "error"
     assert faults.read_object("Cloud", value, {})["type"] == "error"
+
+
+@pytest.mark.parametrize(("status", "code", "hint"), [(403, "permission", "captive portal"), (502, "server", "again")])
+def test_a_page_with_a_status_is_not_taken_for_the_service(status, code, hint):
+    error = read(status, b"<html><title>Access denied by the hotel</title></html>")
+    assert error["code"] == code and hint in error["hint"]
+    assert error["message"] == f"Cloud answered with a web page instead of data (status {status})"
