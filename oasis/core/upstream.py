@@ -144,28 +144,35 @@ def topics(text: str) -> "list[tuple[str, str, str]]":
     A section without a `chat` text gives its `prompt` text, else nothing.
     """
     found: list[tuple[str, str, str]] = []
-    sections = _sections(text)
-    for name in sections:
-        values = dict(sections[name])
+    for name, pairs in _sections(text):
+        values = dict(pairs)
         words = values.get("chat") or values.get("prompt") or ""
         if name not in _OTHER_SECTIONS and words:
             found.append((name, values.get("title", name), words))
     return found
 
 
-def _sections(text: str) -> "dict[str, list[tuple[str, str]]]":
-    """Return the sections of the INI file with their values, escapes undone."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    order: list[tuple[str, str]] = []
+def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":
+    """Return the sections of the INI file in order with their values, escapes undone; one that comes twice is one."""
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    pairs: list[tuple[str, str]] = []
     lines = text.replace("\r\n", "\n").split("\n")
     while lines:
         line = lines.pop(0).strip()
         if line[:1] == "[" and line[-1:] == "]":
-            order = found.setdefault(line[1:-1].strip(), [])
+            pairs = _section(found, line[1:-1].strip())
         elif "=" in line and line[:1] not in ("#", ";"):
             key, value = line.split("=", 1)
-            order.append((key.strip(), _value(value.strip(), lines)))
+            pairs.append((key.strip(), _value(value.strip(), lines)))
     return found
+
+
+def _section(found: "list[tuple[str, list[tuple[str, str]]]]", name: str) -> "list[tuple[str, str]]":
+    for known, pairs in found:
+        if known == name:
+            return pairs
+    found.append((name, []))
+    return found[-1][1]
 
 
 def _value(value: str, lines: "list[str]") -> str:
