@@ -31,15 +31,18 @@ _HINTS = {
 class RefusedError(PolicyError):
     """A plan is refused that the owner may force: `forces` are the kinds that are missing, `reasons` all that is wrong.
 
-    `uci` are the commands with secrets masked.
+    `uci` are the commands with secrets masked, `revisions` the sha256 of each package that they were meant for.
     """
 
-    def __init__(self, forces: list[str], reasons: list[str], uci: list[str]) -> None:
+    def __init__(
+        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None
+    ) -> None:
         hint = next(_HINTS[kind] for kind in ("unknown", "exec", "reachability") if kind in forces)
         super().__init__("; ".join(reasons[:_TOLD]), hint)
         self.forces = forces
         self.reasons = reasons
         self.uci = uci
+        self.revisions = revisions or {}
 
     def as_dict(self) -> dict[str, Any]:
         return {**super().as_dict(), "force": self.forces}

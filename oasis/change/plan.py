@@ -3,7 +3,7 @@
 Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
-     "is_asked": whatever the setting, for it brings back what runs code,
+     "is_asked": whatever the setting, for it brings back what runs code or puts to use what was there (held.py),
      "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
@@ -101,7 +101,8 @@ class Planner:
         plan = self._plan(images, run, chat, summary, needs)
         uci = as_commands(operations, _mask(images))
         if needs:
-            _judge_needs(plan, needs, forces, told, uci)
+            revisions = {name: sha256(data) for name, data in before.items()}
+            _judge_needs(plan, needs, forces, told, uci, revisions)
         if plan is None:
             return None
         plan["operations"], plan["uci"] = operations, uci
@@ -186,24 +187,22 @@ class Planner:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff, shown = [], []
+        opened, asked = [], []
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
             # What is new is foreign only where something old comes back.
             shown += [before, after] if is_undo else [before]
-            differences += difference.compare(before, after, name)
+            found = difference.compare(before, after, name)
+            differences += found
+            opened += self.policy.openings(before, after)
+            asked += self.policy.put_to_use(after, found)
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
         plan = self._empty(run, chat, summary)
         plan["images"] = images
-        plan["risk"], plan["reasons"] = self.policy.judge(differences, True)
-        if plan["risk"] == "forbidden":
-            raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
-        code = self.policy.code(differences)
-        if is_undo:
-            plan["is_asked"] = bool(code)  # what the owner took away does not come back without him
-        else:
-            _add_code(needs, code)
+        self._judge(plan, differences, needs, is_undo)
+        _tell_first(plan, opened, asked)
         if "network" in images:
             from oasis.change import moved
 
@@ -217,6 +216,16 @@ class Planner:
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
+
+    def _judge(self, plan: Plan, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool) -> None:
+        plan["risk"], plan["reasons"] = self.policy.judge(differences, True)
+        if plan["risk"] == "forbidden":
+            raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
+        code = self.policy.code(differences)
+        if is_undo:
+            plan["is_asked"] = bool(code)  # what the owner took away does not come back without him
+        else:
+            _add_code(needs, code)
 
     def _judge_way(self, images: Images, run: str, risk: str, needs: dict[str, list[str]]) -> Answer:
         """Return whether the owner still reaches the router after a risky plan, {} where nothing says so."""
@@ -311,6 +320,13 @@ def _images(before: dict[str, bytes], operations: list[Operation], told: list[st
     return {name: (before[name], after[name]) for name in before}
 
 
+def _tell_first(plan: Plan, opened: list[str], asked: list[str]) -> None:
+    """Put who is let in, and what is put to use, before all other reasons: such a plan is never low."""
+    if opened or asked:
+        plan["risk"], plan["reasons"] = "risky", [*opened, *asked, *plan["reasons"]]
+    plan["is_asked"] = bool(plan["is_asked"] or asked)
+
+
 def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
     known = [place.rpartition(".")[2] for place in needs.get("exec", [])]
     new = [place for place in places if place.rpartition(".")[2] not in known]
@@ -326,7 +342,12 @@ def _unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
 
 
 def _judge_needs(
-    plan: Plan | None, needs: dict[str, list[str]], forces: tuple[str, ...], told: list[str], uci: list[str]
+    plan: Plan | None,
+    needs: dict[str, list[str]],
+    forces: tuple[str, ...],
+    told: list[str],
+    uci: list[str],
+    revisions: dict[str, str],
 ) -> None:
     """Mark a plan as forced, or refuse it when something that it needs is not forced."""
     from oasis.change import force  # an idle daemon does without
@@ -338,7 +359,7 @@ def _judge_needs(
             reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
         if "reachability" in needs:
             reasons.append(_unreachable(needs)[0])
-        raise force.RefusedError(missing, reasons, uci)
+        raise force.RefusedError(missing, reasons, uci, revisions)
     if plan is not None:
         force.allow(plan, needs)
 

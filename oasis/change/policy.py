@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from oasis.change import catalogue, datatypes
+from oasis.change.difference import label
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
@@ -93,21 +94,34 @@ class Policy:
 
     def is_opening(self, before: Package, after: Package) -> bool:
         """Return whether a change lets somebody in: it made what the data calls open, or took a barrier away."""
+        return bool(self.openings(before, after))
+
+    def openings(self, before: Package, after: Package) -> list[str]:
+        """Return a sentence for each section by which a change lets somebody in, and for each barrier taken away."""
         from oasis.change.pairing import Pairing
 
         pairs = Pairing(before, after)
-        opens = any(
-            _fits(one, rule) and not _fits(pairs.old_of(one), rule)
-            for rule in self._data["openings"]
+        found = [
+            _OPENS % (_named(after, one), _which(one, rule))
+            for rule in self._rules("openings", after.name)
             for one in after.sections
-            if rule["package"] == after.name
-        )
-        return opens or any(
-            _fits(one, rule) and not _fits(pairs.new_of(one), rule)
-            for rule in self._data["barriers"]
+            if _fits(one, rule) and not _fits(pairs.old_of(one), rule)
+        ] + [
+            _UNBARS % (_named(before, one), _which(one, rule))
+            for rule in self._rules("barriers", before.name)
             for one in before.sections
-            if rule["package"] == before.name
-        )
+            if _fits(one, rule) and not _fits(pairs.new_of(one), rule)
+        ]
+        return list(dict.fromkeys(found))
+
+    def put_to_use(self, after: Package, differences: list[Difference]) -> list[str]:
+        """Return a sentence for what a section held before and is put to use: the owner is always asked (held.py)."""
+        from oasis.change import held
+
+        return held.put_to_use(after, differences, self._data["switches"])
+
+    def _rules(self, kind: str, package: str) -> list[dict[str, Any]]:
+        return [rule for rule in self._data[kind] if rule["package"] == package]
 
     def needs_approval(self, risk: str, is_asked: bool = False) -> bool:
         """Return whether a plan of that class waits for the owner; one to be asked about does under every setting."""
@@ -171,4 +185,16 @@ def _is_one_of(value: object, allowed: list[str]) -> bool:
     return value in allowed or (meaning is not None and meaning in [datatypes.truth(one) for one in allowed])
 
 
+def _named(package: Package, section: Section) -> str:
+    return "%s.%s" % (package.name, label(package, section))
+
+
+def _which(section: Section, rule: dict[str, Any]) -> str:
+    """Return what makes a section fit a rule; the values are words of the rule, never a foreign text."""
+    told = ["%s %s" % (name, section.options.get(name) or "not set") for name in rule["has"]]
+    return " (%s)" % ", ".join([section.type, *told])
+
+
 _ORDER = ("low", "risky", "forbidden")
+_OPENS = "%s%s lets in somebody who could not come in before"
+_UNBARS = "%s%s does not keep out any more whom it kept out"

@@ -6,6 +6,7 @@ import pytest
 
 from oasis.change.plan import card
 from oasis.errors import ApplyError, PolicyError, UciError
+from oasis.frontends import cli_cards
 from tests.change.kit import RENAME, WIFI
 
 
@@ -228,3 +229,35 @@ def test_a_hidden_character_of_the_old_value_is_seen_in_the_card(kit):
     shown = card(kit.plan(RENAME), 0)
     assert "\u202e" not in str([shown["words"], shown["diff"], shown["uci"], shown["summary"]])
     assert "Open\\u202eWrt" in shown["words"][0]
+
+
+PORT = """uci add firewall rule
+uci set firewall.@rule[-1].name=SSH
+uci set firewall.@rule[-1].src=wan
+uci set firewall.@rule[-1].proto=tcp
+uci set firewall.@rule[-1].dest_port=22
+uci set firewall.@rule[-1].target=ACCEPT"""
+
+
+def test_who_is_let_in_is_the_first_of_the_reasons(kit):
+    plan = kit.plan(PORT)
+    assert "lets in somebody" in plan["reasons"][0] and len(plan["reasons"]) == 2
+    assert "lets in somebody" in kit.planner.taint(plan, ["device names"])["reasons"][0]
+    shown = [text for text, _ in cli_cards.plan_card(card(plan, 0), False)]
+    assert [text.startswith("  risky: firewall.@rule[9] (rule, target ACCEPT) lets in") for text in shown].count(
+        True
+    ) == 1
+
+
+def test_an_opening_is_never_low(kit):
+    kit.planner.policy._data["low"] = ["firewall.rule"]
+    assert kit.plan(PORT.replace("ACCEPT", "DROP"))["risk"] == "low"
+    plan = kit.plan(PORT)
+    assert (plan["risk"], plan["needs_approval"]) == ("risky", True) and plan["confirm_s"] > 0
+
+
+def test_an_undo_that_lets_somebody_in_says_so_as_well(kit):
+    plan = kit.plan(PORT)
+    old, new = plan["images"]["firewall"]
+    assert "lets in" not in "; ".join(kit.planner.restore({"firewall": (new, old)}, [], "r", "c", "", "x")["reasons"])
+    assert "lets in" in kit.planner.restore({"firewall": (old, new)}, [], "r", "c", "", "x")["reasons"][0]

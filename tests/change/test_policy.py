@@ -127,3 +127,20 @@ def test_an_option_taken_from_a_section_that_runs_code_counts_as_code_unless_all
     on, gone = model.parse(whole.replace(b"\toption enabled '0'\n", b""), "firewall"), model.parse(b"", "firewall")
     assert Policy().code(difference.compare(before, on, "firewall")) == ["firewall.hook.enabled"]
     assert Policy().code(difference.compare(before, gone, "firewall")) == []
+
+
+TOLD = [
+    ("firewall", "", "config rule\n\toption target 'ACCEPT'\n\toption src 'wan'\n",
+     "firewall.@rule[0] (rule, target ACCEPT) lets in somebody who could not come in before"),
+    ("wireless", "config wifi-iface 'guest'\n\toption encryption 'psk2'\n", "config wifi-iface 'guest'\n",
+     "wireless.guest (wifi-iface, encryption not set) lets in somebody who could not come in before"),
+    ("firewall", "config rule 'no'\n\toption target 'DROP'\n", "",
+     "firewall.no (rule, target DROP) does not keep out any more whom it kept out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("package, before, after, sentence", TOLD)
+def test_an_opening_is_told_by_its_section_and_what_opens(package, before, after, sentence):
+    versions = [model.parse(text.encode(), package) for text in (before, after)]
+    assert Policy().openings(*versions) == [sentence]
+    assert Policy().openings(*reversed(versions)) == []
