@@ -223,6 +223,32 @@ def test_a_secret_in_what_is_kept_is_in_no_event(router):
     assert SECRET in router.config("wireless")
 
 
+LAST = ["uci set firewall.@rule[-1].src=nowhere", "uci set firewall.@rule[-1].target=ACCEPT"]
+
+
+def test_a_refusal_is_not_forced_on_a_router_that_has_become_another(router):
+    """The last rule is another one by then."""
+    shown = of_type(router.proposed(*LAST), "refused")[0]
+    router.approve(router.ask("plan.propose", commands=[
+        "uci add firewall rule", "uci set firewall.@rule[-1].name=Mine", "uci set firewall.@rule[-1].src=wan",
+        "uci set firewall.@rule[-1].target=DROP",
+    ]))  # fmt: skip
+    router.ask("change.confirm", unproved=True)
+    before = router.config("firewall")
+    events = router.follow(router.ask("plan.force", refused=shown["refused"]))
+    error = of_type(events, "error")[0]["error"]
+    assert "not as it was" in error["message"] and "ask for the change again" in error["hint"]
+    assert not of_type(events, "plan") and router.config("firewall") == before
+
+
+def test_a_refusal_is_forced_once(router):
+    shown = of_type(router.proposed(BAD), "refused")[0]
+    plan = of_type(router.follow(router.ask("plan.force", refused=shown["refused"]), "plan"), "plan")[0]["plan"]
+    with pytest.raises(UsageError, match="nothing refused is kept"):
+        router.ask("plan.force", refused=shown["refused"])
+    router.ask("plan.decline", plan=plan["id"])
+
+
 @pytest.mark.parametrize("approval", ["risky", "all", "none"])
 @pytest.mark.parametrize("command", [EXEC, "uci set system.@system[0].colour=green"])
 def test_code_stays_forbidden_to_the_model_and_the_owner_is_told_how(make, approval, command):

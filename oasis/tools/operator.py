@@ -15,6 +15,7 @@ from oasis.change.redact import SECRET_CHARS
 from oasis.change.undo import ConflictError, plan_undo
 from oasis.core import clean
 from oasis.errors import PolicyError
+from oasis.system.digest import sha256
 from oasis.tools import handles
 
 TYPE_CHECKING = False
@@ -160,9 +161,18 @@ class Operator:
         return plan
 
     def force(self, kept: Refused) -> dict[str, Any]:
-        """Carry out what was refused, by the owner's word: with the words in sight that its maker had."""
+        """Carry out what was refused, by the owner's word and once: with the words in sight that its maker had.
+
+        Raises: UsageError when it was forced already, ApplyError when the router has become another one.
+        """
+        from oasis.tools.refused import check_unmoved, use  # only a refusal loads it
+
+        planner = self._shop.planner
         self._taint = list(kept["taint"])
+        use(self._shop, kept)
+        check_unmoved(kept, {name: sha256(planner.read(name)) for name in kept["revisions"]})
         plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["words"])
+        check_unmoved(kept, plan["before"] if plan is not None else {})  # it is bound to these from here on
         return {"status": "unchanged"} if plan is None else self.carry_out(plan)
 
     def act(self, name: str, action: str) -> dict[str, Any]:

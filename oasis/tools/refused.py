@@ -1,14 +1,15 @@
 """What a chat's run proposed and was refused for a rule that the owner may force: kept for him, a short while.
 
 Kept in memory only: operations hold secrets as they are to be written. What runs code is shown and not kept, for the
-owner does that by commands of his own. Shape of a kept refusal:
+owner does that by commands of his own. It is used once, and only while its packages are as they were: @rule[-1] would
+be another section. Shape of a kept refusal:
     {"id", "until_s" (monotonic), "forces": [kinds that it needs], "operations", "summary", "until_unix_s", "words",
-     "chat", "message", "taint": [whose words its maker had in sight]}
+     "chat", "message", "taint": [whose words its maker had in sight], "revisions": {package: sha256}}
 """
 
 from __future__ import annotations
 
-from oasis.errors import PolicyError, UsageError
+from oasis.errors import ApplyError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,13 @@ def keep(shop: Workshop, error: RefusedError, order: dict[str, Any]) -> dict[str
     name, hint = "", {"hint": _BY_HAND}
     if "exec" not in error.forces:
         name, hint = shop.planner.new_id(), {}
-        kept = {**order, "id": name, "until_s": shop.now_s() + KEEP_S, "forces": error.forces}
+        kept = {
+            **order,
+            "id": name,
+            "until_s": shop.now_s() + KEEP_S,
+            "forces": error.forces,
+            "revisions": error.revisions,
+        }
         shop.refused.append(kept)
         del shop.refused[:-KEPT]
     return {
@@ -63,6 +70,27 @@ def find(shop: Workshop, name: str) -> Refused:
         if one["id"] == name and one["until_s"] > shop.now_s():
             return one
     raise UsageError("nothing refused is kept as %r any more" % name, "ask for the change again")
+
+
+def use(shop: Workshop, kept: Refused) -> None:
+    """Take a refusal out of what is kept: nobody forces it a second time.
+
+    Raises: UsageError when somebody else was faster.
+    """
+    try:
+        shop.refused.remove(kept)
+    except ValueError:
+        raise UsageError("refusal %s was forced already" % kept["id"], "ask for the change again")
+
+
+def check_unmoved(kept: Refused, revisions: dict[str, str]) -> None:
+    """Raise ApplyError unless the packages of a refusal, as far as they are told, are as they were when it was made."""
+    moved = [name for name, revision in kept["revisions"].items() if revisions.get(name, revision) != revision]
+    if moved:
+        raise ApplyError(
+            "the router is not as it was when this was proposed: %s was changed" % ", ".join(moved),
+            "ask for the change again: it will be worked out on the new state",
+        )
 
 
 def kinds(kept: Refused, wanted: list[str] | None) -> tuple[str, ...]:

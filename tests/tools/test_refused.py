@@ -5,7 +5,7 @@ import types
 import pytest
 
 from oasis.change.force import RefusedError
-from oasis.errors import PolicyError, UsageError
+from oasis.errors import ApplyError, PolicyError, UsageError
 from oasis.tools import refused
 
 ORDER = {
@@ -95,3 +95,22 @@ def test_nothing_else_is_forced_by_a_refusal(shop, kind):
 def test_who_cannot_force_is_not_told_that_somebody_can():
     told = refused.plain(RefusedError(["unknown"], ["it is not known"], []))
     assert type(told) is PolicyError and "force" not in told.as_dict()
+
+
+def test_a_refusal_is_used_once(shop):
+    keep(shop, "unknown")
+    kept = refused.find(shop, "r1")
+    refused.use(shop, kept)
+    for again in (lambda: refused.find(shop, "r1"), lambda: refused.use(shop, kept)):
+        with pytest.raises(UsageError):
+            again()
+
+
+def test_it_stands_only_for_the_packages_as_they_were(shop):
+    error = RefusedError(["unknown"], ["it is not known"], [], {"firewall": "a" * 64, "dhcp": "b" * 64})
+    refused.keep(shop, error, ORDER)
+    kept = refused.find(shop, "r1")
+    refused.check_unmoved(kept, {"firewall": "a" * 64, "dhcp": "b" * 64, "system": "c" * 64})
+    refused.check_unmoved(kept, {"dhcp": "b" * 64})
+    with pytest.raises(ApplyError, match="not as it was when this was proposed: firewall was changed"):
+        refused.check_unmoved(kept, {"firewall": "c" * 64, "dhcp": "b" * 64})
