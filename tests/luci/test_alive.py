@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -168,20 +169,16 @@ def test_the_nonce_is_told_to_the_run_alone(site: Site) -> None:
     assert nonce not in json.dumps(site.daemon.call("change.load", change=site.change["id"]))
 
 
-@pytest.mark.parametrize(
-    "body, answer",
-    [("", "schema"), ("nonsense", "schema"), ("[]", "schema"), ('{"change":"x"}', "schema"),
-     ('{"change":"x","nonce":"","session":5}', "schema"), ('{"change":"","nonce":"","session":""}', "stranger"),
-     ('{"session":5}', "schema"), ('{"nonce":"x"}', "schema")],
-)  # fmt: skip
-def test_a_body_that_is_none_is_answered(site: Site, body: str, answer: str) -> None:
+def test_well_shaped_words_that_are_none_are_answered(site: Site) -> None:
+    known = '"nonce":"%s","session":"%s"' % ("0" * 32, "f" * 32)
     with site.connect() as connection:
-        reply = json.loads(post(connection, SCRIPT, body))
-    assert (reply.get("alive") or reply["error"]["code"]) == answer
+        for body, answer in (("{%s}" % known, "schema"), ('{"change":"",%s}' % known, "stranger")):
+            reply = json.loads(post(connection, SCRIPT, body))
+            assert (reply.get("alive") or reply["error"]["code"]) == answer
 
 
 def test_the_script_refuses_what_it_need_not_read(site: Site) -> None:
-    for method, body, status in (("GET", None, 405), ("POST", "x" * 1000, 413)):
+    for method, body, status in (("GET", None, 405), ("POST", "x" * 1000, 413), ("POST", "nonsense", 400)):
         connection = http.client.HTTPConnection(*site.address, timeout=10)
         connection.request(method, SCRIPT, body)
         assert connection.getresponse().status == status
@@ -279,3 +276,155 @@ def test_a_tunnel_through_the_router_itself_proves_nothing(apart: Any) -> None:
     with forward(site.address, enter_router) as tunnel:
         assert site.alive(tunnel, session) == "loopback", "opened after the change, by the router to its own address"
     assert "proof" not in site.daemon.call("change.pending")["change"]
+
+
+# The script alone, with a command line that only says that it was started: what a stranger can make the router do.
+
+SHELLS = [["sh"], ["busybox", "ash"]]
+SESSION, NONCE = "0123456789abcdef" * 2, "f" * 32
+PAGE = '{"session":"%s"}' % SESSION
+PROOF = '{"change":"0380fd2ns6kp7hnnhjs3dcgkk","nonce":"%s","session":"%s"}' % (NONCE, SESSION)
+NO_WORDS = (
+    "", "nonsense", "[]", "{}", '{"session":5}', '{"session":""}', '{"session":"%s"}' % SESSION.upper(),
+    '{"session":"%s0"}' % SESSION, '{"session":"%s"}' % SESSION[1:], '{"session":"%s"}' % ("g" * 32),
+    PROOF.replace(NONCE, ""), PROOF.replace(NONCE, "x" * 32), PROOF.replace('"session"', '"sessions"'),
+)  # fmt: skip
+
+
+class Script:
+    """The CGI script under one shell, beside a program `oasis` that notes its start, and ends when it is let."""
+
+    def __init__(self, folder: Any, shell: list[str]) -> None:
+        if shutil.which(shell[0]) is None:
+            pytest.skip(f"{shell[0]} NOT TESTED: apt-get install {shell[0]}")
+        self.root, self.shell = str(folder), shell
+        self.run = self.root + "/var/run/oasis"
+        os.makedirs(self.run)
+        os.makedirs(self.root + "/bin")
+        os.mkfifo(self.root + "/go")
+        with open(self.root + "/bin/oasis", "w") as file:
+            file.write('#!/bin/sh\necho started >>"$OASIS_ROOT/starts"\nread -r _ <"$OASIS_ROOT/go"\ncat\n')
+        os.chmod(self.root + "/bin/oasis", 0o755)
+
+    def start(self, body: str, **more: str) -> subprocess.Popen[str]:
+        """Start the script; nothing lets its command line end yet."""
+        env = {
+            "PATH": f"{self.root}/bin:{os.environ['PATH']}", "OASIS_ROOT": self.root, "REQUEST_METHOD": "POST",
+            "CONTENT_LENGTH": str(len(body)), **more,
+        }  # fmt: skip
+        argv = [*self.shell, os.path.join(os.path.dirname(SERVER), "../../files/www" + SCRIPT)]
+        child = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
+        )
+        assert child.stdin is not None
+        child.stdin.write(body)
+        child.stdin.close()
+        child.stdin = None
+        return child
+
+    def started(self) -> int:
+        """Return how often the command line was started."""
+        try:
+            with open(self.root + "/starts") as file:
+                return len(file.readlines())
+        except FileNotFoundError:
+            return 0
+
+    def wait_started(self, times: int) -> None:
+        deadline = time.monotonic() + 10
+        while self.started() < times:
+            assert time.monotonic() < deadline, "never started"
+            time.sleep(0.01)
+
+    def let(self) -> None:
+        """Let the one command line that runs end; waits for it to come."""
+        with open(self.root + "/go", "w") as file:
+            file.write("\n")
+
+    def whole(self, body: str, **more: str) -> str:
+        """Return what the script says, with a command line that ends by itself."""
+        child = self.start(body, **more)
+        deadline = time.monotonic() + 20
+        while child.poll() is None and not self.started():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        if child.poll() is None:
+            self.let()
+        return child.communicate(timeout=20)[0]
+
+
+@pytest.fixture(params=SHELLS, ids=lambda shell: shell[-1])
+def script(request: Any, tmp_path: Any) -> Script:
+    return Script(tmp_path, request.param)
+
+
+@pytest.mark.parametrize("body", [PAGE, PROOF, PROOF.replace(":", ": ").replace(",", ", ")])
+def test_what_a_page_sends_goes_on_unchanged(script: Script, body: str) -> None:
+    said = script.whole(body)
+    assert said.startswith("Status: 200 OK\n") and said.endswith("\n\n" + body)
+    assert os.listdir(script.run) == [], "the lock is gone"
+
+
+@pytest.mark.parametrize("body", NO_WORDS)
+def test_what_cannot_be_a_pages_starts_nothing(script: Script, body: str) -> None:
+    assert script.whole(body).startswith("Status: 400 ")
+    assert script.started() == 0
+
+
+@pytest.mark.parametrize("length", ["", "-1", "1x", "300", "1000", "99999999999999999999"])
+def test_a_length_that_is_none_of_ours_is_refused_before_anything_is_read(script: Script, length: str) -> None:
+    assert script.whole(PAGE, CONTENT_LENGTH=length).startswith("Status: 413 ")
+    assert script.started() == 0
+
+
+def test_no_more_is_read_than_was_announced(script: Script) -> None:
+    assert script.whole(PAGE + "x" * 2000, CONTENT_LENGTH=str(len(PAGE))).endswith("\n\n" + PAGE)
+
+
+def test_one_command_line_runs_at_a_time_and_the_next_waits_for_it(script: Script) -> None:
+    first = script.start(PAGE)
+    script.wait_started(1)
+    second = script.start(PROOF)
+    time.sleep(0.5)
+    assert script.started() == 1
+    script.let()
+    assert first.communicate(timeout=10)[0].endswith(PAGE)
+    script.wait_started(2)
+    script.let()
+    assert second.communicate(timeout=10)[0].endswith(PROOF)
+    assert os.listdir(script.run) == []
+
+
+def test_whoever_waits_too_long_is_told_to_come_again(script: Script) -> None:
+    first = script.start(PAGE)
+    script.wait_started(1)
+    others = [script.start(PAGE) for _ in range(5)]
+    assert {other.communicate(timeout=20)[0].split("\n")[0] for other in others} == {"Status: 503 Service Unavailable"}
+    assert script.started() == 1
+    script.let()
+    assert first.communicate(timeout=10)[0].endswith(PAGE)
+
+
+def test_a_lock_that_was_left_behind_holds_for_a_while_only(script: Script) -> None:
+    with open("/proc/uptime") as file:
+        up_s = int(float(file.read().split()[0]))
+    os.symlink("%d.1" % (up_s - 10), script.run + "/alive.lock")
+    assert script.whole(PAGE).startswith("Status: 503 "), "somebody may still be at it"
+    os.remove(script.run + "/alive.lock")
+    os.symlink("%d.1" % (up_s - 25), script.run + "/alive.lock")
+    assert script.whole(PAGE).endswith(PAGE)
+
+
+def test_a_script_that_was_ended_leaves_no_lock(script: Script) -> None:
+    child = script.start(PAGE)
+    script.wait_started(1)
+    child.terminate()
+    script.let()
+    child.communicate(timeout=10)
+    assert os.listdir(script.run) == []
+
+
+def test_without_a_daemon_nothing_is_started(script: Script) -> None:
+    os.rmdir(script.run)
+    assert script.whole(PAGE).startswith("Status: 503 ")
+    assert script.started() == 0
