@@ -33,6 +33,11 @@ OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
 OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
+HELD = "oasis/change/held.py"
+OF_HELD = ("tests/change/test_held.py",)
+REFUSED = "oasis/tools/refused.py"
+OF_REFUSED = ("tests/test_force.py",)
+
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
 
@@ -346,6 +351,33 @@ MUTANTS = (
         "if True:",
         ("tests/change/test_difference.py",),
     ),
+    (
+        "held: who is let in is told and never low",
+        PLAN,
+        "opened += self.policy.openings(before, after)",
+        "pass",
+        ("tests/change/test_plan.py",),
+    ),
+    ("held: an opening is never low", PLAN, "if opened or asked:", "if False:", ("tests/change/test_plan.py",)),
+    (
+        "held: a secret gets no way out unasked",
+        HELD,
+        "return [option] if hold and catalogue",
+        "return [] if hold and catalogue",
+        OF_HELD,
+    ),
+    (
+        "held: no way waits for a secret",
+        HELD,
+        "return [name for name in section.options if cat",
+        "return [] and [name for name in section.options if cat",
+        OF_HELD,
+    ),
+    ("held: code is not started unasked", HELD, "if _is_turned_on(item, switches):", "if False:", OF_HELD),
+    ("held: nor by taking away what stops it", HELD, "return more < 0", "return False", OF_HELD),
+    ("held: asked under every setting", PLAN, 'bool(plan["is_asked"] or asked)', 'bool(plan["is_asked"])', OF_HELD),
+    ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
+    ("refused: forced once", REFUSED, "shop.refused.remove(kept)", "pass", OF_REFUSED),
     ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
     (
