@@ -119,7 +119,10 @@ def read(label: str, status: int, headers: dict[str, str], body: bytes) -> event
         failure = _judged(label, status, headers, "" if is_web else decoded(body), "", value)
         return _of_page(label, status, failure) if is_web else failure
     message, codes = words_of(value)
-    return _judged(label, status, headers, message, codes, value)
+    failure = _judged(label, status, headers, message, codes, value)
+    if _is_spent(status, headers, value) and isinstance(failure["error"], dict):
+        failure["error"]["retryable"] = False
+    return failure
 
 
 def _of_page(label: str, status: int, failure: events.Event) -> events.Event:
@@ -190,6 +193,12 @@ def _judged(label: str, status: int, headers: dict[str, str], words: str, codes:
     return events.error(
         kind, message, _HINTS.get(kind, ""), retryable, status if status != 200 else None, wait_s, parameter
     )
+
+
+def _is_spent(status: int, headers: dict[str, str], value: object) -> bool:
+    """Tell whether a 429 in Anthropic's form is a limit of money: those of time always say how long to wait."""
+    is_theirs = isinstance(value, dict) and value.get("type") == "error"
+    return status == 429 and is_theirs and not {"retry-after", "retry-after-ms", "x-should-retry"} & set(headers)
 
 
 def _kind(status: int, words: str, codes: str) -> str:

@@ -223,3 +223,12 @@ def test_a_page_with_a_status_is_not_taken_for_the_service(status, code, hint):
     error = read(status, b"<html><title>Access denied by the hotel</title></html>")
     assert error["code"] == code and hint in error["hint"]
     assert error["message"] == f"Cloud answered with a web page instead of data (status {status})"
+
+
+@pytest.mark.parametrize(
+    ("headers", "retryable"), [({}, False), ({"retry-after": "3"}, True), ({"x-should-retry": "true"}, True)]
+)
+def test_a_limit_of_anthropic_that_says_no_time_is_one_of_money(headers, retryable):
+    body = {"type": "error", "error": {"type": "rate_limit_error", "message": "limit reached"}}
+    assert read(429, body, headers)["retryable"] is retryable
+    assert read(429, {"error": {"message": "limit reached"}})["retryable"]
