@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -306,21 +307,20 @@ class Script:
             file.write('#!/bin/sh\necho started >>"$OASIS_ROOT/starts"\nread -r _ <"$OASIS_ROOT/go"\ncat\n')
         os.chmod(self.root + "/bin/oasis", 0o755)
 
-    def start(self, body: str, **more: str) -> subprocess.Popen[str]:
-        """Start the script; nothing lets its command line end yet."""
+    def start(self, body: str | None, **more: str) -> subprocess.Popen[str]:
+        """Start the script; nothing lets its command line end yet. Without a body one is announced and not sent."""
         env = {
             "PATH": f"{self.root}/bin:{os.environ['PATH']}", "OASIS_ROOT": self.root, "REQUEST_METHOD": "POST",
-            "CONTENT_LENGTH": str(len(body)), **more,
+            "CONTENT_LENGTH": str(len(PAGE if body is None else body)), **more,
         }  # fmt: skip
         argv = [*self.shell, os.path.join(os.path.dirname(SERVER), "../../files/www" + SCRIPT)]
-        child = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
-        )
-        assert child.stdin is not None
-        child.stdin.write(body)
-        child.stdin.close()
-        child.stdin = None
-        return child
+        with tempfile.TemporaryFile() as file:  # a pipe would break where the script reads nothing
+            file.write((body or "").encode())
+            file.seek(0)
+            source = subprocess.PIPE if body is None else file
+            return subprocess.Popen(
+                argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
+            )
 
     def started(self) -> int:
         """Return how often the command line was started."""
@@ -393,6 +393,13 @@ def test_one_command_line_runs_at_a_time_and_the_next_waits_for_it(script: Scrip
     script.let()
     assert second.communicate(timeout=10)[0].endswith(PROOF)
     assert os.listdir(script.run) == []
+
+
+def test_whoever_announces_words_and_sends_none_keeps_nobody_out(script: Script) -> None:
+    silent = script.start(None)
+    assert script.whole(PAGE).endswith(PAGE)
+    assert silent.poll() is None
+    assert silent.communicate("", timeout=10)[0].startswith("Status: 400 ")
 
 
 def test_whoever_waits_too_long_is_told_to_come_again(script: Script) -> None:
