@@ -74,7 +74,7 @@ def _is_turned_on(item: Difference, switches: Switches) -> bool:
 
 def _degree(value: object) -> int:
     """Return 1 for yes, -1 for no, 0 for what leaves it to the program."""
-    meaning = datatypes.truth(value)
+    meaning = datatypes.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
     return 0 if meaning is None else 1 if meaning else -1
 
 
