@@ -293,7 +293,7 @@ def test_nobody_gets_a_connection_to_what_the_user_serves(told):
 def test_a_real_worker_reaches_its_model_and_no_other_port(told):
     assert told["model"] == ["done", False]
     assert told["other port"] == ["refused", False]
-    assert told["page"] == ["refused", False]
+    assert told["page"] == ["walled", False]  # and not that nothing listens there
 
 
 @needs_router

@@ -218,7 +218,7 @@ def main():
             "http://127.0.0.1:22", "https://api.example.org/v1"]  # fmt: skip
     later = iter(range(0, 9000, 9)).__next__  # nothing is told from what is kept
     confinement = Confinement(root, Files().read, executor.run, lambda: urls, os.geteuid(), later)
-    pool = Pool(default_argv(sys.executable, "oasis"), prepare=confinement.prepare)
+    pool = Pool(default_argv(sys.executable, "oasis"), prepare=confinement.prepare, is_fenced=True)
     loose = Pool(default_argv(sys.executable, "oasis"))
     told = {"loose": as_user("oasis", probes), "loose serves": serves("oasis")}
     told["loose worker"] = ask(loose, other.url("good"))
