@@ -65,7 +65,7 @@ SNMP = "config snmpd 'general'\n\toption enabled '0'\n\nconfig exec\n\toption na
 STARTS = [
     ("openvpn", TUNNEL, ON, "openvpn.work", "script_security, up"),
     ("openvpn", TUNNEL, TUNNEL.replace("enabled '0'", "enabled 'on'"), "openvpn.work", "script_security, up"),
-    ("openvpn", TUNNEL, TUNNEL.replace("option enabled '0'", "list enabled '1'"), "openvpn.work", "script_security, up"),
+    ("openvpn", TUNNEL, ON.replace("option enabled", "list enabled"), "openvpn.work", "script_security, up"),
     ("openvpn", TUNNEL.replace(line("enabled", "0"), ""), ON, "openvpn.work", "script_security, up"),
     ("openvpn", TUNNEL, TUNNEL.replace(line("enabled", "0"), ""), "openvpn.work", "script_security, up"),
     ("ddns", UPDATE, UPDATE.replace("enabled '0'", "enabled '1'"), "ddns.home", "update_script"),
