@@ -54,7 +54,93 @@ RESPONSES = "oasis/providers/responses_answer.py"
 OF_RESPONSES = ("tests/providers/test_responses.py",)
 OF_COHERE = ("tests/providers/test_cohere.py",)
 
+PROTOCOL = "oasis/worker/protocol.py"
+ASKING = "oasis/asking.py"
+FAILOVER = "oasis/failover.py"
+OF_TRANSPORT = ("tests/worker/test_transport.py",)
+OF_PROXIES = ("tests/worker/test_proxies.py",)
+OF_FAILOVER = ("tests/test_failover.py",)
+OF_ASKING = ("tests/test_asking.py",)
+
 MUTANTS = (
+    (
+        "retry: none after a word was shown",
+        PROTOCOL,
+        'event["type"] == "error" and not has_output',
+        'event["type"] == "error"',
+        OF_TRANSPORT,
+    ),
+    (
+        "retry: none when the time is over",
+        PROTOCOL,
+        " or self._now_s() - began_s + wait_s > BUDGET_S",
+        "",
+        OF_TRANSPORT,
+    ),
+    ("retry: told without the key", PROTOCOL, 'str(event["text"]).replace(key, "…")', 'event["text"]', OF_TRANSPORT),
+    ("worker: a dripping head is given up", PROTOCOL, "with within(head_s,", "with within(8,", OF_TRANSPORT),
+    ("worker: a dripping body is given up", PROTOCOL, "with within(left_s,", "with within(8,", OF_TRANSPORT),
+    (
+        "worker: no redirect to another host",
+        PROTOCOL,
+        ' or _origin(target) != _origin(str(http["url"]))',
+        "",
+        OF_TRANSPORT,
+    ),
+    ("worker: refused parameters only once", PROTOCOL, "not name or name in self._without", "not name", OF_TRANSPORT),
+    (
+        "worker: a proxy's refusal is the proxy's",
+        "oasis/worker/failures.py",
+        "            failure = _of_proxy(",
+        "            failure = None and _of_proxy(",
+        OF_PROXIES,
+    ),
+    (
+        "worker: no password of a proxy in its address",
+        "oasis/worker/transport.py",
+        ' and "@" not in parts.netloc',
+        "",
+        OF_PROXIES,
+    ),
+    (
+        "worker: the fence is named",
+        "oasis/worker/failures.py",
+        'if limits.get("walled") and _is_here(place):',
+        "if False:",
+        OF_TRANSPORT,
+    ),
+    ("failover: not after a word was shown", FAILOVER, " and not self._has_output", "", OF_FAILOVER),
+    ("failover: not when the owner stopped it", FAILOVER, 'if failure["code"] in _STAYS:', "if False:", OF_FAILOVER),
+    ("failover: offline does not go on for a model", FAILOVER, " or not self._has_answered", " or True", OF_FAILOVER),
+    (
+        "failover: no more is sent than was looked at",
+        FAILOVER,
+        "if self._seen is None or not is_smaller:",
+        "if self._seen is None:",
+        OF_FAILOVER,
+    ),
+    (
+        "failover: who answered is named",
+        "oasis/agent.py",
+        'self._source.update(provider=event["provider"], model=event["model"])',
+        "pass",
+        OF_FAILOVER,
+    ),
+    (
+        "asking: no oftener than it may be",
+        ASKING,
+        'if self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):',
+        "if True:",
+        OF_ASKING,
+    ),
+    ("asking: refusals are remembered", ASKING, 'without.append(event["parameter"])', "pass", OF_ASKING),
+    (
+        "pace: who is cancelled takes nothing",
+        "oasis/system/pace.py",
+        "        self._give_back(name)\n",
+        "",
+        ("tests/system/test_pace.py",),
+    ),
     ("fences: only of models without tools", "oasis/agent.py", "if collector.is_fenced and", "if", OF_FENCES),
     ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
     ("fences: a refused line stops the others", FENCED, 'item["stops"] = True', "pass", OF_FENCES[::-1]),

@@ -317,6 +317,14 @@ def refuses_both(count):
     yield from _unless(not name, f"{name}: Extra inputs are not permitted")
 
 
+def refuses_either(count):
+    """Wants each of two names where the other stands."""
+    name, other = "max_tokens", "max_completion_tokens"
+    if name not in _last_body():
+        name, other = other, name
+    yield from _unless(False, f"Unsupported parameter: '{name}'. Use '{other}' instead.", param=name)
+
+
 def refuses_for_ever(count):
     """Names what is not in the request."""
     yield from _unless(False, "'temperature' is not supported with this model", param="temperature")

@@ -262,6 +262,11 @@ def test_a_refusal_of_what_was_not_sent_is_an_error(send, server):
     assert error["code"] == "invalid_request" and len(server.seen) == 2
 
 
+def test_a_service_that_wants_now_this_name_and_now_that_is_an_error(send, server):
+    events = ask(send, server.url("refuses_either"), max_tokens=50)
+    assert error_of(events)["code"] == "invalid_request" and len(server.seen) == 3
+
+
 @pytest.mark.parametrize(("content", "words"), [(None, "cannot be read"), ("no PEM", "holds no certificate")])
 def test_a_ca_file_that_cannot_be_used_is_a_setting_to_correct(send, server, tmp_path, content, words):
     path = tmp_path / "ca.pem"
