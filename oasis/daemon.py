@@ -54,7 +54,7 @@ from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, MutableMapping
 
     from oasis.change.evidence import Evidence
     from oasis.change.origin import Origins
@@ -88,7 +88,7 @@ class Clock:
 class Daemon:
     """One oasisd on one router root; `notes` collects what the start has to tell."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
         self.root = root
         self.notes: list[str] = []
         self._files = files = Files()
@@ -97,7 +97,7 @@ class Daemon:
         self._parts: Evidence | None = None
         self._origins: Origins | None = None
         self._clock = clock = Clock()
-        self.settings = Settings(root, files)
+        self.settings = Settings(root, files, environment)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
         self._backend = self.settings.choice("uci_backend", BACKENDS)
         self.runs = Runs(self._new_record_id, clock.now_s, lambda text: self.redactor.open_end(text))
@@ -357,7 +357,7 @@ def main(argv: list[str]) -> int:
     root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
     os.chdir("/")  # where every program that we start works
     try:
-        daemon = Daemon(root)
+        daemon = Daemon(root, os.environ)
         sys.stderr = Masked(sys.stderr, daemon.redactor.text)
         daemon.start()
     except OasisError as error:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 
-from oasis import providers, sections
+from oasis import layers, providers, sections
 from oasis.core import jsonl
 from oasis.errors import SchemaError, SettingsError
 from oasis.sections import OFFLINE_SERVICE
 from oasis.uci import model
 
 if False:  # annotations only
+    from collections.abc import MutableMapping
+
     from oasis.core.shapes import Any, Callable
     from oasis.system.files import Files
     from oasis.system.root import Root
@@ -29,23 +31,37 @@ PROXY = "/proxy"
 
 
 class Settings:
-    """The settings of one router root."""
+    """The settings of one router root; on a host that is no router those of an `environment` lie above UCI (layers/).
 
-    def __init__(self, root: Root, files: Files) -> None:
+    Raises: SettingsError for a layer that is not understood.
+    """
+
+    def __init__(self, root: Root, files: Files, environment: MutableMapping[str, str] | None = None) -> None:
         self._root = root
         self._files = files
+        self._layers = None if environment is None else layers.found(files, root.folder, environment, self.profiles)
 
     def main(self) -> dict[str, str]:
         """Return the options of the section `main`; absent ones are absent."""
-        for section in self.sections():
+        over = self._layers.main if self._layers else {}
+        for section in self.uci_sections():
             if section.name == "main":
-                return {key: value for key, value in section.options.items() if isinstance(value, str)}
-        return {}
+                return {**{key: value for key, value in section.options.items() if isinstance(value, str)}, **over}
+        return {**over}
 
     def sections(self) -> list[model.Section]:
-        """Return all sections of our package, upstream's chats and services among them."""
+        """Return all sections of our package, upstream's chats and services among them; those of layers first."""
+        return [*(self._layers.sections if self._layers else []), *self.uci_sections()]
+
+    def uci_sections(self) -> list[model.Section]:
+        """Return the sections that are in UCI."""
         data = self._files.read(self._root.confdir + "/" + PACKAGE)
         return list(model.parse(data, PACKAGE).sections) if data else []
+
+    def layer_of(self, section: model.Section) -> str:
+        """Return the file of the layer that a section is from, "" for UCI."""
+        over = self._layers
+        return over.path if over and any(one is section for one in over.sections) else ""
 
     def chat_folder(self) -> str:
         """Return where chats are kept."""
@@ -89,7 +105,7 @@ class Settings:
 
     def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
         """Return the services, each with what gives it with another model."""
-        known, keys = providers.profiles(), self._keys()
+        known, keys = providers.profiles(), self._all_keys()
         found = []
         for section in self.sections():
             if section.type == "service":
@@ -141,18 +157,18 @@ class Settings:
 
     def key(self, identifier: str) -> str:
         """Return the API key of a service, "" when none is set; for a worker's request only."""
-        return self._keys().get(identifier, "")
+        return self._all_keys().get(identifier, "")
 
     def keys(self) -> list[str]:
         """Return all API keys, for nothing but to look whether a text holds one; none when the file is damaged."""
         try:
-            return list(self._keys().values())
+            return list(self._all_keys().values())
         except SettingsError:
             return []  # then nobody can have taken one from it
 
     def set_key(self, identifier: str, key: str) -> None:
         """Store the API key of a service; an empty one removes it."""
-        if key != self.key(identifier):
+        if key != self._keys().get(identifier, ""):
             self.add_keys({identifier: key})
 
     def add_keys(self, more: dict[str, str]) -> None:
@@ -168,6 +184,21 @@ class Settings:
         if "proxy" in options:
             options["proxy_auth"] = self.key(str(service["identifier"]) + PROXY)
         return {**whom, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}
+
+    def _all_keys(self) -> dict[str, str]:
+        """Return the keys by service: those of the key file, and where it has none those of the environment."""
+        keys = self._keys()
+        if not self._layers or not self._layers.keys:
+            return keys
+        known = providers.profiles()
+        found: dict[str, str] = {}
+        for section in self.sections():
+            if section.type == "service":
+                given = "" if found else self._layers.keys.get("", "")
+                profile = sections.profile_of(str(section.options.get("name", "")), known)
+                name = str(section.options.get("identifier") or section.name)
+                found[name] = keys.get(name) or given or self._layers.keys.get(profile, "")
+        return {**keys, **{name: key for name, key in found.items() if key}}
 
     def _keys(self) -> dict[str, str]:
         data = self._files.read(self._key_path)

@@ -37,7 +37,7 @@ def rollbacks(journal: Journal, files: Files, state: str) -> str:
 def keys(settings: Settings, root: Root, cursor: Callable[[], Cursor]) -> str:
     """Take keys out of the settings' file, and the file out of others' sight; return what there is to tell."""
     path = root.confdir + "/" + PACKAGE
-    sections = settings.sections()
+    sections = settings.uci_sections()
     is_open = bool(sections) and os.stat(path).st_mode & 0o077
     if not is_open and not any(_is_old(section) for section in sections):
         return ""

@@ -111,6 +111,8 @@ class Book:
     def service_select(self, identifier: str) -> dict[str, object]:
         """Make a service the active one: it becomes the first, as upstream does it."""
         self._settings.service(identifier)
+        for section in [one for one in self._settings.sections() if one.type == "service"][:1]:
+            self._own(section, "the service in use")
         if identifier == OFFLINE and not any(_named(s, OFFLINE) for s in self._settings.sections()):
             steps = [_step("add", type="service"), _step("set", "@service[-1]", "name", OFFLINE)]
             steps += [_step("set", "@service[-1]", "identifier", OFFLINE)]
@@ -144,14 +146,21 @@ class Book:
     def _section(self, identifier: str) -> uci.Section:
         for section in self._settings.sections():
             if _named(section, identifier):
-                return section
+                return self._own(section, "service " + identifier)
         raise UsageError("there is no service %r" % identifier, "list them with: oasis services")
+
+    def _own(self, section: uci.Section, what: str) -> uci.Section:
+        """Return a section that can be written: not one of a layer."""
+        path = self._settings.layer_of(section)
+        if path:
+            raise UsageError("%s is set in %s" % (what, path), "change it there, and start oasis again")
+        return section
 
     def _moved(self, name: str, position: int) -> list[dict[str, object]]:
         """Return the steps that move a section before the service which has that position without it."""
         if position < 0:
             return []
-        rest = [section for section in self._settings.sections() if section.name != name]
+        rest = [section for section in self._settings.uci_sections() if section.name != name]
         places = [number for number, section in enumerate(rest) if section.type == "service"]
         if not places:
             return []
@@ -295,7 +304,7 @@ class Book:
 
     def _without(self, name: str) -> list[dict[str, object]]:
         same = [s for s in self._settings.sections() if s.type == "alias" and sections.alias(s)["name"] == name]
-        return [_step("delete", section.name) for section in same]
+        return [_step("delete", self._own(section, "alias " + name).name) for section in same]
 
 
 # What of a service's options tells the way to it, not what it says.

@@ -44,7 +44,7 @@ def move_keys(settings: Settings, cursor: Cursor, random: Callable[[int], bytes]
         cursor.revert(PACKAGE)
     _identify(settings, cursor, random)
     with_option = [
-        section for section in settings.sections() if section.type == "service" and OPTION in section.options
+        section for section in settings.uci_sections() if section.type == "service" and OPTION in section.options
     ]
     keys = {_identifier(section): _key(section) for section in with_option}
     found = {identifier: key for identifier, key in keys.items() if key}
@@ -57,7 +57,7 @@ def _identify(settings: Settings, cursor: Cursor, random: Callable[[int], bytes]
     """Give an identifier to services that have none, or one that another has: a key is found by it."""
     seen: set[str] = set()
     steps: list[dict[str, object]] = []
-    for section in settings.sections():
+    for section in settings.uci_sections():
         if section.type != "service":
             continue
         name = _identifier(section)
