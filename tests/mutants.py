@@ -549,8 +549,8 @@ MUTANTS = (
     (
         "openings: a barrier taken away is one",
         "oasis/change/policy.py",
-        "return opens or any(",
-        "return opens or False and any(",
+        "return list(dict.fromkeys(found))",
+        "return [one for one in found if 'lets in' in one]",
         ("tests/change/test_policy.py",),
     ),
     (
