@@ -151,12 +151,10 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
-        from oasis.tools.refused import find, kinds, use
+        from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
-        forces = kinds(kept, force)
-        use(self._shop, kept)
-        run = self._exchanges.force(kept, forces, self._came(role))
+        run = self._exchanges.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
