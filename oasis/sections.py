@@ -34,6 +34,7 @@ UPSTREAM_ENDPOINTS = {"ollama": "ollama_endpoint", "lmstudio": "lmstudio_endpoin
 UPSTREAM_CUSTOM = ("openai", "anthropic", "gemini", "openrouter")
 # Upstream, and many a service's own page, tell the address of one method; ours is what stands before it.
 _METHODS = ("/chat/completions", "/responses", "/messages", "/api/chat", "/api/generate")
+_NO_KEY = "no key is set"
 _LEVELS = ("off", "adaptive", "low", "medium", "high")
 
 
@@ -68,6 +69,8 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
     is_wrong = bool(problems)
     if profile:
         problems += _missing(item, keys)
+    if _NO_KEY in problems and texts.get("api_key"):
+        problems[problems.index(_NO_KEY)] = "its api_key is moved out of UCI when oasis starts again"
     item.update(is_wrong=is_wrong, ready=not problems, note="; ".join(problems))
     return item
 
@@ -86,7 +89,7 @@ def _texts(section: model.Section, problems: list[str]) -> dict[str, str]:
 def _missing(item: dict[str, Any], keys: dict[str, str]) -> list[str]:
     problems = []
     if item["key"] == "required" and not keys.get(item["identifier"]):
-        problems.append("no key is set")
+        problems.append(_NO_KEY)
     if not item["model"]:
         problems.append("no model is set")
     if not item["base_url"]:
@@ -166,6 +169,14 @@ def _is_temperature(text: str) -> bool:
     return text.isascii() and text.replace(".", "", 1).isdigit() and len(text) < 10 and float(text) <= 2
 
 
+def _is_switch(text: str) -> bool:
+    return text in ("0", "1")
+
+
+def _is_on(text: str) -> bool:
+    return text == "1"
+
+
 # Option -> (is it one, what it must be, how it is read); they go into a request's options.
 _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] = {
     "max_tokens": (lambda text: is_whole(text) and int(text) > 0, "a whole number above 0", int),
@@ -176,6 +187,10 @@ _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] 
     "retries": (lambda text: is_whole(text) and int(text) < 10, "a number up to 9", int),
     "ca_file": (lambda text: text.startswith("/"), "an absolute path", str),
     "proxy": (is_address, "http:// or https:// and a host", str),
+    "search": (_is_switch, "0 or 1", _is_on),
+    "cache": (_is_switch, "0 or 1", _is_on),
+    "strict": (_is_switch, "0 or 1", _is_on),
+    "dimensions": (lambda text: is_whole(text) and int(text) > 0, "a whole number above 0", int),
 }
 
 

@@ -403,3 +403,9 @@ def test_a_name_that_means_nothing_or_nothing_usable_is_told(settings, root):
 def test_a_service_goes_before_an_alias_of_the_same_name(settings, root):
     write(root, ALIASES + "config alias\n\toption name 'fast'\n\tlist target 'big'\n")
     assert chain(settings, "fast") == [("fast", "tiny")]
+
+
+def test_a_key_that_was_put_into_uci_is_told_and_not_used(settings, root):
+    write(root, CLOUD + f"\toption api_key '{KEY}'\n")
+    assert settings.services()[0]["note"] == "its api_key is moved out of UCI when oasis starts again"
+    assert settings.key("svc1") == "" and KEY not in json.dumps(settings.services())
