@@ -31,6 +31,10 @@ class Models:
         """Return the models of a service; see the pool."""
         return self._opened().models(request, cancelled)
 
+    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text; see the pool."""
+        return self._opened().embed(request, texts, cancelled)
+
     def _opened(self) -> Pool:
         with self._lock:
             if self._pool is None:

@@ -1,6 +1,6 @@
 """Asks models, counts what they used, and asks no more where the owner's budget is spent.
 
-Stands in front of the models (models.chat, models.models) and looks at each request and its `usage` events; whatever
+Stands in front of the models (models.chat, models.models, models.embed) and looks at each request and its `usage` events; whatever
 asks a model goes through here: answers, titles, summaries, trials. Models at home and the built-in one cost nothing and
 are never stopped. A budget that is spent is an error event like any other, so that another service may stand in.
 """
@@ -18,6 +18,7 @@ if False:  # annotations only
     class Models(Protocol):
         def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
+        def embed(self, request: Any, texts: list[str], cancelled: Any) -> list[list[float]]: ...
         def close(self) -> None: ...
 
 
@@ -73,3 +74,14 @@ class Metered:
         """Return the models of a service, which is free."""
         request.pop("service", None)
         return self._models.models(request, cancelled)
+
+    def embed(self, request: dict[str, Any], texts: list[str], cancelled: Any) -> list[list[float]]:
+        """Return a vector for each text; each call counts as a request, for services tell no tokens of it to us.
+
+        Raises: OasisError where the budget is spent.
+        """
+        service = str(request.pop("service", ""))
+        self.usage().check(service)
+        vectors = self._models.embed(request, texts, cancelled)
+        self.usage().add(service, str(request.get("model", "")), {})
+        return vectors

@@ -1,12 +1,14 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-Request, one line:  {"op": "chat"|"models", "id": int, "profile": str, "vendor"?, "base_url"?, "key"?, "model"?,
+Request, one line:  {"op": "chat"|"models"|"embed", "id": int, "profile": str, "vendor"?, "base_url"?, "key"?, "model"?,
                      "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
+                     "texts": [str] of `embed` in the place of messages and tools
 options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
                      "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
                      "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
 Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and
                     {"type": "models", "models": [...]}
+                    {"type": "embedding", "embedding": [float]}  of the next text
                     {"type": "retry", "text", "wait_s"}          it failed before a word came and is asked again
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
 A request ends with one `done`, `models` or `error`. The key is on stdin only, never in argv or environment.
@@ -31,6 +33,7 @@ _SHAPES: dict[str, dict[str, type]] = {
     "usage": {"usage": dict},
     "done": {"stop_reason": str, "model": str},
     "models": {"models": list},
+    "embedding": {"embedding": list},
     "retry": {"text": str, "wait_s": float},
     "refused": {"text": str, "parameter": str},
     "error": {"error": dict},

@@ -12,7 +12,7 @@ import threading
 import time
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, PeerError, ProviderError
+from oasis.errors import OasisError, PeerError, ProviderError, UsageError
 from oasis.system import fence
 from oasis.worker import lines
 from oasis.worker.process import STOP_S, Process
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     Cancelled = Callable[[], bool] | threading.Event | None
 
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+# Of one call: 1024 vectors of 1024 numbers are 32 MB as Python has them, what a larger router can still hold.
+EMBED_TEXTS = 1024
+# Of one request: some services take no more than 96, and the vectors of all stay below lines.REQUEST_BYTES.
+_EMBED_STEP = 64
 
 # What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
 PATIENCE_S = 180.0
@@ -90,6 +95,25 @@ class Pool:
         listed = answers[-1]["models"]
         assert isinstance(listed, list)
         return listed
+
+    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text, in their order; many texts are asked for in several steps.
+
+        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
+        """
+        if len(texts) > EMBED_TEXTS:
+            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
+        found: list[list[float]] = []
+        for at in range(0, len(texts), _EMBED_STEP):
+            step = texts[at : at + _EMBED_STEP]
+            answers: list[Event] = []
+            self._ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
+            if answers[-1]["type"] == "error":
+                raise raised(answers[-1])
+            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
+            if len(found) != at + len(step):
+                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
+        return found
 
     def close(self) -> None:
         """End all idle workers and let no new one start; busy ones end with their request."""
@@ -267,6 +291,12 @@ def raised(event: Event) -> ProviderError:
     error.code = body["code"]
     error.retryable = body["retryable"]
     return error
+
+
+def _numbers(event: Event) -> list[float]:
+    vector = event["embedding"]
+    assert isinstance(vector, list)
+    return [float(number) for number in vector]
 
 
 def _error(code: str, message: str, hint: str) -> Event:

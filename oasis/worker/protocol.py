@@ -17,7 +17,7 @@ import urllib.parse
 
 from oasis import providers
 from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import OasisError, ProviderError, ProviderTimeout, UsageError
+from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, faults, refusals, toolset, wire
 from oasis.worker.deadline import within
 
@@ -72,8 +72,12 @@ def answer(
             _Chat(request, module, options, limits, send, emit_masked, sleep_s, now_s).run()
         elif request.get("op") == "models":
             emit_masked({"type": "models", "models": _models(module, options, limits, send, now_s)})
+        elif request.get("op") == "embed":
+            for vector in _embeddings(request, module, options, limits, send, now_s):
+                emit_masked({"type": "embedding", "embedding": vector})
+            emit_masked(events.done("end_turn", wire.model_of(options)))
         else:
-            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat or models")
+            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models or embed")
     except OasisError as error:
         emit_masked(_event(error))
 
@@ -269,8 +273,43 @@ def _retry(failure: events.Event, wait_s: float) -> events.Event:
 def _models(
     module: ModuleType, options: wire.Options, limits: dict[str, object], send: Open, now_s: Now
 ) -> list[dict[str, object]]:
+    status, headers, body = _fetched(module.models_request(options), limits, send, now_s)
+    models: list[dict[str, object]] = module.models_read(status, headers, body, options)
+    return models
+
+
+def _embeddings(
+    request: Request,
+    module: ModuleType,
+    options: wire.Options,
+    limits: dict[str, object],
+    send: Open,
+    now_s: Now,
+) -> list[list[float]]:
+    """Return a vector for each text of a request.
+
+    Raises: SettingsError for a service without embeddings, UsageError for texts that cannot be sent, ProviderError.
+    """
+    if not hasattr(module, "embed_request"):
+        hint = "choose a service that has them, like OpenAI, Cohere or Ollama"
+        raise SettingsError(f"{wire.label_of(options)} has no embeddings", hint)
+    given = request.get("texts")
+    texts = [str(text) for text in given] if isinstance(given, list) else []
+    # `extra` holds fields of a chat's body, which the method for embeddings need not know.
+    options = {name: value for name, value in options.items() if name != "extra"}
+    status, headers, body = _fetched(module.embed_request(texts, options), limits, send, now_s)
+    vectors: list[list[float]] = module.embed_read(status, headers, body, options)
+    if len(vectors) != len(texts):
+        raise wire.bad_answer(options, f"it holds {len(vectors)} embeddings for {len(texts)} texts")
+    return vectors
+
+
+def _fetched(
+    http: wire.Request, limits: dict[str, object], send: Open, now_s: Now
+) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and the whole body of an answer."""
     until_s = now_s() + _seconds(limits, "total_s")
-    response = _open(module.models_request(options), limits, send)
+    response = _open(http, limits, send)
     try:
         body = b""
         while len(body) <= TOTAL_BYTES:
@@ -280,8 +319,7 @@ def _models(
             body += data
     finally:
         response.close()
-    models: list[dict[str, object]] = module.models_read(response.status, response.headers, body, options)
-    return models
+    return response.status, response.headers, body
 
 
 def _seconds(limits: dict[str, object], name: str) -> float:
