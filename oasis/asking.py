@@ -26,6 +26,7 @@ if False:  # annotations only
 
     class Models(Protocol):
         def chat(self, request: dict[str, object], on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
+        def embed(self, request: Any, texts: list[str], cancelled: Callable[[], bool]) -> list[list[float]]: ...
 
 
 _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
@@ -88,7 +89,7 @@ class Asking:
     def aside(
         self, service: dict[str, Any], chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
     ) -> str:
-        """Return what a model says to messages, without tools and beside any turn: a title, a summary.
+        """Return what a model says to messages, without tools, search and beside any turn: a title, a summary.
 
         Raises: ProviderError when it fails or says nothing.
         """
@@ -100,10 +101,24 @@ class Asking:
             elif event["type"] == "error":
                 raise ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
 
-        self._send(service, chat, messages, [], hear, is_cancelled)
+        plain = {**service, "options": {**service["options"], "search": False}}
+        self._send(plain, chat, messages, [], hear, is_cancelled)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
+
+    def embed(
+        self, service: dict[str, Any], chat: str, texts: list[str], is_cancelled: Callable[[], bool]
+    ) -> list[list[float]]:
+        """Return a vector for each text, in their order; `chat` as in _send, "" for none.
+
+        Raises: ProviderError when the service fails or has none, UsageError for texts that cannot be sent.
+        """
+        pace = service["pace"]
+        if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
+            raise ProviderError(str(_CANCELLED["message"]))
+        hidden = [self._redactor.hide(text, chat) for text in texts]
+        return self._models.embed(self._settings.request(service), hidden, is_cancelled)
 
     def _send(
         self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]],

@@ -5,31 +5,40 @@ Joins chat store, settings, services, tools and runs; knows no front-end and no 
 
 from __future__ import annotations
 
+import time
+
 from oasis import question
 from oasis.agent import Turn
-from oasis.asking import prompts
+from oasis.asking import Asking, prompts
 from oasis.context import Context
 from oasis.core import jsonl
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, source
 from oasis.runs import Run
 from oasis.settings import OFFLINE
+from oasis.system.pace import Pace
 from oasis.tools.operator import Operator
+from oasis.tools.registry import Registry
 
 if False:  # annotations only
     from collections.abc import Sequence
 
     from oasis.agent import Ask
     from oasis.asides import Asides
-    from oasis.asking import Asking
+    from oasis.asking import Models
+    from oasis.change.redact import Redactor
     from oasis.chats.collection import Collection
-    from oasis.core.shapes import Any, Callable, Message, Options
+    from oasis.core.shapes import Any, Callable, Message, Options, Protocol
     from oasis.core.store import Chat
+    from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
     from oasis.tools.refused import Refused
-    from oasis.tools.registry import Registry
+
+    class Clock(Protocol):
+        def now_s(self) -> float: ...
+        def unix_s(self) -> int: ...
 
     Service = dict[str, Any]
     Taken = tuple[Chat, Message, Options, Context]
@@ -200,9 +209,22 @@ class Exchanges:
         return _of_thread(self._settings.chain(), options)
 
 
+def gather(
+    chats: Collection, settings: Settings, shop: Workshop, runs: Runs, models: Models, offline: Offline,
+    redactor: Redactor, clock: Clock, new_id: Callable[[], str],
+) -> Exchanges:  # fmt: skip
+    """Return the exchanges of a daemon, with the tools and what asks its services."""
+    asking = Asking(
+        settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep)
+    )
+    return Exchanges(chats, settings, Registry(), shop, runs, asking, new_id)
+
+
 def _of_thread(services: list[Service], options: Options) -> list[Service]:
-    without_tools = options.get("tool_mode") == "none"
-    return [{**service, "tool_mode": "none"} for service in services] if without_tools else services
+    """Return the services as the options of a thread want them: these count more than those of a service."""
+    changes: Service = {"tool_mode": "none"} if options.get("tool_mode") == "none" else {}
+    wanted = {"search": options["search"]} if "search" in options else {}
+    return [{**service, **changes, "options": {**service["options"], **wanted}} for service in services]
 
 
 def _failing(error: OasisError) -> Callable[[Service], Ask]:
