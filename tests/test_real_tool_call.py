@@ -1,0 +1,59 @@
+"""A model that nobody scripted calls a tool, and the stock router is another one afterwards.
+
+It is a small one: it picks the tool and copies the words of its arguments, so the owner's words here hold the command.
+"""
+
+import os
+
+import pytest
+
+from tests.daemon import start_daemon
+from tests.peers import tool_model
+from tests.test_daemon import approve, follow, of_type
+from tests.test_models import root_with
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def model():
+    model = tool_model.start()
+    if model is None:
+        pytest.skip(tool_model.ADVICE)
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def daemon(tmp_path, model):
+    daemon = start_daemon(root_with(tmp_path, "compatible", model.url, "needle"))
+    yield daemon
+    daemon.stop()
+
+
+def say(daemon, words):
+    """Ask, approve what wants it, and return all events and the call."""
+    started = daemon.call("run.start", message=words)
+    events = follow(daemon, started, ("plan", "end"))
+    if of_type(events, "plan") and of_type(events, "plan")[0]["plan"]["needs_approval"]:
+        assert approve(daemon, events)["decision"] == "approved"
+    if not of_type(events, "end"):
+        events = follow(daemon, started)
+    return events, of_type(events, "tool_use")[0]
+
+
+def test_a_real_model_renames_the_stock_router_by_a_tool_call(daemon):
+    path = os.path.join(daemon.root, "etc/config/system")
+    with open(path) as handle:
+        assert "'attic'" not in handle.read()
+    events, call = say(daemon, "Configure the router with the command 'uci set system.@system[0].hostname=attic'")
+    assert call["name"] == "configure" and any("hostname" in command for command in call["input"]["commands"])
+    with open(path) as handle:
+        assert "option hostname 'attic'" in handle.read(), events
+    (change,) = daemon.call("change.list")["changes"]
+    assert change["packages"] == ["system"] and change["state"] in ("applied", "confirmed")
+
+
+def test_a_real_model_restarts_a_service_by_a_tool_call(daemon):
+    _, call = say(daemon, "restart the service dnsmasq")
+    assert (call["name"], call["input"]["name"], call["input"]["action"]) == ("service", "dnsmasq", "restart")
