@@ -1,6 +1,9 @@
 """What stands between a turn and a worker: the pace, and what a service said of itself."""
 
+import pytest
+
 from oasis.asking import Asking
+from oasis.errors import ProviderError
 
 
 class Settings:
@@ -23,6 +26,11 @@ class Pace:
         return self.answer
 
 
+class Hiding(Redactor):
+    def hide(self, value, chat=""):
+        return value.replace("s3cret", "***") if isinstance(value, str) else value
+
+
 class Models:
     """Answers each request with the next of some lists of events."""
 
@@ -34,6 +42,10 @@ class Models:
         self.requests.append(request)
         for event in self.scripts.pop(0):
             on_event(event)
+
+    def embed(self, request, texts, is_cancelled):
+        self.requests.append({**request, "texts": texts})
+        return [[float(len(text))] for text in texts]
 
 
 SERVICE = {
@@ -81,3 +93,17 @@ def test_what_a_service_refuses_is_remembered_for_it_and_its_model_alone():
 def test_a_retry_is_a_note_and_no_part_of_the_answer():
     retry = {"type": "retry", "text": "it is busy; asking again in 0.5 s", "wait_s": 0.5}
     assert ask(make(Models([retry, DONE]), Pace(True))) == ([DONE], [retry["text"]])
+
+
+def test_texts_to_embed_keep_the_pace_and_hold_no_secret():
+    models, pace = Models(), Pace(True)
+    asking = Asking(Settings(), models, None, None, Hiding(), None, lambda: 0, pace)
+    assert asking.embed(SERVICE, "", ["wifi s3cret", "ab"], lambda: False) == [[8.0], [2.0]]
+    assert models.requests[0]["texts"] == ["wifi ***", "ab"] and pace.asked == [("home", 2, 3)]
+
+
+def test_embedding_that_is_cancelled_while_it_waits_is_never_asked_for():
+    models = Models()
+    with pytest.raises(ProviderError, match="cancelled"):
+        make(models, Pace(False)).embed(SERVICE, "", ["a"], lambda: True)
+    assert models.requests == []

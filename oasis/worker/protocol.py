@@ -291,7 +291,7 @@ def _embeddings(
     Raises: SettingsError for a service without embeddings, UsageError for texts that cannot be sent, ProviderError.
     """
     if not hasattr(module, "embed_request"):
-        hint = "choose a service that has them, like OpenAI, Cohere or Ollama"
+        hint = "choose a service that has them, like OpenAI, Gemini, Cohere or Ollama"
         raise SettingsError(f"{wire.label_of(options)} has no embeddings", hint)
     given = request.get("texts")
     texts = [str(text) for text in given] if isinstance(given, list) else []

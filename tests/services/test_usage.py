@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from oasis.errors import SettingsError, StoreError
+from oasis.errors import OasisError, SettingsError, StoreError
 from oasis.services.metered import Metered
 from oasis.services.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Usage, of_chat
 from oasis.settings import Settings
@@ -239,6 +239,10 @@ class Models:
         on_event({"type": "usage", "usage": {"output_tokens": 50}})
         on_event({"type": "done", "stop_reason": "end_turn", "model": "m-1"})
 
+    def embed(self, request, texts, cancelled):
+        self.asked.append(request)
+        return [[1.0] for _ in texts]
+
     def close(self):
         self.asked.append("closed")
 
@@ -255,3 +259,18 @@ def test_requests_are_counted_as_they_pass_and_stopped_when_the_budget_is_spent(
     metered.close()
     with open(made.root + "/etc/oasis/usage.json") as handle:
         assert json.load(handle)["months"]["2026-11"]["cloud"]["m"][:3] == [2, 18000, 100]
+
+
+def test_embeddings_are_counted_as_requests_and_stopped_when_the_budget_is_spent(made):
+    made.set(budget_tokens="10000")
+    models = Models()
+    metered = Metered(models, made.usage)
+    assert metered.embed({"service": "cloud", "model": "e"}, ["a", "b"], None) == [[1.0], [1.0]]
+    for _ in range(2):
+        metered.chat({"service": "cloud", "model": "m"}, lambda event: None, None)
+    with pytest.raises(OasisError) as caught:
+        metered.embed({"service": "cloud", "model": "e"}, ["a"], None)
+    assert caught.value.code == "budget" and [asked["model"] for asked in models.asked] == ["e", "m", "m"]
+    metered.close()
+    with open(made.root + "/etc/oasis/usage.json") as handle:
+        assert json.load(handle)["months"]["2026-11"]["cloud"]["e"][0] == 1

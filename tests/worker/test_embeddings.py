@@ -25,9 +25,11 @@ class Server:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.bodies.append(body)
                 outer.paths.append(self.path)
-                vectors = outer.answer(body.get("input") or body.get("texts"))
+                asked = [one["content"]["parts"][0]["text"] for one in body.get("requests", ())]
+                vectors = outer.answer(body.get("input") or body.get("texts") or asked)
                 data = [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]
                 reply = {"data": data, "embeddings": {"float": vectors} if "texts" in body else vectors}
+                reply = {"embeddings": [{"values": vector} for vector in vectors]} if asked else reply
                 raw = json.dumps(reply if outer.status == 200 else {"error": {"message": "slow down"}}).encode()
                 self.send_response(outer.status)
                 self.send_header("Content-Type", "application/json")
@@ -75,6 +77,7 @@ def asked(profile, base_url, **options):
         ("responses", "/v1", "/v1/embeddings"),
         ("cohere", "", "/v2/embed"),
         ("ollama", "", "/api/embed"),
+        ("gemini", "/v1beta", "/v1beta/models/m:batchEmbedContents"),
     ],
 )
 def test_each_text_gets_its_vector(pool, server, profile, tail, path):
