@@ -61,6 +61,7 @@ OF_TRANSPORT = ("tests/worker/test_transport.py",)
 OF_PROXIES = ("tests/worker/test_proxies.py",)
 OF_FAILOVER = ("tests/test_failover.py",)
 OF_ASKING = ("tests/test_asking.py",)
+OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
 
 MUTANTS = (
     (
@@ -86,6 +87,29 @@ MUTANTS = (
         ' or _origin(target) != _origin(str(http["url"]))',
         "",
         OF_TRANSPORT,
+    ),
+    (
+        "embeddings: a text left out is noticed",
+        "oasis/worker/pool.py",
+        "if len(found) != at + len(step):",
+        "if False:",
+        OF_EMBEDDINGS,
+    ),
+    (
+        "embeddings: bounded",
+        "oasis/worker/pool.py",
+        "if len(texts) > EMBED_TEXTS:",
+        "if False:",
+        OF_EMBEDDINGS,
+    ),
+    ("embeddings: one for each text", PROTOCOL, "if len(vectors) != len(texts):", "if False:", OF_EMBEDDINGS),
+    ("embeddings: no secret", ASKING, "[self._redactor.hide(text, chat) for text in texts]", "texts", OF_ASKING),
+    (
+        "search: none for titles",
+        ASKING,
+        '"options": {**service["options"], "search": False}',
+        '"options": service["options"]',
+        ("tests/test_wire.py",),
     ),
     ("worker: refused parameters only once", PROTOCOL, "not name or name in self._without", "not name", OF_TRANSPORT),
     (
