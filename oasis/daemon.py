@@ -14,7 +14,6 @@ import threading
 import time
 
 from oasis import VERSION, upgrade
-from oasis.asking import Asking
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
 from oasis.change.commit import Committer
@@ -29,7 +28,6 @@ from oasis.chats.collection import gather as gather_chats
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.errors import OasisError, SettingsError
-from oasis.exchanges import Exchanges
 from oasis.methods import Methods, shown
 from oasis.models import Models
 from oasis.offline.process import Offline
@@ -42,12 +40,10 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.lineserver import LineServer
-from oasis.system.pace import Pace
 from oasis.system.root import Root
 from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop
-from oasis.tools.registry import Registry
 from oasis.uci import model
 from oasis.uci.cursor import open_cursor
 from oasis.uci.tables import tables
@@ -61,6 +57,7 @@ if TYPE_CHECKING:
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images
     from oasis.conversations import Conversations
+    from oasis.exchanges import Exchanges
     from oasis.services.book import Book
     from oasis.services.usage import Usage
     from oasis.uci.cursor import Cursor
@@ -101,7 +98,7 @@ class Daemon:
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
         self._backend = self.settings.choice("uci_backend", BACKENDS)
         self.runs = Runs(self._new_record_id, clock.now_s, lambda text: self.redactor.open_end(text))
-        shop = self._workshop()
+        self._shop = shop = self._workshop()
         self.transaction = shop.transaction
         self._journal = shop.journal
         self.confinement = Confinement(
@@ -117,18 +114,14 @@ class Daemon:
                                   clock.unix_s, _free_bytes, _log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
-        asking = Asking(
-            self.settings, self.models, self.offline, shop.facts, self.redactor, self.chats.blobs, clock.unix_s,
-            Pace(clock.now_s, time.sleep),
-        )  # fmt: skip
-        new_id = _serialised(messages.next)
-        exchanges = Exchanges(self.chats, self.settings, Registry(), shop, self.runs, asking, new_id)
         name = type(self._cursor()).__name__
-        self._new_message_id = new_id
+        self._new_message_id = _serialised(messages.next)
+        self._making = threading.Lock()
+        self._made: Exchanges | None = None
         self._talks: Conversations | None = None
         self._book: Book | None = None
         self.methods = Methods(
-            root.folder, name, self.chats, self.settings, exchanges, self.runs, shop, self._services_book,
+            root.folder, name, self.chats, self.settings, self._exchanges, self.runs, shop, self._services_book,
             self._conversations, self._has_old,
         )  # fmt: skip
         self.server: LineServer | None = None
@@ -163,6 +156,18 @@ class Daemon:
         )  # fmt: skip
         shop.origins = self._came
         return shop
+
+    def _exchanges(self) -> Exchanges:
+        """Return what answers messages: tools, agent and all, which an idle daemon does without."""
+        with self._making:
+            if self._made is None:
+                from oasis.exchanges import gather
+
+                self._made = gather(
+                    self.chats, self.settings, self._shop, self.runs, self.models, self.offline, self.redactor,
+                    self._clock, self._new_message_id,
+                )  # fmt: skip
+            return self._made
 
     def _conversations(self) -> Conversations:
         if self._talks is None:

@@ -46,8 +46,8 @@ class Methods:
     """
 
     def __init__(
-        self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Exchanges, runs: Runs,
-        shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
+        self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Callable[[], Exchanges],
+        runs: Runs, shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
         has_old: Callable[[], bool],
     ) -> None:  # fmt: skip
         self._talks = talks
@@ -109,13 +109,13 @@ class Methods:
         asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
         asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
         asked["files"] = self._talks().files(attachments) if attachments else []
-        run = self._exchanges.start(asked, self._came(role))
+        run = self._exchanges().start(asked, self._came(role))
         if attachments:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat}
 
     def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
-        run = self._exchanges.summarise(id, head, service, self._came(role))
+        run = self._exchanges().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
@@ -147,14 +147,14 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._exchanges.propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
+        run = self._exchanges().propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
-        run = self._exchanges.force(kept, kinds(kept, force), self._came(role))
+        run = self._exchanges().force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
@@ -221,7 +221,7 @@ class Methods:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
-        run = self._exchanges.undo(change, skip_conflicts, self._came(role))
+        run = self._exchanges().undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
