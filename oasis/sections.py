@@ -169,12 +169,16 @@ def _is_temperature(text: str) -> bool:
     return text.isascii() and text.replace(".", "", 1).isdigit() and len(text) < 10 and float(text) <= 2
 
 
+# The words of UCI's own scripts for yes and no.
+_ON, _OFF = ("1", "on", "true", "yes", "enabled"), ("0", "off", "false", "no", "disabled")
+
+
 def _is_switch(text: str) -> bool:
-    return text in ("0", "1")
+    return text in _ON + _OFF
 
 
 def _is_on(text: str) -> bool:
-    return text == "1"
+    return text in _ON
 
 
 # Option -> (is it one, what it must be, how it is read); they go into a request's options.
@@ -187,9 +191,9 @@ _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] 
     "retries": (lambda text: is_whole(text) and int(text) < 10, "a number up to 9", int),
     "ca_file": (lambda text: text.startswith("/"), "an absolute path", str),
     "proxy": (is_address, "http:// or https:// and a host", str),
-    "search": (_is_switch, "0 or 1", _is_on),
-    "cache": (_is_switch, "0 or 1", _is_on),
-    "strict": (_is_switch, "0 or 1", _is_on),
+    "search": (_is_switch, "on or off", _is_on),
+    "cache": (_is_switch, "on or off", _is_on),
+    "strict": (_is_switch, "on or off", _is_on),
     "dimensions": (lambda text: is_whole(text) and int(text) > 0, "a whole number above 0", int),
 }
 

@@ -15,6 +15,7 @@ SERVICE: dict[str, tuple[type, bool]] = {
     "tool_mode": (str, False),
     "thinking": (str, False),
     "temperature": (str, False),
+    "search": (str, False),
     "max_tokens": (int, False),
     "context_tokens": (int, False),
 }

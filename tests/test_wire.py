@@ -170,7 +170,8 @@ def test_a_thread_switches_search_on_and_off_again_and_keeps_it(router, profile)
 
 
 def test_search_of_a_service_holds_for_every_thread_that_does_not_say_no(router):
-    here = router("responses", search="1")
+    here = router("responses")
+    assert here.daemon.call("service.change", identifier="responses", search="on") == {"status": "OK"}
     assert SEARCHING["responses"](here.say("hello")[2])
     assert not SEARCHING["responses"](here.say("hello", options={"search": False})[2])
 
@@ -214,7 +215,7 @@ def test_strict_tools_are_closed_on_the_wire(router, profile, tool):
 def test_a_switch_that_is_none_is_told(router):
     here = router("openai", search="maybe")
     note = here.daemon.call("service.list")["service"][0]["note"]
-    assert note == "search is 'maybe', not 0 or 1"
+    assert note == "search is 'maybe', not on or off"
 
 
 # Attachments

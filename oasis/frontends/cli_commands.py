@@ -9,11 +9,11 @@ _WHERE = (
     "CHAT is an id, or no=N for the Nth of `oasis list`. HEADISH is the id of a message or the name of a bookmark, as\n"
     "`oasis tree` and `oasis branch` show them; what is said then continues it. Several may be continued at once.\n"
 )
-_TOLD = "[--continue HEADISH]… [--chat CHAT] [--head NAME] [--topic KEY] [--service SERVICE] "
+_TOLD = "[--continue HEADISH]… [--chat CHAT] [--head NAME] [--topic KEY] [--service SERVICE] [--search SWITCH] "
 
 _SERVICE = (
     "[--endpoint URL] [--model MODEL] [--thinking LEVEL] [--temperature NUMBER] [--tool-mode MODE] "
-    "[--max-tokens NUMBER] [--context-tokens NUMBER] [-k KEY] "
+    "[--search SWITCH] [--max-tokens NUMBER] [--context-tokens NUMBER] [-k KEY] "
 )
 
 # name: (usage, summary, module and function, more help)
@@ -25,7 +25,8 @@ COMMANDS = {
         "TEXT - reads the text from standard input, which keeps passwords out of the process list.\n"
         f"{_WHERE}"
         "--head sets a bookmark on what comes of it, --topic begins a new chat with one of `oasis topics`, --service\n"
-        "lets that service answer from here on, --attach sends a document or picture along.\n"
+        "lets that service answer from here on, --search (on or off) lets it look into the web or not, --attach sends a\n"
+        "document or picture along.\n"
         "A plan that needs approval is asked about on a terminal. Elsewhere it is printed with its id and hash,\n"
         "and the command waits until somebody approves or declines it; with --no-wait it ends with status 10 instead.\n"
         "Ctrl-C cancels.",

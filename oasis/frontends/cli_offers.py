@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
 _NUMBERS = ("max_tokens", "context_tokens")
-_OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", *_NUMBERS)
+_OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)
 
 
 def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:

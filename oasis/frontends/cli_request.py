@@ -39,6 +39,8 @@ def params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, A
             found[option] = arguments["--" + option]
     if arguments["--service"]:
         found.update(service(call, arguments["--service"]))
+    if arguments["--search"]:
+        found["options"] = {**found.get("options", {}), "search": _switch("--search", arguments["--search"])}
     if arguments.get("--attach"):
         from oasis.frontends.cli_upload import attach
 
@@ -57,6 +59,12 @@ def along(continues: list[str]) -> dict[str, Any]:
 def service(call: Call, name: str) -> dict[str, Any]:
     """Return the parameters that give a thread another service, or none of its own with `off`."""
     return {"options": {"provider_ptr": "" if name == NO_SERVICE else service_id(call, name)}}
+
+
+def _switch(name: str, word: str) -> bool:
+    if word not in ("on", "off"):
+        raise UsageError(f"{name} is {word!r}", "on or off, for the thread from here on")
+    return word == "on"
 
 
 def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:

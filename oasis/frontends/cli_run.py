@@ -24,7 +24,7 @@ POLL_MS = 15000
 LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
 TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
 # The options that cli_request.py reads; a plain question does without it.
-_REQUEST = ("--continue", "--chat", "--head", "--topic", "--service", "--attach")
+_REQUEST = ("--continue", "--chat", "--head", "--topic", "--service", "--search", "--attach")
 _ENDED = ("done", "cancelled", "error")
 _STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}
 

@@ -43,6 +43,7 @@ _SERVICE: dict[str, tuple[type, ...]] = {
     "name": _TEXT, "identifier": _TEXT, "model": _TEXT, "endpoint": _TEXT, "tool_mode": _TEXT, "ca_file": _TEXT,
     "proxy": _TEXT, "thinking": (str, int), "temperature": (int, float), "max_tokens": _NUMBER,
     "context_tokens": _NUMBER, "idle_s": _NUMBER, "connect_s": _NUMBER, "retries": _NUMBER, "extra": (list,),
+    "search": _TRUTH, "cache": _TRUTH, "strict": _TRUTH, "dimensions": _NUMBER,
 }  # fmt: skip
 _TABLES: dict[str, dict[str, tuple[type, ...]]] = {
     "service": _SERVICE,
