@@ -80,17 +80,22 @@ class Exchanges:
         chat = question.place(asked, self._chats)
         new = None if chat else self._chats.store.create()
 
+        stored: list[str] = []
+
         def take() -> Taken:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
             opened = new or self._chats.open(chat)
             opened.reports += self._chats.make_room(len(text))
             context = Context(self._chats)
             message, options = question.take(opened, self._chats, asked, self._new_id, context.find)
+            stored.append(message["id"])
             if asked.get("service"):
                 options = {**options, question.PROVIDER: asked["service"]}
             return opened, message, options, context
 
-        return self._runs.start(new.id if new else chat, self._answer, take, came)
+        run = self._runs.start(new.id if new else chat, self._answer, take, came)
+        run.message = stored[0]
+        return run
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""

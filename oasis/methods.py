@@ -112,7 +112,7 @@ class Methods:
         run = self._exchanges().start(asked, self._came(role))
         if attachments:
             self._talks().uploads.drop(attachments)
-        return {"run": run.id, "chat": run.chat}
+        return {"run": run.id, "chat": run.chat, "message": run.message}
 
     def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
         run = self._exchanges().summarise(id, head, service, self._came(role))

@@ -54,6 +54,7 @@ class Run:
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
+        self.message = ""  # the owner's that it answers, where there is one
         self.came = came
         self.state = "running"
         self._now_s = now_s

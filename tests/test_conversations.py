@@ -32,6 +32,7 @@ class Talk:
         self.model.script = list(script) or [f"answer to {message}"]
         started = self.daemon.call("run.start", message=message, **params)
         assert "run" in started, started
+        self.asked = started["message"]
         events = follow(self.daemon, started)
         return started["chat"], of_type(events, "message")[-1]["id"], events
 
@@ -102,6 +103,7 @@ def test_an_earlier_message_is_continued_and_the_other_branch_is_not_sent(talk):
     assert here.sent() == ["one", "answer to one", "three"]
     loaded = here.load(chat)
     assert loaded["head"] == end and texts(loaded)[0::2] == ["one", "three"]
+    assert loaded["messages"][2]["id"] == here.asked
     other = loaded["siblings"][loaded["messages"][2]["id"]]
     assert [sibling["text"] for sibling in other] == ["two", "three"]
     assert texts(here.load(chat, head=other[0]["leaf"])) == ["one", "answer to one", "two", "answer to two"]
