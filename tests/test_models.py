@@ -75,6 +75,8 @@ def scripted(tmp_path):
 
 # Profile -> what its address ends with, and a model of it.
 SCRIPTED = {
+    "anthropic": ("/v1", "claude-sonnet-5"),
+    "gemini": ("/v1beta", "gemini-3-pro"),
     "openai": ("/v1", "gpt-5.6"),
     "responses": ("/v1", "gpt-5.6"),
     "cohere": ("", "command-a-03-2025"),
