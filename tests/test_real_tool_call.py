@@ -52,8 +52,3 @@ def test_a_real_model_renames_the_stock_router_by_a_tool_call(daemon):
         assert "option hostname 'attic'" in handle.read(), events
     (change,) = daemon.call("change.list")["changes"]
     assert change["packages"] == ["system"] and change["state"] in ("applied", "confirmed")
-
-
-def test_a_real_model_restarts_a_service_by_a_tool_call(daemon):
-    _, call = say(daemon, "restart the service dnsmasq")
-    assert (call["name"], call["input"]["name"], call["input"]["action"]) == ("service", "dnsmasq", "restart")

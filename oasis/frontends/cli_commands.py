@@ -25,8 +25,8 @@ COMMANDS = {
         "TEXT - reads the text from standard input, which keeps passwords out of the process list.\n"
         f"{_WHERE}"
         "--head sets a bookmark on what comes of it, --topic begins a new chat with one of `oasis topics`, --service\n"
-        "lets that service answer from here on, --search (on or off) lets it look into the web or not, --attach sends a\n"
-        "document or picture along.\n"
+        "lets that service answer from here on, --search (on or off) lets it look into the web or not, --attach sends\n"
+        "a document or picture along.\n"
         "A plan that needs approval is asked about on a terminal. Elsewhere it is printed with its id and hash,\n"
         "and the command waits until somebody approves or declines it; with --no-wait it ends with status 10 instead.\n"
         "Ctrl-C cancels.",

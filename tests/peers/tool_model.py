@@ -65,7 +65,8 @@ def answer(messages, tools):
 
     given = messages[-1]["content"]
     words = given if isinstance(given, str) else "".join([part.get("text", "") for part in given])
-    with needle.Needle(tools=[tool["function"] for tool in tools]) as model:
+    # It would put today's date before the question, and answer otherwise tomorrow.
+    with needle.Needle(tools=[tool["function"] for tool in tools], auto_date=False) as model:
         calls = model.complete(words)["function_calls"]
     if not calls:
         return {"content": "No tool fits."}
