@@ -2,8 +2,8 @@
 
 Stands in front of the models (models.chat, models.models, models.embed) and looks at each request and its `usage`
 events; whatever asks a model goes through here: answers, titles, summaries, trials, vectors. Models at home and the
-built-in one cost nothing and are never stopped. A budget that is spent is an error event like any other, so that another
-service may stand in.
+built-in one cost nothing and are never stopped. A budget that is spent is an error event like any other, so that
+another service may stand in.
 """
 
 from __future__ import annotations
