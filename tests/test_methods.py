@@ -37,7 +37,8 @@ WRITES = {
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
-    "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "audit.list", "audit.verify",
+    "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat",
+    "audit.list", "audit.verify",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 WRONG[bool] = [1, 0, "true", [True], {}]
