@@ -81,7 +81,7 @@ def _as_object(schema: object) -> Dict:
         whole["properties"] = {**_map(branch, "properties"), **_map(whole, "properties")}
     needed = [set(_words(branch, "required")) for branch in branches]
     if needed:
-        whole["required"] = [*_words(whole, "required"), *sorted(set.intersection(*needed))]
+        whole["required"] = list(dict.fromkeys([*_words(whole, "required"), *sorted(set.intersection(*needed))]))
     return whole
 
 
@@ -109,7 +109,7 @@ def _joined(one: Dict, other: Dict) -> Dict:
         if name in one and name in other:
             joined[name] = {**_map(other, name), **_map(one, name)}
     if "required" in one and "required" in other:
-        joined["required"] = [*_words(one, "required"), *_words(other, "required")]
+        joined["required"] = list(dict.fromkeys([*_words(one, "required"), *_words(other, "required")]))
     return joined
 
 

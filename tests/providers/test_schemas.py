@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oasis.core import jsonl
@@ -268,8 +268,13 @@ def _larger(inner):
 SCHEMAS = st.recursive(LEAF, _larger, max_leaves=8).map(lambda held: held if isinstance(held, dict) else {})
 
 
+# Two parts of one schema may need the same property.
+TWICE = {"allOf": [{"type": "object", "properties": {}, "required": ["type"]}] * 2, "description": "d"}
+
+
 @settings(max_examples=300, deadline=None)
 @given(SCHEMAS)
+@example(TWICE)
 def test_any_schema_has_all_forms(schema):
     plain, strict = reduced(schema, "plain"), reduced(schema, "strict")
     assert '"$ref": "' not in json.dumps(plain)
