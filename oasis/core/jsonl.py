@@ -40,7 +40,7 @@ def loads(data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEP
     try:
         return _PARSE(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
-        raise SchemaError("not a JSON text: %s" % error, "the text begins with %r" % raw[:40])
+        raise SchemaError("not a JSON text: %s" % error, "the text begins with " + repr(raw[:40])[1:])
 
 
 def is_deeper(raw: bytes, limit: int) -> bool:

@@ -63,11 +63,7 @@ def models_read(status: int, headers: dict[str, str], body: bytes, options: Opti
 
     Raises: ProviderError with the kind of failure.
     """
-    answer = wire.answer_of(status, headers, body, options)
-    listed = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        raise wire.bad_answer(options, "it holds no list of models")
-    return [_model(entry) for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    return [_model(entry) for entry in wire.models_of(status, headers, body, options, "data", "id")]
 
 
 def _model(entry: Dict) -> Dict:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import SchemaError
-from oasis.providers import decoding, documents, events, faults, gate, names, schemas, vectors, wire
+from oasis.providers import decoding, documents, events, faults, gate, names, parts, schemas, vectors, wire
 from oasis.providers.wire import Options, Request
 
 Dict = dict[str, object]
@@ -61,11 +61,7 @@ def models_read(status: int, headers: dict[str, str], body: bytes, options: Opti
 
     Raises: ProviderError with the kind of failure.
     """
-    answer = wire.answer_of(status, headers, body, options)
-    listed = answer.get("models") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        raise wire.bad_answer(options, "it holds no list of models")
-    return [_model(entry) for entry in listed if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+    return [_model(entry) for entry in wire.models_of(status, headers, body, options, "models", "name")]
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
@@ -154,7 +150,7 @@ def _messages(chat: list[gate.Message], profile: Dict) -> list[Dict]:
         elif message["role"] == "tool":
             out.extend([_result(block) for block in gate.blocks_of(message, "tool_result")])
         else:
-            out.append({"role": message["role"], "content": _content(message)})
+            out.append({"role": message["role"], "content": parts.content_of(message)})
     return [message for message in out if message["role"] != "assistant" or len(message) > 1]
 
 
@@ -187,22 +183,6 @@ def _result(block: gate.Block) -> Dict:
     if block.get("is_error") and not text.lower().startswith("error"):
         text = "Error: " + text  # this format has no flag for it
     return {"role": "tool", "tool_call_id": block["tool_use_id"], "content": text or "(nothing)"}  # empty is refused
-
-
-def _content(message: gate.Message) -> object:
-    content = message["content"]
-    assert isinstance(content, list)
-    if all(block["type"] not in ("image", "document") for block in content):
-        return gate.text_of(message)
-    return [_part(block) for block in content if block["type"] in ("text", "image", "document")]
-
-
-def _part(block: gate.Block) -> Dict:
-    if block["type"] == "text":
-        return {"type": "text", "text": block["text"]}
-    if documents.kind_of(block) == "image":
-        return {"type": "image_url", "image_url": {"url": documents.data_url(block)}}
-    return {"type": "text", "text": documents.text_of(block)}
 
 
 # The answer

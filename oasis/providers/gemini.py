@@ -10,7 +10,7 @@ from __future__ import annotations
 import urllib.parse
 
 from oasis.errors import SettingsError
-from oasis.providers import documents, events, gate, names, schemas, wire
+from oasis.providers import documents, events, gate, names, schemas, vectors, wire
 from oasis.providers.gemini_answer import Decoder as Decoder
 from oasis.providers.wire import Options, Request
 
@@ -22,6 +22,7 @@ FOREIGN = "skip_thought_signature_validator"
 _MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 _BUDGETS = {"low": 1024, "medium": 8192, "high": 24576}
 _FILES = ("text", "image", "pdf")
+TEXTS = 100  # to embed at once
 
 
 def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> Request:
@@ -55,18 +56,21 @@ def models_read(status: int, headers: dict[str, str], body: bytes, options: Opti
 
     Raises: ProviderError with the kind of failure.
     """
-    answer = wire.answer_of(status, headers, body, options)
-    listed = answer.get("models") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        raise wire.bad_answer(options, "it holds no list of models")
-    return [_model(entry) for entry in listed if isinstance(entry, dict) and _can_chat(entry)]
+    listed = wire.models_of(status, headers, body, options, "models", "name")
+    return [_model(entry) for entry in listed if _can_chat(entry)]
 
 
 def embed_request(texts: list[str], options: Options) -> Request:
-    """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones."""
+    """Return the request for the vectors of some texts; options["dimensions"] asks for shorter ones.
+
+    Raises: UsageError for texts that cannot be sent, SettingsError for a bad base_url or missing model.
+    """
     path = _model_path(options)
     wanted = {"outputDimensionality": options["dimensions"]} if options.get("dimensions") else {}
-    asked = [{"model": path, "content": {"parts": [{"text": text}]}, **wanted} for text in texts]
+    asked = [
+        {"model": path, "content": {"parts": [{"text": text}]}, **wanted}
+        for text in vectors.asked(texts, TEXTS, options)
+    ]
     return wire.post(options, f"{_url(options)}/{path}:batchEmbedContents", {"requests": asked}, _auth(options))
 
 
@@ -77,21 +81,13 @@ def embed_read(status: int, headers: dict[str, str], body: bytes, options: Optio
     """
     answer = wire.answer_of(status, headers, body, options)
     listed = answer.get("embeddings") if isinstance(answer, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise wire.bad_answer(options, "it holds no vectors")
-    vectors = [one.get("values") if isinstance(one, dict) else None for one in listed]
-    if not all(isinstance(vector, list) and vector and all(map(_is_number, vector)) for vector in vectors):
-        raise wire.bad_answer(options, "one of its vectors is none")
-    return [[float(number) for number in vector] for vector in vectors if vector]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    found = [one.get("values") if isinstance(one, dict) else None for one in listed] if isinstance(listed, list) else []
+    return vectors.read(found, options)
 
 
 def _can_chat(entry: Dict) -> bool:
     methods = entry.get("supportedGenerationMethods")
-    return isinstance(entry.get("name"), str) and (not isinstance(methods, list) or "generateContent" in methods)
+    return not isinstance(methods, list) or "generateContent" in methods
 
 
 def _model(entry: Dict) -> Dict:

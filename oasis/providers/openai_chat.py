@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError
-from oasis.providers import documents, gate, names, schemas, wire
+from oasis.providers import documents, gate, names, parts, schemas, wire
 from oasis.providers.openai_answer import Decoder as Decoder
 from oasis.providers.openai_models import embed_read as embed_read
 from oasis.providers.openai_models import embed_request as embed_request
@@ -120,27 +120,8 @@ def _messages(chat: list[gate.Message], profile: Dict) -> list[Dict]:
         elif message["role"] == "tool":
             out.extend([_result(block, ids) for block in gate.blocks_of(message, "tool_result")])
         else:
-            out.append({"role": message["role"], "content": _content(message)})
+            out.append({"role": message["role"], "content": parts.content_of(message)})
     return out
-
-
-def _content(message: gate.Message) -> object:
-    """Return a text, or the list of parts when there are files: not all servers know parts."""
-    content = message["content"]
-    assert isinstance(content, list)
-    if all(block["type"] not in ("image", "document") for block in content):
-        return gate.text_of(message)
-    return [_part(block) for block in content if block["type"] in ("text", "image", "document")]
-
-
-def _part(block: gate.Block) -> Dict:
-    kind = "words" if block["type"] == "text" else documents.kind_of(block)
-    if kind == "image":
-        return {"type": "image_url", "image_url": {"url": documents.data_url(block)}}
-    if kind == "pdf":
-        file = {"filename": documents.file_name(block), "file_data": documents.data_url(block)}
-        return {"type": "file", "file": file}
-    return {"type": "text", "text": block["text"] if kind == "words" else documents.text_of(block)}
 
 
 def _assistant(message: gate.Message, profile: Dict, ids: _Ids) -> Dict:

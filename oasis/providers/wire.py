@@ -133,6 +133,20 @@ def answer_of(status: int, headers: dict[str, str], body: bytes, options: Option
     return answer
 
 
+def models_of(
+    status: int, headers: dict[str, str], body: bytes, options: Options, key: str, name: str, is_bare: bool = False
+) -> list[dict[str, object]]:
+    """Return the entries of a list of models that have a `name`; `is_bare`: some services send the list alone.
+
+    Raises: ProviderError with the kind of failure.
+    """
+    answer = answer_of(status, headers, body, options)
+    listed = answer.get(key) if isinstance(answer, dict) else answer if is_bare else None
+    if not isinstance(listed, list):
+        raise bad_answer(options, "it holds no list of models")
+    return [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get(name), str)]
+
+
 def bad_answer(options: Options, reason: str) -> ProviderError:
     return raised(faults.event("bad_answer", f"{label_of(options)} sent an answer nobody can read: {reason}"))
 

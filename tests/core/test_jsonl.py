@@ -121,3 +121,12 @@ def test_canonical_text_does_not_depend_on_the_order_of_keys():
 def test_canonical_text_differs_where_values_do():
     texts = [jsonl.canonical(value) for value in (1, "1", [1], {"1": 1}, True, None, [[1]], [1, 1], "")]
     assert len(set(texts)) == len(texts)
+
+
+def test_what_is_no_json_is_quoted_as_a_reader_sees_it():
+    try:
+        jsonl.loads(b"127.0.0.1 localhost")
+    except SchemaError as error:
+        assert error.hint == "the text begins with '127.0.0.1 localhost'"
+        return
+    raise AssertionError("it was taken")
