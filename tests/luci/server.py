@@ -12,6 +12,7 @@ It listens on 127.0.0.1 unless told otherwise, prints its address, and ends on S
 from __future__ import annotations
 
 import argparse
+import html
 import http.server
 import json
 import mimetypes
@@ -180,7 +181,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "requestpath": path.split("/"),
             "nodespec": {"satisfied": True, "readonly": not any("write" in kind for kind in kinds)},
         }
-        text = _template("page.html").replace("@TITLE@", str(node.get("title", "")))
+        text = _template("page.html").replace("@TITLE@", html.escape(str(node.get("title", ""))))
+        text = text.replace("@TABS@", _tabs(self.server.site.menu, path))
         text = text.replace("@ENV@", json.dumps(env)).replace("@VIEW@", node["action"]["path"].replace("/", "."))
         headers = [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache")]
         self._send(200, [*headers, ("X-Frame-Options", "SAMEORIGIN")], text.encode())
@@ -243,6 +245,17 @@ def _menu(folder: str) -> dict[str, dict[str, object]]:
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             nodes.update(json.load(file))
     return {path: node for path, node in nodes.items() if node.get("action", {}).get("type") == "view"}
+
+
+def _tabs(menu: dict[str, dict[str, object]], path: str) -> str:
+    """Return the tabs of a page: it and its neighbours, in order."""
+    folder = path.rpartition("/")[0]
+    near = [(node.get("order", 0), name, node) for name, node in menu.items() if name.rpartition("/")[0] == folder]
+    line = '<li class="tabmenu-item%s"><a href="%s/%s">%s</a></li>'
+    return "".join(
+        line % (" active" if name == path else "", LUCI, name, html.escape(str(node.get("title", ""))))
+        for _, name, node in sorted(near, key=lambda item: str(item[0]).zfill(5))
+    )
 
 
 def _template(name: str) -> str:

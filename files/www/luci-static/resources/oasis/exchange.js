@@ -4,6 +4,7 @@
 'require oasis.upload as upload';
 'require oasis.dialog as dialog';
 'require oasis.controls as controls';
+'require oasis.page as page';
 'require oasis.words as words';
 
 /*
@@ -29,16 +30,6 @@ async function fetchAll(chat, form, head) {
 	} while (parts.length < (reply.parts || 1));
 
 	return { name: reply.name, type: reply.media_type, parts: parts };
-}
-
-function save(file) {
-	const url = URL.createObjectURL(new Blob(file.parts, { type: file.type }));
-	const link = E('a', { 'href': url, 'download': file.name });
-
-	document.body.appendChild(link);
-	link.click();
-	link.remove();
-	window.setTimeout(function() { URL.revokeObjectURL(url); }, 60000);
 }
 
 /* What came of one file, or of the old program. */
@@ -130,7 +121,11 @@ return baseclass.extend({
 		const box = dialog.open(_('Export this chat'), forms().map(function(form) {
 			return E('p', [
 				controls.button(form[1], '', function() {
-					return box.run(async function() { save(await fetchAll(chat, form[0], form[0] == 'oasis' ? undefined : head)); });
+					return box.run(async function() {
+						const file = await fetchAll(chat, form[0], form[0] == 'oasis' ? undefined : head);
+
+						page.download(file.name, file.type, file.parts);
+					});
 				}), E('span', { 'class': 'oasis-small oasis-clear' }, [ form[2] ])
 			]);
 		}));

@@ -65,7 +65,7 @@ return view.extend({
 		this.list.node.addEventListener('toggle', this.fit.bind(this));
 		document.addEventListener('visibilitychange', this.lookAgain.bind(this));
 		/* sizes are known once the page shows this node and its style */
-		this.node.firstChild.addEventListener('load', this.fit.bind(this));
+		this.node.querySelectorAll('link').forEach(function(link) { link.addEventListener('load', this.fit.bind(this)); }, this);
 		window.setTimeout(this.begin.bind(this, results), 0);
 
 		return this.node;
@@ -110,7 +110,8 @@ return view.extend({
 			this.notices.node, this.log.node, this.desk.banner.node, this.foot()
 		].forEach(function(node) { this.main.appendChild(node); }, this);
 
-		return E('div', { 'class': 'oasis' }, [
+		return E('div', { 'class': 'oasis oasis-chat' }, [
+			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/page.css') }),
 			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/chat.css') }),
 			this.list.node, this.main
 		]);
