@@ -70,6 +70,12 @@ function faultLine(fault) {
 	return E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]);
 }
 
+function about(change) {
+	return [
+		(change.services || []).length ? E('p', { 'class': 'oasis-small' }, [ change.services.map(service).join(' \u00b7 ') ]) : null
+	].concat(readBack(change), [ alarm(change) ]).filter(Boolean);
+}
+
 function card(change, act) {
 	const trouble = E('div', { 'role': 'alert' });
 	const canUndo = act && change.state == 'confirmed' && !change.undone_by;
@@ -86,10 +92,9 @@ function card(change, act) {
 		E('div', { 'class': 'oasis-head' }, [
 			E('strong', [ words.plain(change.summary) ]),
 			E('span', { 'class': 'oasis-badge oasis-' + words.plain(change.state) }, [ stateWords(change) ])
-		]),
-		(change.services || []).length ? E('p', { 'class': 'oasis-small' }, [ change.services.map(service).join(' \u00b7 ') ]) : null
-	].concat(readBack(change), [
-		alarm(change), trouble,
+		])
+	].concat(about(change), [
+		trouble,
 		canUndo ? E('div', { 'class': 'oasis-foot' }, [
 			E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': undo }, [ _('Undo') ])
 		]) : null
@@ -319,6 +324,9 @@ const Banner = baseclass.extend({
 
 return baseclass.extend({
 	stateWords: stateWords,
+
+	/* Nodes: the services that were reloaded, what was read back, and the alarm when it could not be put back. */
+	about: about,
 
 	/* A card. act: { undo(change) } gives a promise, or null for who may only look. */
 	card: card,

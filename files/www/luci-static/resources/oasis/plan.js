@@ -277,6 +277,9 @@ const Card = baseclass.extend({
 });
 
 return baseclass.extend({
+	/* The differences of a plan or a change, one node a package; long ones are folded. */
+	diffs: diffs,
+
 	/* A card for a plan: { node, decide(decision), expire_in(seconds) }. act: { approve(plan, word), decline(plan) } give promises, or null for who may only look. */
 	card: function(plan, act) {
 		return new Card(plan, act);
