@@ -12,9 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.luci.expecting import TIMEOUT_MS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHAT = "cgi-bin/luci/admin/network/oasis/chat"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+# How many times slower the browser is made, to find tests that race.
+SLOW = int(os.environ.get("OASIS_SLOW", "1"))
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -113,7 +117,9 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         size = {"width": width, "height": height}
         contexts.append(browser.new_context(viewport=size, color_scheme=scheme))
         page = contexts[-1].new_page()
-        page.set_default_timeout(15000)
+        page.set_default_timeout(TIMEOUT_MS)
+        if SLOW > 1:
+            contexts[-1].new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url + CHAT)
         fill_login(page, user)

@@ -182,7 +182,7 @@ class Daemon(Chats):
 
     def m_change_undo(self, change: str = "") -> Value:
         old = next(item for item in self.changes if item["id"] == change)
-        return self._start(str(old["chat"]), lambda run: self._undo(run, old))
+        return self._start("", lambda run: self._undo(run, old))
 
     # --- scripts
 
@@ -309,10 +309,10 @@ class Daemon(Chats):
         self._say(run, "Done.")
 
     def _undo(self, run: Run, old: Value) -> None:
-        change = self._change(run.chat, "Undo: " + str(old["summary"]), "confirmed")
+        change = self._change(str(old["chat"]), "Undo: " + str(old["summary"]), "confirmed")
         change["undoes"], old["undone_by"] = old["id"], change["id"]
         run.add("change", change=change)
-        self._say(run, "The earlier settings are back.", 30)
+        run.add("tool_result", tool_use_id="", name="undo", text='{"status": "applied"}', is_error=False)
 
     # --- values
 
@@ -337,7 +337,7 @@ class Daemon(Chats):
 
     def _change(self, chat: str, summary: str, state: str) -> Value:
         change: Value = {**VALUES["change"], "id": f"x{next(self.numbers)}", "state": state, "chat": chat}
-        change.update(summary=summary, when_unix_s=int(time.time()))
+        change.update(summary=summary, when_unix_s=time.time())
         self.changes.append(change)
         if state == "applied":
             self.ends_s[str(change["id"])] = time.monotonic() + self.confirm_s

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import re
 from typing import Any
 
 import pytest
+
+from tests.luci.expecting import expect
 
 pytestmark = pytest.mark.browser
 
@@ -19,6 +21,21 @@ def button(page: Any, name: str) -> Any:
     return page.get_by_role("button", name=name, exact=True)
 
 
+def grows(text: Any) -> None:
+    """Wait until a text is longer than it is now."""
+    expect(text).not_to_have_text(text.inner_text())
+
+
+def settled(text: Any) -> int:
+    """Wait until a text no longer grows; gives its length."""
+    for _ in range(30):
+        length = len(text.inner_text())
+        text.page.wait_for_timeout(800)
+        if len(text.inner_text()) == length:
+            return length
+    raise AssertionError("the text goes on growing")
+
+
 def hold_all(page: Any) -> None:
     """No word `null`, the mark of LuCI's way with missing children, and no script of a model's text has run."""
     assert "null" not in page.inner_text("body")
@@ -28,13 +45,13 @@ def hold_all(page: Any) -> None:
 def test_last_chat_is_shown_with_its_markdown_as_nodes(router: Any, visit: Any) -> None:
     page = visit(router().url)
     page.get_by_text("Your router is").wait_for()
-    assert page.locator(".oasis-text strong").inner_text() == "fine"
-    assert page.locator(".oasis-text ol > li").count() == 2
-    assert page.locator(".oasis-text ol ul li").inner_text() == "none of them is new"
-    assert page.locator("pre.oasis-code").inner_text() == "uptime: 3 days"
+    expect(page.locator(".oasis-text strong")).to_have_text("fine")
+    expect(page.locator(".oasis-text ol > li")).to_have_count(2)
+    expect(page.locator(".oasis-text ol ul li")).to_have_text("none of them is new")
+    expect(page.locator("pre.oasis-code")).to_have_text("uptime: 3 days")
     link = page.locator(".oasis-text a")
-    assert link.get_attribute("href") == "https://openwrt.org/docs"
-    assert "noopener" in link.get_attribute("rel")
+    expect(link).to_have_attribute("href", "https://openwrt.org/docs")
+    expect(link).to_have_attribute("rel", re.compile("noopener"))
     hold_all(page)
 
 
@@ -43,19 +60,16 @@ def test_answer_appears_in_pieces(router: Any, visit: Any) -> None:
     button(page, "New chat").click()
     ask(page, "long story")
     text = page.locator(".oasis-assistant .oasis-text")
-    seen = []
-    for number in (1, 4, 8):
-        page.get_by_text(f"word{number} ").wait_for()
-        seen.append(len(text.inner_text()))
-    assert seen[0] < seen[1] < seen[2]
-    assert text.get_attribute("aria-busy") == "true"
+    for _ in range(3):
+        grows(text)
+    expect(text).to_have_attribute("aria-busy", "true")
     button(page, "Stop").click()
     page.get_by_text("Stopped", exact=True).wait_for()
-    assert text.get_attribute("aria-busy") is None
+    expect(text).not_to_have_attribute("aria-busy", "true")
     length = len(text.inner_text())
-    time.sleep(0.6)
+    page.wait_for_timeout(600)
     assert len(text.inner_text()) == length
-    assert button(page, "Send").is_visible()
+    expect(button(page, "Send")).to_be_visible()
 
 
 def test_conversation_goes_on_in_the_same_chat_and_is_there_after_a_reload(router: Any, visit: Any) -> None:
@@ -67,11 +81,11 @@ def test_conversation_goes_on_in_the_same_chat_and_is_there_after_a_reload(route
     ask(page, "second words")
     page.get_by_text("You said: second words").wait_for()
     button(page, "Send").wait_for()
-    assert page.locator(".oasis-open").count() == 2
+    expect(page.locator(".oasis-open")).to_have_count(2)
     page.reload()
     page.get_by_text("You said: first words").wait_for()
     page.get_by_text("You said: second words").wait_for()
-    assert page.locator(".oasis-user").count() == 2
+    expect(page.locator(".oasis-user")).to_have_count(2)
 
 
 def test_running_run_is_rejoined_after_a_reload(router: Any, visit: Any) -> None:
@@ -81,8 +95,8 @@ def test_running_run_is_rejoined_after_a_reload(router: Any, visit: Any) -> None
     page.get_by_text("word5 ").wait_for()
     page.reload()
     page.get_by_text("word9 ").wait_for()
-    assert page.locator(".oasis-assistant").count() == 1
-    assert page.locator(".oasis-assistant .oasis-text").inner_text().startswith("word1 word2 word3")
+    expect(page.locator(".oasis-assistant")).to_have_count(1)
+    expect(page.locator(".oasis-assistant .oasis-text")).to_have_text(re.compile("^word1 word2 word3"))
     page.locator("#oasis-input").press("Escape")
     page.get_by_text("Stopped", exact=True).wait_for()
 
@@ -107,13 +121,14 @@ def test_hostile_text_stays_text(router: Any, visit: Any) -> None:
     button(page, "Send").wait_for()
     page.locator(".oasis-tool summary").last.click()
     turn = page.locator(".oasis-assistant").last
-    assert turn.locator("img, script, svg, b").count() == 0
-    assert "[click me](javascript:window.hacked=1)" in turn.inner_text()
-    assert [link.get_attribute("href") for link in turn.locator("a").all()] == ["https://openwrt.org/docs"]
+    expect(turn.locator("img, script, svg, b")).to_have_count(0)
+    expect(turn).to_contain_text("[click me](javascript:window.hacked=1)")
+    expect(turn.locator("a")).to_have_count(1)
+    expect(turn.locator("a")).to_have_attribute("href", "https://openwrt.org/docs")
     hold_all(page)
     page.reload()
     page.get_by_text("[click me]").wait_for()
-    assert page.locator(".oasis-log img, .oasis-log script").count() == 0
+    expect(page.locator(".oasis-log img, .oasis-log script")).to_have_count(0)
     hold_all(page)
 
 
@@ -121,9 +136,9 @@ def test_failure_shows_message_and_hint(router: Any, visit: Any) -> None:
     page = visit(router().url)
     ask(page, "an error please")
     error = page.locator(".oasis-error")
-    error.wait_for()
-    assert "refused the key" in error.inner_text() and "set a new key" in error.inner_text()
-    assert button(page, "Send").is_visible()
+    expect(error).to_contain_text("refused the key")
+    expect(error).to_contain_text("set a new key")
+    expect(button(page, "Send")).to_be_visible()
 
 
 def test_dropped_events_come_back_as_whole_text(router: Any, visit: Any) -> None:
@@ -134,17 +149,17 @@ def test_dropped_events_come_back_as_whole_text(router: Any, visit: Any) -> None
 
 
 def test_expired_session_keeps_what_was_typed(router: Any, visit: Any, log_in: Any) -> None:
-    page = visit(router(session_s=2).url)
+    page = visit(router(session_s=4).url)
     page.get_by_text("Your router is").wait_for()
-    page.wait_for_timeout(2600)
+    page.wait_for_timeout(4600)
     ask(page, "words that took time to write")
     page.get_by_text("Your session has ended.").wait_for()
     page.get_by_role("heading", name="Session expired").wait_for()
-    assert page.input_value("#oasis-input") == "words that took time to write"
+    expect(page.locator("#oasis-input")).to_have_value("words that took time to write")
     page.get_by_text("Log in…").click()
     log_in(page)
     page.wait_for_selector(".oasis-log")
-    assert page.input_value("#oasis-input") == "words that took time to write"
+    expect(page.locator("#oasis-input")).to_have_value("words that took time to write")
     page.locator("#oasis-input").press("Enter")
     page.get_by_text("You said: words that took time").wait_for()
 
@@ -162,7 +177,7 @@ def test_session_that_ends_during_a_run_is_said_and_the_run_rejoined(router: Any
     page.get_by_text("Log in…").click()
     log_in(page)
     page.get_by_text("word4 ").wait_for()
-    assert page.locator(".oasis-assistant .oasis-text").inner_text().startswith("word1 word2")
+    expect(page.locator(".oasis-assistant .oasis-text")).to_have_text(re.compile("^word1 word2"))
 
 
 def test_daemon_that_went_away_is_said_and_found_again(router: Any, visit: Any, start: Any) -> None:
@@ -184,8 +199,8 @@ def test_page_without_daemon_says_so(router: Any, visit: Any) -> None:
     page = visit(router(with_daemon=False).url)
     page.get_by_text("Oasis is not running on this router.").wait_for()
     ask(page, "hello")
-    page.wait_for_timeout(500)
-    assert page.input_value("#oasis-input") == "hello"
+    expect(button(page, "Send")).to_be_visible()
+    expect(page.locator("#oasis-input")).to_have_value("hello")
     hold_all(page)
 
 
@@ -195,23 +210,23 @@ def test_worker_that_is_not_confined_is_said_and_stays(router: Any, visit: Any) 
     page.get_by_text(words).wait_for()
     ask(page, "hello")
     page.get_by_text("You said: hello").wait_for()
-    assert page.get_by_text(words).count() == 1
+    expect(page.get_by_text(words)).to_have_count(1)
     button(page, "New chat").click()
-    assert page.get_by_text(words).is_visible()
+    expect(page.get_by_text(words)).to_be_visible()
     hold_all(page)
 
 
 def test_page_of_a_confined_worker_says_nothing(router: Any, visit: Any) -> None:
     page = visit(router().url)
     page.get_by_text("Your router is").wait_for()
-    assert page.get_by_text("not confined").count() == 0
+    expect(page.get_by_text("not confined")).to_have_count(0)
 
 
 def test_message_that_does_not_fit_is_refused_here(router: Any, visit: Any) -> None:
     page = visit(router().url)
     ask(page, "ä" * 40000)
     page.get_by_text("This message is too long").wait_for()
-    assert len(page.input_value("#oasis-input")) == 40000
+    expect(page.locator("#oasis-input")).to_have_value("ä" * 40000)
     ask(page, "x" * 60000)
     page.get_by_text("You said: xxx").wait_for(timeout=60000)
 
@@ -220,13 +235,15 @@ def test_service_for_every_chat_stays(router: Any, visit: Any) -> None:
     page = visit(router().url)
     choice = page.get_by_label("Answered by")
     choice.locator("option[value=cloud]").wait_for(state="attached")
-    assert choice.input_value() == "" and "Cloud · big-1 (default)" in choice.inner_text()
-    assert choice.locator("option[value=lan]").is_disabled()
-    assert button(page, "Use in every chat").is_hidden()
+    expect(choice).to_have_value("")
+    expect(choice).to_contain_text("Cloud · big-1 (default)")
+    expect(choice.locator("option[value=lan]")).to_be_disabled()
+    expect(button(page, "Use in every chat")).to_be_hidden()
     choice.select_option("offline")
     button(page, "Use in every chat").click()
     page.wait_for_function("document.querySelector('.oasis-service option').textContent.startsWith('Built in')")
-    assert choice.input_value() == "" and button(page, "Use in every chat").is_hidden()
+    expect(choice).to_have_value("")
+    expect(button(page, "Use in every chat")).to_be_hidden()
     page.reload()
     page.wait_for_function("document.querySelector('.oasis-service option')?.textContent.startsWith('Built in')")
 
@@ -236,9 +253,9 @@ def test_chat_is_deleted_after_a_question(router: Any, visit: Any) -> None:
     page.get_by_text("Your router is").wait_for()
     page.get_by_label('More about the chat "An earlier chat"').first.click()
     button(page, "Delete…").click()
-    assert page.evaluate("document.activeElement.textContent") == "Cancel", "Enter twice deletes nothing"
+    expect(button(page, "Cancel"), "Enter twice deletes nothing").to_be_focused()
     button(page, "Cancel").click()
-    assert page.locator(".oasis-open").count() == 1
+    expect(page.locator(".oasis-open")).to_have_count(1)
     page.get_by_label('More about the chat "An earlier chat"').first.click()
     button(page, "Delete…").click()
     button(page, "Delete").click()
@@ -264,9 +281,9 @@ def test_hidden_tab_stops_asking(router: Any, visit: Any) -> None:
     page.evaluate(
         "Object.defineProperty(document, 'hidden', { get: () => window.away, configurable: true }); window.away = true"
     )
-    page.wait_for_timeout(600)
-    length = len(page.locator(".oasis-assistant .oasis-text").inner_text())
+    text = page.locator(".oasis-assistant .oasis-text")
+    length = settled(text)
     page.wait_for_timeout(800)
-    assert len(page.locator(".oasis-assistant .oasis-text").inner_text()) == length
+    assert len(text.inner_text()) == length
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
     page.wait_for_function(f"document.querySelector('.oasis-assistant .oasis-text').textContent.length > {length + 20}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.luci.expecting import expect
 from tests.luci.test_page import ask, button, hold_all
 
 pytestmark = pytest.mark.browser
@@ -27,8 +28,9 @@ def talk(router: Any, visit: Any, *texts: str) -> Any:
     return page
 
 
-def words(page: Any) -> list[str]:
-    return page.locator(".oasis-user .oasis-text").all_inner_texts()
+def words(page: Any) -> Any:
+    """What the owner said, as it is shown."""
+    return page.locator(".oasis-user .oasis-text")
 
 
 def edit(page: Any, text: str, at: int = -1) -> None:
@@ -40,22 +42,22 @@ def edit(page: Any, text: str, at: int = -1) -> None:
 def test_edited_message_is_a_version_and_the_switch_leads_back(router: Any, visit: Any) -> None:
     page = talk(router, visit, "one", "two", "three")
     button(page, "Edit and ask again").nth(1).click()
-    assert page.input_value("#oasis-input") == "two"
-    assert "Asks again in place of: two" in page.locator(".oasis-place").inner_text()
-    assert page.locator(".oasis-user.oasis-after").count() == 2, "what is replaced looks left out"
+    expect(page.locator("#oasis-input")).to_have_value("two")
+    expect(page.locator(".oasis-place")).to_contain_text("Asks again in place of: two")
+    expect(page.locator(".oasis-user.oasis-after"), "what is replaced looks left out").to_have_count(2)
     say(page, "other two")
-    assert words(page) == ["one", "other two"]
-    assert page.locator(".oasis-place").inner_text() == ""
+    expect(words(page)).to_have_text(["one", "other two"])
+    expect(page.locator(".oasis-place")).to_have_text("")
     switch = page.get_by_role("group", name="Versions of this message")
-    assert "2/2" in switch.inner_text()
-    assert switch.get_by_role("button", name="Next version").is_disabled()
+    expect(switch).to_contain_text("2/2")
+    expect(switch.get_by_role("button", name="Next version")).to_be_disabled()
     switch.get_by_role("button", name="Previous version").press("Enter")
     page.get_by_text("You said: three").wait_for()
-    assert words(page) == ["one", "two", "three"]
+    expect(words(page)).to_have_text(["one", "two", "three"])
     page.wait_for_function("document.activeElement.closest('.oasis-versions') != null")
     page.keyboard.press("Enter")
     page.get_by_text("You said: other two").wait_for()
-    assert words(page) == ["one", "other two"]
+    expect(words(page)).to_have_text(["one", "other two"])
     hold_all(page)
 
 
@@ -66,44 +68,45 @@ def test_what_is_shown_is_what_the_next_message_follows(router: Any, visit: Any)
     page.get_by_text("You said: two").wait_for()
     say(page, "three")
     say(page, "four")
-    assert words(page) == ["one", "two", "three", "four"]
+    expect(words(page)).to_have_text(["one", "two", "three", "four"])
     page.reload()
     page.get_by_text("You said: four").wait_for()
-    assert words(page) == ["one", "two", "three", "four"]
+    expect(words(page)).to_have_text(["one", "two", "three", "four"])
 
 
 def test_first_message_has_versions_too(router: Any, visit: Any) -> None:
     page = talk(router, visit, "one", "two")
     edit(page, "another beginning", 0)
-    assert words(page) == ["another beginning"]
+    expect(words(page)).to_have_text(["another beginning"])
     page.get_by_role("button", name="Previous version").click()
     page.get_by_text("You said: two").wait_for()
-    assert words(page) == ["one", "two"]
+    expect(words(page)).to_have_text(["one", "two"])
 
 
 def test_branch_begins_where_it_is_told_or_not_at_all(router: Any, visit: Any) -> None:
     page = talk(router, visit, "one", "two")
     button(page, "Branch from here").first.click()
     chip = page.locator(".oasis-place")
-    assert "Continues: You said: one" in chip.inner_text()
+    expect(chip).to_contain_text("Continues: You said: one")
     page.get_by_role("button", name="Go on at the end instead").click()
-    assert chip.inner_text() == "" and page.locator(".oasis-after").count() == 0
-    assert page.evaluate("document.activeElement.id") == "oasis-input"
+    expect(chip).to_have_text("")
+    expect(page.locator(".oasis-after")).to_have_count(0)
+    expect(page.locator("#oasis-input")).to_be_focused()
     say(page, "three")
-    assert words(page) == ["one", "two", "three"]
+    expect(words(page)).to_have_text(["one", "two", "three"])
     button(page, "Branch from here").first.click()
     say(page, "another way")
-    assert words(page) == ["one", "another way"]
+    expect(words(page)).to_have_text(["one", "another way"])
     page.reload()
     page.get_by_text("You said: another way").wait_for()
-    assert words(page) == ["one", "another way"]
+    expect(words(page)).to_have_text(["one", "another way"])
 
 
 def test_cancelled_edit_leaves_no_words_behind(router: Any, visit: Any) -> None:
     page = talk(router, visit, "one")
     button(page, "Edit and ask again").click()
     page.get_by_role("button", name="Go on at the end instead").click()
-    assert page.input_value("#oasis-input") == ""
+    expect(page.locator("#oasis-input")).to_have_value("")
 
 
 def test_run_of_another_branch_is_not_shown_in_this_one(router: Any, visit: Any) -> None:
@@ -117,7 +120,7 @@ def test_run_of_another_branch_is_not_shown_in_this_one(router: Any, visit: Any)
     assert "word2" not in page.inner_text(".oasis-log")
     page.get_by_role("button", name="Next version").click()
     page.get_by_text("word5 ").wait_for()
-    assert words(page) == ["one", "long story"]
+    expect(words(page)).to_have_text(["one", "long story"])
     button(page, "Stop").click()
     page.get_by_text("Stopped", exact=True).wait_for()
 
@@ -131,7 +134,7 @@ def test_answer_that_streams_does_not_follow_into_another_chat(router: Any, visi
     page.get_by_text("Your router is").wait_for()
     page.wait_for_timeout(800)
     assert "word" not in page.inner_text(".oasis-log")
-    assert button(page, "Send").is_visible()
+    expect(button(page, "Send")).to_be_visible()
 
 
 def test_tree_shows_branches_and_opens_one_by_keyboard(router: Any, visit: Any) -> None:
@@ -141,16 +144,17 @@ def test_tree_shows_branches_and_opens_one_by_keyboard(router: Any, visit: Any) 
     tree = page.get_by_role("tree", name="Branches of this chat")
     items = tree.get_by_role("treeitem")
     items.nth(3).wait_for()
-    assert [items.nth(at).get_attribute("aria-level") for at in range(4)] == ["1", "2", "2", "2"]
-    assert page.locator(".oasis-tree-text").all_inner_texts() == ["one", "two", "three", "other <b>two</b>"]
-    assert page.locator("[aria-selected=true] > .oasis-tree-line .oasis-tree-text").inner_text() == "other <b>two</b>"
+    expect(items).to_have_count(4)
+    assert [item.get_attribute("aria-level") for item in items.all()] == ["1", "2", "2", "2"]
+    expect(page.locator(".oasis-tree-text")).to_have_text(["one", "two", "three", "other <b>two</b>"])
+    expect(page.locator("[aria-selected=true] > .oasis-tree-line .oasis-tree-text")).to_have_text("other <b>two</b>")
     page.keyboard.press("ArrowLeft")
-    assert page.evaluate("document.activeElement.querySelector('.oasis-tree-text').textContent") == "one"
+    expect(page.locator(":focus .oasis-tree-text").first).to_have_text("one")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     tree.wait_for(state="hidden")
     page.get_by_text("You said: three").wait_for()
-    assert words(page) == ["one", "two", "three"]
+    expect(words(page)).to_have_text(["one", "two", "three"])
     hold_all(page)
 
 
@@ -160,9 +164,11 @@ def test_branches_are_joined_by_one_message(router: Any, visit: Any) -> None:
     button(page, "Branches").click()
     page.get_by_role("treeitem").filter(has_text="You said: two").last.locator(".oasis-tree-line").click()
     button(page, "Join to the next message").click()
-    assert "Continues what is shown, and: You said: two" in page.locator(".oasis-place").inner_text()
+    expect(page.locator(".oasis-place")).to_contain_text("Continues what is shown, and: You said: two")
     say(page, "both")
-    assert words(page) == ["one", "other two", "two", "both"] or words(page) == ["one", "two", "other two", "both"]
+    expect(words(page).last).to_have_text("both")
+    shown = words(page).all_inner_texts()
+    assert shown in (["one", "other two", "two", "both"], ["one", "two", "other two", "both"])
     button(page, "Branches").click()
     page.get_by_text("joins 2").wait_for()
 
@@ -178,16 +184,16 @@ def test_bookmark_is_set_opened_moved_and_removed(router: Any, visit: Any) -> No
     row.get_by_text("home <b>wifi</b>").wait_for()
     row.get_by_role("button", name="Open").click()
     page.get_by_text("You said: two").wait_for(state="detached")
-    assert words(page) == ["one"]
+    expect(words(page)).to_have_text(["one"])
     say(page, "a branch")
-    assert words(page) == ["one", "a branch"]
+    expect(words(page)).to_have_text(["one", "a branch"])
     button(page, "Bookmarks").click()
     row.get_by_role("button", name="Move here").click()
     row.get_by_text("You said: a branch").wait_for()
     row.get_by_role("button", name="Remove").click()
     page.get_by_text("Nothing has a name yet.").wait_for()
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.textContent") == "Bookmarks", "the focus goes back"
+    expect(button(page, "Bookmarks"), "the focus goes back").to_be_focused()
 
 
 def test_bookmark_that_stands_elsewhere_is_said_in_the_dialog(router: Any, visit: Any) -> None:
@@ -204,13 +210,14 @@ def test_forgotten_words_are_gone_and_the_rest_stays(router: Any, visit: Any) ->
     page = talk(router, visit, "my secret", "two")
     page.get_by_label("More about this message").first.click()
     button(page, "Forget this message…").click()
-    assert page.evaluate("document.activeElement.textContent") == "Cancel"
+    expect(button(page, "Cancel")).to_be_focused()
     button(page, "Forget").click()
     page.get_by_text("Removed by you").wait_for()
-    assert words(page) == ["two"] and page.locator(".oasis-message").count() == 4
+    expect(words(page)).to_have_text(["two"])
+    expect(page.locator(".oasis-message")).to_have_count(4)
     page.reload()
     page.get_by_text("Removed by you").wait_for()
-    assert "my secret" not in page.locator(".oasis-user").all_inner_texts()
+    assert "my secret" not in page.inner_text(".oasis-log")
 
 
 def test_long_thread_is_paged_and_stays_in_place(router: Any, visit: Any) -> None:
@@ -221,7 +228,8 @@ def test_long_thread_is_paged_and_stays_in_place(router: Any, visit: Any) -> Non
     button(page, "Send").wait_for()
     page.reload()
     page.get_by_text("question 99", exact=True).wait_for()
-    assert page.get_by_text("question 9", exact=True).count() == 0
+    expect(page.get_by_role("button", name="Show earlier messages")).to_be_visible()
+    expect(page.get_by_text("question 9", exact=True)).to_have_count(0)
     top = page.get_by_text("question 71", exact=True)
     top.scroll_into_view_if_needed()
     before = top.bounding_box()["y"]
@@ -232,4 +240,4 @@ def test_long_thread_is_paged_and_stays_in_place(router: Any, visit: Any) -> Non
         count = page.locator(".oasis-user").count()
         page.get_by_role("button", name="Show earlier messages").click()
         page.wait_for_function(f"document.querySelectorAll('.oasis-user').length > {count}")
-    assert words(page)[1:] == [f"question {number}" for number in range(100)]
+    expect(words(page)).to_have_text(["many words", *(f"question {number}" for number in range(100))])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.luci.expecting import expect
 from tests.luci.test_page import ask, button, hold_all
 from tests.luci.test_page_branches import say, talk
 
@@ -24,16 +25,15 @@ def test_search_opens_the_chat_at_the_message(router: Any, visit: Any) -> None:
     page.get_by_label("Search all chats").fill("needle")
     page.get_by_text("2 messages found").wait_for()
     hits = page.locator(".oasis-hit")
-    assert "a needle in here" in hits.first.inner_text()
+    expect(hits.first).to_contain_text("a needle in here")
     hits.first.press("Enter")
     found = page.locator(".oasis-found")
     found.wait_for()
-    assert "a needle in here" in found.inner_text()
-    log = page.locator(".oasis-log").bounding_box()
-    assert log["y"] <= found.bounding_box()["y"] < log["y"] + log["height"], "it is in sight"
+    expect(found).to_contain_text("a needle in here")
+    expect(found, "it is in sight").to_be_in_viewport()
     page.get_by_label("Search all chats").press("Escape")
     page.get_by_text("2 messages found").wait_for(state="hidden")
-    assert page.locator("nav .oasis-open").first.is_visible()
+    expect(page.locator("nav .oasis-open").first).to_be_visible()
     hold_all(page)
 
 
@@ -45,7 +45,7 @@ def test_search_finds_what_is_on_another_branch(router: Any, visit: Any) -> None
     page.locator(".oasis-hit").first.click()
     page.locator(".oasis-found").get_by_text("a needle").wait_for()
     say(page, "on from there")
-    assert page.locator(".oasis-user .oasis-text").all_inner_texts() == ["one", "a needle", "on from there"]
+    expect(page.locator(".oasis-user .oasis-text")).to_have_text(["one", "a needle", "on from there"])
 
 
 def test_search_that_finds_nothing_says_so(router: Any, visit: Any) -> None:
@@ -58,22 +58,22 @@ def test_chat_is_renamed_archived_and_brought_back(router: Any, visit: Any) -> N
     page = visit(router().url)
     more(page, "An earlier chat", "Rename…")
     title = page.get_by_label("Title")
-    assert title.input_value() == "An earlier chat"
+    expect(title).to_have_value("An earlier chat")
     title.fill("My <i>home</i> " + "long " * 30)
     title.press("Enter")
     page.locator(".oasis-open", has_text="My <i>home</i>").wait_for()
-    assert page.locator(".oasis-title").inner_text().startswith("My <i>home</i>")
+    expect(page.locator(".oasis-title")).to_contain_text("My <i>home</i>")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1000
     page.locator(".oasis-side .oasis-menu summary").first.click()
     button(page, "Archive").click()
     shelf = page.locator(".oasis-shelf")
     shelf.wait_for()
-    assert page.locator("nav > .oasis-chats .oasis-open").count() == 0
+    expect(page.locator("nav > .oasis-chats .oasis-open")).to_have_count(0)
     shelf.locator("summary").first.click()
     shelf.locator(".oasis-menu summary").click()
     button(page, "Bring back").click()
     page.locator("nav > .oasis-chats .oasis-open").wait_for()
-    assert shelf.is_hidden()
+    expect(shelf).to_be_hidden()
 
 
 def test_rename_that_fails_says_so_and_keeps_the_words(router: Any, visit: Any) -> None:
@@ -85,7 +85,7 @@ def test_rename_that_fails_says_so_and_keeps_the_words(router: Any, visit: Any) 
     page.get_by_label("Title").fill("Other words")
     button(page, "Save").click()
     page.get_by_role("alert").filter(has_text="Oasis is not running").wait_for()
-    assert page.get_by_label("Title").input_value() == "Other words"
+    expect(page.get_by_label("Title")).to_have_value("Other words")
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
 
@@ -117,7 +117,7 @@ def test_what_was_left_out_and_a_title_are_told_as_they_come(router: Any, visit:
     page.get_by_text("7 earlier messages were left out of what the model sees").wait_for()
     page.get_by_text("the <b>clock</b> is wrong").wait_for()
     page.locator(".oasis-current .oasis-open", has_text="A title <b>made</b> later").wait_for()
-    assert page.locator(".oasis-title").inner_text() == "A title <b>made</b> later"
+    expect(page.locator(".oasis-title")).to_have_text("A title <b>made</b> later")
     hold_all(page)
 
 
@@ -130,7 +130,7 @@ def test_new_chat_begins_with_a_topic(router: Any, visit: Any) -> None:
     page.get_by_text("What the model was told first").click()
     page.get_by_text("This chat is about Wi-Fi.").wait_for()
     say(page, "two")
-    assert page.get_by_text("What the model was told first").count() == 1
+    expect(page.get_by_text("What the model was told first")).to_have_count(1)
 
 
 def test_topics_are_added_changed_and_deleted(router: Any, visit: Any) -> None:
@@ -138,7 +138,7 @@ def test_topics_are_added_changed_and_deleted(router: Any, visit: Any) -> None:
     button(page, "New chat").click()
     button(page, "Topics…").click()
     rows = page.locator(".oasis-rows li")
-    assert rows.first.get_by_role("button", name="Delete").count() == 0, "the default one stays"
+    expect(rows.first.get_by_role("button", name="Delete"), "the default one stays").to_have_count(0)
     button(page, "Add a topic").click()
     button(page, "Save").click()
     page.get_by_role("alert").filter(has_text="a topic needs a title").wait_for()
@@ -147,7 +147,7 @@ def test_topics_are_added_changed_and_deleted(router: Any, visit: Any) -> None:
     button(page, "Save").click()
     rows.get_by_text("My <b>cellar</b>").wait_for()
     rows.last.get_by_role("button", name="Change").click()
-    assert page.get_by_label("What the model is told").input_value() == "Two routers & a switch"
+    expect(page.get_by_label("What the model is told")).to_have_value("Two routers & a switch")
     page.get_by_label("Title").fill("My attic")
     button(page, "Save").click()
     rows.get_by_text("My attic").wait_for()
@@ -158,9 +158,9 @@ def test_topics_are_added_changed_and_deleted(router: Any, visit: Any) -> None:
     rows.last.get_by_role("button", name="Delete").click()
     button(page, "Delete").click()
     button(page, "Add a topic").wait_for()
-    assert rows.count() == 2
+    expect(rows).to_have_count(2)
     page.keyboard.press("Escape")
-    assert choice.input_value() == "default"
+    expect(choice).to_have_value("default")
     hold_all(page)
 
 
@@ -172,17 +172,18 @@ def test_service_is_chosen_for_what_follows_and_named_below_each_answer(router: 
     say(page, "three")
     page.reload()
     page.get_by_text("You said: three").wait_for()
-    assert page.locator(".oasis-source").all_inner_texts() == ["Cloud · big-1"] + ["Built in · offline"] * 2
-    assert choice.input_value() == "offline", "a thread keeps its service"
+    expect(page.locator(".oasis-source")).to_have_text(["Cloud · big-1"] + ["Built in · offline"] * 2)
+    expect(choice, "a thread keeps its service").to_have_value("offline")
     choice.select_option("")
     say(page, "four")
-    assert page.locator(".oasis-source").last.inner_text() == "Cloud · big-1"
+    expect(page.locator(".oasis-source").last).to_have_text("Cloud · big-1")
     page.reload()
     page.get_by_text("You said: four").wait_for()
-    assert page.locator(".oasis-source").last.inner_text() == "Cloud · big-1" and choice.input_value() == ""
+    expect(page.locator(".oasis-source").last).to_have_text("Cloud · big-1")
+    expect(choice).to_have_value("")
     page.locator(".oasis-open", has_text="An earlier chat").click()
     page.get_by_text("Your router is").wait_for()
-    assert choice.input_value() == ""
+    expect(choice).to_have_value("")
 
 
 def test_who_may_only_look_is_offered_nothing_to_change(router: Any, visit: Any) -> None:
@@ -191,11 +192,11 @@ def test_who_may_only_look_is_offered_nothing_to_change(router: Any, visit: Any)
     text = page.inner_text("body")
     for words in ("Edit and ask again", "Branch from here", "Import chats", "Attach", "Password"):
         assert words not in text
-    assert page.locator(".oasis-menu").count() == 0
+    expect(page.locator(".oasis-menu")).to_have_count(0)
     button(page, "Branches").click()
     page.get_by_role("treeitem").first.wait_for()
-    assert button(page, "Branch from here").count() == 0
+    expect(button(page, "Branch from here")).to_have_count(0)
     page.keyboard.press("Escape")
     button(page, "Bookmarks").click()
     page.get_by_text("Nothing has a name yet.").wait_for()
-    assert page.get_by_label("Name", exact=True).count() == 0
+    expect(page.get_by_label("Name", exact=True)).to_have_count(0)

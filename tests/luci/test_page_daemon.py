@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.frontends import launcher
+from tests.luci.expecting import expect
 
 pytestmark = pytest.mark.browser
 
@@ -103,7 +104,7 @@ def test_risky_change_is_approved_and_kept(oasisd: Any, visit: Any) -> None:
     assert config(daemon, "wireless") != before
     kept = daemon.call("change.list")["changes"][0]
     assert kept["proof"] == "connection"
-    assert "Read back: service network" in page.inner_text(".oasis-change")
+    expect(page.locator(".oasis-change")).to_contain_text("Read back: service network")
 
 
 def test_reloaded_before_its_proof_the_page_still_knows_its_word(oasisd: Any, visit: Any) -> None:
@@ -205,8 +206,8 @@ def test_what_the_owner_forced_elsewhere_is_judged_and_approved_here(oasisd: Any
         time.sleep(0.1)
     page = visit(url)
     page.get_by_text("Forced by you: exec").wait_for()
-    assert "this runs code as root" in page.inner_text(".oasis-reasons")
-    assert "Will you still reach the router?" in page.inner_text(".oasis-reach")
+    expect(page.locator(".oasis-reasons")).to_contain_text("this runs code as root")
+    expect(page.locator(".oasis-reach")).to_contain_text("Will you still reach the router?")
     page.get_by_role("button", name="Approve", exact=True).click()
     page.get_by_role("button", name="Put back now", exact=True).click()
     page.locator(".oasis-pending").wait_for(state="hidden")
@@ -229,8 +230,9 @@ def ended(page: Any, text: str) -> None:
     button(page, "Send").wait_for(timeout=60000)
 
 
-def said(page: Any) -> list[str]:
-    return page.locator(".oasis-user .oasis-text").all_inner_texts()
+def said(page: Any) -> Any:
+    """What the owner said, as it is shown."""
+    return page.locator(".oasis-user .oasis-text")
 
 
 def test_branches_of_a_chat_are_made_and_switched(oasisd: Any, visit: Any) -> None:
@@ -240,18 +242,17 @@ def test_branches_of_a_chat_are_made_and_switched(oasisd: Any, visit: Any) -> No
     ended(page, "how is the wifi")
     button(page, "Edit and ask again").last.click()
     ended(page, "which devices are here")
-    assert said(page) == ["hello", "which devices are here"]
+    expect(said(page)).to_have_text(["hello", "which devices are here"])
     page.get_by_role("button", name="Previous version").click()
     page.wait_for_function("document.querySelector('.oasis-log').textContent.includes('how is the wifi')")
-    assert said(page) == ["hello", "how is the wifi"]
+    expect(said(page)).to_have_text(["hello", "how is the wifi"])
     button(page, "Edit and ask again").first.click()
     ended(page, "good morning")
-    assert said(page) == ["good morning"]
+    expect(said(page)).to_have_text(["good morning"])
     button(page, "Branches").click()
     page.get_by_role("treeitem").nth(3).wait_for()
-    assert page.locator(".oasis-tree-text").all_inner_texts() == [
-        "hello", "how is the wifi", "which devices are here", "good morning",
-    ]  # fmt: skip
+    questions = ["hello", "how is the wifi", "which devices are here", "good morning"]
+    expect(page.locator(".oasis-tree-text")).to_have_text(questions)
     page.locator(".oasis-tree-line", has_text="how is the wifi").click()
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelector('.oasis-log').textContent.includes('how is the wifi')")
@@ -264,7 +265,7 @@ def test_branches_of_a_chat_are_made_and_switched(oasisd: Any, visit: Any) -> No
     chat = daemon.call("chat.list")["item"][0]["id"]
     assert [mark["name"] for mark in daemon.call("bookmark.list", chat=chat)["bookmarks"]] == ["wifi"]
     ended(page, "go on")
-    assert said(page) == ["hello", "how is the wifi", "go on"]
+    expect(said(page)).to_have_text(["hello", "how is the wifi", "go on"])
 
 
 def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit: Any, tmp_path: Any) -> None:
@@ -274,7 +275,8 @@ def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit
     page.set_input_files(
         ".oasis-tools input[type=file]", {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"word " * 20000}
     )
-    page.locator("progress").wait_for(state="detached")
+    expect(page.locator(".oasis-above .oasis-chip")).to_have_count(1)
+    expect(page.locator("progress")).to_have_count(0)
     button(page, "Password…").click()
     page.get_by_label("Password or key", exact=True).fill("correct-horse-77")
     page.keyboard.press("Enter")
@@ -282,7 +284,8 @@ def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit
     ended(page, "hello " + page.input_value("#oasis-input"))
     page.reload()
     page.locator(".oasis-file").wait_for()
-    assert "notes.txt" in page.inner_text(".oasis-file") and "98 KiB" in page.inner_text(".oasis-file")
+    expect(page.locator(".oasis-file")).to_contain_text("notes.txt")
+    expect(page.locator(".oasis-file")).to_contain_text("98 KiB")
     page.get_by_text("What the model was told first").wait_for()
     assert "correct-horse-77" not in page.content()
     page.get_by_label("Search all chats").fill("hello")

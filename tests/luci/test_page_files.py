@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
+from tests.luci.expecting import expect
 from tests.luci.test_page import ask, button, hold_all
 from tests.luci.test_page_branches import say, talk
 
@@ -43,19 +45,17 @@ def test_files_go_along_and_are_shown_with_name_and_size(router: Any, visit: Any
     page = visit(router().url)
     parts = calls(page, "oasis.upload.part")
     chips = attach(page, file("picture <b>.png", 100000), file("notes.txt", 10))
-    chips.nth(1).wait_for()
-    page.locator("progress").wait_for(state="detached")
+    expect(chips).to_have_count(2)
+    expect(page.locator("progress")).to_have_count(0)
     assert [len(part["data"]) <= 48 * 1024 for part in parts] == [True] * 4
     assert [bool(part["is_last"]) for part in parts if part["name"].startswith("picture")] == [False, False, True]
     starts = calls(page, "oasis.run.start")
     say(page, "look at these")
-    assert chips.count() == 0 and len(starts[0]["attachments"]) == 2
+    expect(chips).to_have_count(0)
+    assert len(starts[0]["attachments"]) == 2
     for _ in range(2):
         shown = page.locator(".oasis-user").last.locator(".oasis-file")
-        assert [text.replace("\n", "").replace(" ·", "·") for text in shown.all_inner_texts()] == [
-            "picture <b>.png· 98 KiB",
-            "notes.txt· 10 B",
-        ]
+        expect(shown).to_have_text([re.compile(r"picture <b>\.png\s*·\s*98 KiB"), re.compile(r"notes\.txt\s*·\s*10 B")])
         page.reload()
         page.get_by_text("You said: look at these").wait_for()
     hold_all(page)
@@ -68,9 +68,9 @@ def test_message_waits_for_its_files_and_a_file_can_be_called_off(router: Any, v
     page.wait_for_function("document.querySelector('progress').value > 0")
     ask(page, "not yet")
     page.get_by_text("A file is still being sent.").wait_for()
-    assert page.input_value("#oasis-input") == "not yet"
+    expect(page.locator("#oasis-input")).to_have_value("not yet")
     page.get_by_role("button", name="Remove slow.txt").click()
-    assert chips.count() == 0
+    expect(chips).to_have_count(0)
     page.wait_for_timeout(500)
     count = len(parts)
     page.wait_for_timeout(700)
@@ -84,7 +84,7 @@ def test_file_that_is_too_large_or_refused_is_named(router: Any, visit: Any) -> 
     page = visit(router().url)
     chips = attach(page, file("film.mp4", 1536 * 1024))
     page.get_by_text("film.mp4 has 1.5 MiB; a file may have 1.0 MiB.").wait_for()
-    assert chips.count() == 0
+    expect(chips).to_have_count(0)
     attach(page, file("refused.txt"))
     page.get_by_role("alert").filter(has_text="the router has no room for it").wait_for()
     ask(page, "hello")
@@ -105,8 +105,7 @@ def test_files_are_pasted_and_dropped(router: Any, visit: Any) -> None:
     }"""
     assert page.evaluate(give, ["#oasis-input", "paste", "clipboardData"])
     assert page.evaluate(give, [".oasis-log", "drop", "dataTransfer"])
-    page.get_by_text("paste.txt is attached").or_(page.get_by_text("drop.txt is attached")).wait_for()
-    assert page.locator(".oasis-above .oasis-chip-text").all_inner_texts() == ["paste.txt", "drop.txt"]
+    expect(page.locator(".oasis-above .oasis-chip-text")).to_have_text(["paste.txt", "drop.txt"])
 
 
 def test_password_goes_to_the_router_and_its_name_into_the_message(router: Any, visit: Any) -> None:
@@ -117,11 +116,11 @@ def test_password_goes_to_the_router_and_its_name_into_the_message(router: Any, 
     page.fill("#oasis-input", "Set the Wi-Fi password to ")
     button(page, "Password…").click()
     field = page.get_by_label("Password or key", exact=True)
-    assert field.get_attribute("type") == "password" and field.get_attribute("autocomplete") == "off"
+    expect(field).to_have_attribute("type", "password")
+    expect(field).to_have_attribute("autocomplete", "off")
     field.fill("hunter-two-33")
     field.press("Enter")
-    page.wait_for_function("document.activeElement.id == 'oasis-input'")
-    assert page.input_value("#oasis-input") == "Set the Wi-Fi password to <secret:1>"
+    expect(page.locator("#oasis-input")).to_have_value("Set the Wi-Fi password to <secret:1>")
     assert [call["value"] for call in kept] == ["hunter-two-33"]
     assert "hunter-two-33" not in page.content() + "".join(logged)
     assert not page.evaluate(
@@ -138,7 +137,8 @@ def test_password_that_is_not_used_is_gone_with_the_dialog(router: Any, visit: A
     page.get_by_label("Password or key", exact=True).fill("hunter-two-33")
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
-    assert page.evaluate("window.field.value") == "" and not kept
+    page.wait_for_function("window.field.value == ''")
+    assert not kept
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ def test_chats_are_taken_in_and_marked(router: Any, visit: Any) -> None:
     page.set_input_files("#modal_overlay input[type=file]", [file("bad.json"), file("good.json", data=b"{}")])
     rows = page.locator(".oasis-rows > li")
     rows.nth(1).wait_for()
-    assert "the file is no chat" in rows.first.inner_text()
-    assert "a damaged pair was repaired" in rows.nth(1).inner_text()
+    expect(rows.first).to_contain_text("the file is no chat")
+    expect(rows.nth(1)).to_contain_text("a damaged pair was repaired")
     button(rows, "good.json").click()
     page.get_by_text("An answer of an import").wait_for()
-    assert page.locator(".oasis-message .oasis-badge").all_inner_texts() == ["imported", "imported"]
-    assert page.locator(".oasis-source").count() == 0, "nobody knows who answered it"
+    expect(page.locator(".oasis-message .oasis-badge")).to_have_text(["imported", "imported"])
+    expect(page.locator(".oasis-source"), "nobody knows who answered it").to_have_count(0)
     say(page, "my own words")
-    assert page.locator(".oasis-message .oasis-badge").count() == 2, "what is said from here on is not"
+    expect(page.locator(".oasis-message .oasis-badge"), "what is said from here on is not").to_have_count(2)
     page.locator(".oasis-open", has_text="good.json").wait_for()
 
 
@@ -201,4 +201,4 @@ def test_chats_of_the_old_program_are_offered_while_there_are_some(router: Any, 
     page.get_by_text("An answer of an import").wait_for()
     button(page, "Import chats…").click()
     page.get_by_text("Files of Oasis, old or new").wait_for()
-    assert button(page, "Take them over").count() == 0
+    expect(button(page, "Take them over")).to_have_count(0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.luci.expecting import expect
 from tests.luci.test_page_changes import CONTRAST, ask, button, hold_all
 
 pytestmark = pytest.mark.browser
@@ -39,11 +40,10 @@ def force(page: Any) -> Any:
 def test_a_refusal_shows_what_and_why(router: Any, visit: Any) -> None:
     page = visit(router().url)
     card = refusal(page)
-    text = card.inner_text()
     for words in ("Refused change", "Shut the LAN for <b>guests</b>", "Why it was refused", "rejects 192.168.1.142",
                   "1 UCI command", "Words of others were in sight"):  # fmt: skip
-        assert words in text
-    assert button(page, "Approve").count() == 0
+        expect(card).to_contain_text(words)
+    expect(button(page, "Approve")).to_have_count(0)
     shot(page, "refused")
     hold_all(page)
 
@@ -52,29 +52,30 @@ def test_forcing_takes_a_second_step_below_the_reasons(router: Any, visit: Any) 
     page = visit(router().url)
     card = refusal(page)
     button(page, "Propose anyway").click()
-    text = card.inner_text()
-    assert "Propose it although you may not reach the router any more?" in text and "rejects 192.168.1.142" in text
-    assert page.evaluate("document.activeElement.textContent") == "No", "Enter twice forces nothing"
+    expect(card).to_contain_text("Propose it although you may not reach the router any more?")
+    expect(card).to_contain_text("rejects 192.168.1.142")
+    expect(button(page, "No"), "Enter twice forces nothing").to_be_focused()
     shot(page, "confirm")
     button(page, "No").click()
-    assert "Why it was refused" in card.inner_text() and page.locator(".oasis-plan").count() == 0
+    expect(card).to_contain_text("Why it was refused")
+    expect(page.locator(".oasis-plan")).to_have_count(0)
     button(page, "Propose anyway").click()
     button(page, "Yes, propose it").click()
     button(page, "Approve").wait_for()
-    assert "Proposed all the same" in card.inner_text() and card.get_by_role("button").count() == 0
+    expect(card).to_contain_text("Proposed all the same")
+    expect(card.get_by_role("button")).to_have_count(0)
     hold_all(page)
 
 
 def test_the_card_of_a_forced_plan_says_all_that_the_owner_must_know(router: Any, visit: Any) -> None:
     page = visit(router().url, height=1200)
     card = force(page)
-    text = card.inner_text()
     for words in ("Will you still reach the router? No", "zone lan rejects 192.168.1.142 on port 80",
                   "Words of others are in it: device names", "Forced by you: reachability",
                   "Afterwards the router is at another address: http://192.168.7.1/",
                   "Type risky to approve it: the AI worker is not confined, nft is missing"):  # fmt: skip
-        assert words in text
-    assert card.locator(".oasis-reach").get_attribute("data-verdict") == "no"
+        expect(card).to_contain_text(words)
+    expect(card.locator(".oasis-reach")).to_have_attribute("data-verdict", "no")
     shot(page, "forced")
     hold_all(page)
 
@@ -96,14 +97,15 @@ def test_the_typed_word_enables_approving(router: Any, visit: Any) -> None:
     ask(page, "a loose one")
     field = page.get_by_role("textbox", name="Type risky to approve it")
     field.wait_for()
-    assert button(page, "Approve").is_disabled() and button(page, "Decline").is_enabled()
+    expect(button(page, "Approve")).to_be_disabled()
+    expect(button(page, "Decline")).to_be_enabled()
     for typed in ("r", "Risky", "risky "):
         field.fill(typed)
-        assert button(page, "Approve").is_disabled(), typed
+        expect(button(page, "Approve"), typed).to_be_disabled()
         field.press("Enter")
-    assert page.locator(".oasis-plan[data-decision]").count() == 0
+    expect(page.locator(".oasis-plan[data-decision]")).to_have_count(0)
     field.fill("risky")
-    assert button(page, "Approve").is_enabled()
+    expect(button(page, "Approve")).to_be_enabled()
     field.press("Enter")
     button(page, "Keep").wait_for()
     hold_all(page)
@@ -122,7 +124,8 @@ def test_code_is_told_and_cannot_be_forced_here(router: Any, visit: Any) -> None
     ask(page, "run a script")
     page.get_by_text("Only you can do that.").wait_for()
     card = page.locator(".oasis-refused")
-    assert "oasis apply --force exec" in card.inner_text() and card.get_by_role("button").count() == 0
+    expect(card).to_contain_text("oasis apply --force exec")
+    expect(card.get_by_role("button")).to_have_count(0)
 
 
 def test_a_viewer_sees_the_refusal_and_forces_nothing(router: Any, visit: Any) -> None:
@@ -131,8 +134,8 @@ def test_a_viewer_sees_the_refusal_and_forces_nothing(router: Any, visit: Any) -
     force(owner)
     page = visit(one.url, user="viewer")
     page.locator(".oasis-plan").wait_for()
-    assert button(page, "Propose anyway").count() == button(page, "Approve").count() == 0
-    assert page.locator(".oasis-word").count() == 0
+    expect(button(page, "Propose anyway").or_(button(page, "Approve"))).to_have_count(0)
+    expect(page.locator(".oasis-word")).to_have_count(0)
 
 
 def test_a_refusal_that_is_gone_says_so_and_can_be_tried_again(router: Any, visit: Any) -> None:
@@ -144,7 +147,7 @@ def test_a_refusal_that_is_gone_says_so_and_can_be_tried_again(router: Any, visi
     button(page, "Propose anyway").click()
     button(page, "Yes, propose it").click()
     card.get_by_text("gone").wait_for()
-    assert button(page, "Propose anyway").is_enabled()
+    expect(button(page, "Propose anyway")).to_be_enabled()
 
 
 def test_the_keyboard_alone_forces_and_approves(router: Any, visit: Any) -> None:
@@ -159,7 +162,7 @@ def test_the_keyboard_alone_forces_and_approves(router: Any, visit: Any) -> None
     page.keyboard.type("risky")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Approve"
+    expect(button(page, "Approve")).to_be_focused()
     page.keyboard.press("Enter")
     button(page, "Keep").wait_for()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.luci.expecting import expect
 from tests.luci.test_page import button
 from tests.luci.test_page_daemon import oasisd  # noqa: F401
 
@@ -32,7 +33,7 @@ def test_services_are_managed_on_the_page(oasisd: Any, visit: Any) -> None:  # n
     page.get_by_label("Provider").select_option("openai")
     button(page, "Next").click()
     page.get_by_label("Model").fill("gpt-5")
-    assert page.get_by_label("Key").get_attribute("type") == "password"
+    expect(page.get_by_label("Key")).to_have_attribute("type", "password")
     page.get_by_label("Address").fill("ftp://nowhere")
     button(page, "Add").click()
     page.get_by_role("alert").filter(has_text="ftp://nowhere").wait_for()

@@ -25,26 +25,35 @@ const SHOWN = {
 	end: function(log) { log.closeTurn(); }
 };
 
+/* Take a node away; the cards of changes that stand in it stay in its place. */
+function withdraw(log, node) {
+	Object.keys(log.changes).forEach(function(id) {
+		if (node.contains(log.changes[id]))
+			node.before(log.changes[id]);
+	});
+	node.remove();
+}
+
 return baseclass.extend({
 	/*
 	 * Before the events of a running run are shown from their start: take away what of them is already stored.
-	 * The owner's words stay, they are no event.
+	 * The owner's words stay, they are no event; so do the cards of changes that other runs made meanwhile.
 	 */
 	rewind: function(log, events) {
 		const isReset = events.some(function(event) { return event.type == 'reset'; });
 		const ids = events.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
 		const lastUser = log.stored.map(function(entry) { return entry.role; }).lastIndexOf('user');
 
+		events.filter(function(event) { return event.type == 'change' && log.changes[event.change.id]; }).forEach(function(event) {
+			log.changes[event.change.id].remove();
+			delete log.changes[event.change.id];
+		});
 		log.stored = log.stored.filter(function(entry, i) {
 			const isAgain = entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser);
 
 			if (isAgain)
-				entry.nodes.forEach(function(node) { node.remove(); });
+				entry.nodes.forEach(function(node) { withdraw(log, node); });
 			return !isAgain;
-		});
-		events.filter(function(event) { return event.type == 'change' && log.changes[event.change.id]; }).forEach(function(event) {
-			log.changes[event.change.id].remove();
-			delete log.changes[event.change.id];
 		});
 		log.tools = {};
 	},
