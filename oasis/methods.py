@@ -259,8 +259,8 @@ class Methods:
     def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 
-    def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES) -> dict[str, object]:
-        return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES))}
+    def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
+        return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
 
     def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
         return self._shop.audit.verify()

@@ -120,7 +120,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "usage.list": ("read", {"month": (str, False)}),
     "usage.chat": ("read", {"id": (str, True)}),
     "secret.keep": ("write", {"value": (str, True)}),
-    "audit.list": ("read", {"limit": (int, False)}),
+    "audit.list": ("read", {"limit": (int, False), "skip": (int, False)}),
     "audit.verify": ("read", {}),
 }
 

@@ -63,14 +63,16 @@ class Audit:
             self._files.move(self._path, self._path + _OLD)
         self._files.append(self._path, line, True)
 
-    def lines(self, limit: int) -> list[dict[str, object]]:
-        """Return the newest lines that can be read, newest first; at most `limit`."""
+    def lines(self, limit: int, skip: int = 0) -> list[dict[str, object]]:
+        """Return lines that can be read, newest first; at most `limit`, after the `skip` newest."""
         found: list[dict[str, object]] = []
         for _, data in reversed(self._whole()):
             for line in reversed(data.split(b"\n")[:-1]):
                 value = _value(line)
-                if value is not None and len(found) < limit:
-                    found.append(value)
+                if value is not None:
+                    skip -= 1
+                    if skip < 0 and len(found) < limit:
+                        found.append(value)
         return found
 
     def verify(self) -> dict[str, object]:

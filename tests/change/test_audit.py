@@ -231,3 +231,14 @@ def test_the_newest_lines_come_first_and_no_more_than_asked_for(path):
     rewrite(path, found[2:])
     assert [line["plan"] for line in log.lines(4)] == ["plan4", "plan3", "plan2", "plan1"]
     assert log.lines(0) == []
+
+
+def test_older_lines_are_read_page_by_page_across_the_rotation(path):
+    log = audit(path)
+    while not os.path.exists(path + ".1"):
+        log.write("approved", plan("plan%d" % len(log.lines(9999))), "owner")
+    whole = [line["plan"] for line in log.lines(9999)]
+    pages = []
+    while found := log.lines(150, len(pages)):
+        pages += [line["plan"] for line in found]
+    assert len(whole) > 300 and pages == whole
