@@ -18,6 +18,7 @@ help:
 	@echo "make types         mypy"
 	@echo "make micropython   the tests of oasis/core under MicroPython"
 	@echo "make acl           write the ACL files from the method table"
+	@echo "make package       installable packages and their index, in build/packages; prints what they weigh"
 	@echo "make clean         remove build/ and the router root of make run"
 
 # A venv with the launchers; `requests` is optional, so a host without network still runs.
@@ -75,7 +76,10 @@ micropython: $(VENV)/dev
 acl: $(BIN)/oasis
 	@$(BIN)/python3 package/acl.py
 
+package:
+	@$(PYTHON) package/build.py
+
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all mutants fuzz bench lint fmt types micropython acl clean
+.PHONY: help run setup test test-all mutants fuzz bench lint fmt types micropython acl package clean
