@@ -1,31 +1,32 @@
-"""The bus's own protocol, as a caller speaks it: one call over a connection that is given. Starts no process.
+"""The bus's messages over a connection, and one call as a caller makes it. Starts no process.
 
-Messages are a header (version, type, number, peer) and a blob of attributes; data are attributes with names (blobmsg).
-Numbers are big-endian, everything is padded to 4 bytes, lengths count the 4 bytes of their own and no padding.
-Knows no settings and no clock: the connection's timeout is the caller's.
-Source: ubus's ubusmsg.h and libubus-req.c; libubox's blob.h and blobmsg.h; the answers of ubusd.
+A message is a header (version, type, number, peer) and a blob of attributes (blobmsg.py). A request's answers have its
+number: data, none or several times, then a status. Knows no settings and no clock: the connection's timeout is the
+caller's. File descriptors that come along are dropped by the kernel, since nobody asks for them.
+Source: ubus's ubusmsg.h, libubus-io.c and libubus-req.c; the answers of ubusd.
 """
 
 from __future__ import annotations
 
 from oasis.errors import ToolError
+from oasis.system.blobmsg import attribute, attributes, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
 
-    Attributes = list[tuple[int, bytes]]
-
-STATUS, DATA, LOOKUP, INVOKE = 1, 2, 4, 5  # types of messages that are of use here
-_STATUS, _PATH, _OBJECT, _METHOD, _DATA = 1, 2, 3, 4, 7  # attributes of messages
-_ARRAY, _TABLE, _STRING, _INT64, _INT32, _INT16, _INT8, _DOUBLE = range(1, 9)  # types of data
-_NAMED = 0x80000000
-_LENGTH = 0xFFFFFF
+# Types of messages.
+HELLO, STATUS, DATA, PING, LOOKUP, INVOKE, ADD_OBJECT, REMOVE_OBJECT, SUBSCRIBE, UNSUBSCRIBE, NOTIFY = range(11)
+# Attributes of messages: a status, the path, number and signature of an object, the values, whom is subscribed to,
+# whether anybody is subscribed, whether no reply is wanted, who calls.
+(OF_STATUS, OF_PATH, OF_OBJECT, OF_METHOD, _, OF_SIGNATURE, OF_DATA, OF_TARGET, OF_ACTIVE, OF_NO_REPLY, _, OF_USER,
+ OF_GROUP) = range(1, 14)  # fmt: skip
+INVALID_ARGUMENT, NO_METHOD, NOT_FOUND, NO_DATA, UNKNOWN_ERROR = 2, 3, 4, 5, 9
 # What ubusd takes at most (UBUS_MAX_MSGLEN); the same must do for what it sends.
 MESSAGE_BYTES = 1 << 20
-# Far more than any object of a router answers with; far less than Python's own limit.
-_DEEPEST = 64
-_NO_DATA = 5
+_LENGTH = 0xFFFFFF
+# A length is only claimed until its bytes are there: this much is taken at once.
+_PIECE = 65536
 
 
 class Failed(ToolError):
@@ -41,125 +42,82 @@ def call(connection: _socket.socket, name: str, method: str, arguments: dict[str
 
     Raises: Failed with the bus's status, ToolError when what comes is not its protocol, OSError of the connection.
     """
-    _receive(connection)  # it says hello first
-    found = _ask(connection, LOOKUP, 1, 0, _attribute(_PATH, name.encode() + b"\0"))
-    if _OBJECT not in found:
-        raise Failed(_NO_DATA)
-    number = int.from_bytes(found[_OBJECT], "big")
-    data = b"".join(_encoded(key, value) for key, value in arguments.items())
-    words = _attribute(_OBJECT, found[_OBJECT]) + _attribute(_METHOD, method.encode() + b"\0") + _attribute(_DATA, data)
-    reply = _ask(connection, INVOKE, 2, number, words)
-    return dict(_named(reply[_DATA])) if _DATA in reply else None
+    data = encode(arguments)
+    receive(connection)  # it says hello first
+    found = _ask(connection, LOOKUP, 1, 0, text(OF_PATH, name))
+    if OF_OBJECT not in found:
+        raise Failed(NO_DATA)
+    words = attribute(OF_OBJECT, found[OF_OBJECT]) + text(OF_METHOD, method) + attribute(OF_DATA, data)
+    reply = _ask(connection, INVOKE, 2, number_of(found[OF_OBJECT]), words)
+    return decode(reply[OF_DATA]) if OF_DATA in reply else None
 
 
-def _ask(connection: _socket.socket, kind: int, number: int, peer: int, attributes: bytes) -> dict[int, bytes]:
+def text(kind: int, value: str) -> bytes:
+    """Return a text as an attribute of a message."""
+    return attribute(kind, value.encode() + b"\0")
+
+
+def number(kind: int, value: int) -> bytes:
+    """Return a number as an attribute of a message."""
+    return attribute(kind, value.to_bytes(4, "big"))
+
+
+def number_of(content: bytes) -> int:
+    """Return what an attribute says as a number; 0 when there is none."""
+    return int.from_bytes(content, "big")
+
+
+def text_of(content: bytes) -> str:
+    """Return what an attribute says as a text; "" when there is none."""
+    return content.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def message(kind: int, sequence: int, peer: int, content: bytes) -> bytes:
+    """Return a message of these attributes."""
+    head = bytes([0, kind]) + sequence.to_bytes(2, "big") + peer.to_bytes(4, "big")
+    return head + (len(content) + 4).to_bytes(4, "big") + content
+
+
+def receive(connection: _socket.socket) -> tuple[int, int, int, bytes]:
+    """Return type, number, peer and attributes of the next message.
+
+    Raises: ToolError when the connection ends or says what is no message.
+    """
+    head = _exactly(connection, 12)
+    size = int.from_bytes(head[8:], "big") & _LENGTH
+    if head[0] or not 4 <= size <= MESSAGE_BYTES:
+        raise ToolError("the bus sent a message of %d bytes" % size)
+    sequence, peer = int.from_bytes(head[2:4], "big"), int.from_bytes(head[4:8], "big")
+    return head[1], sequence, peer, _exactly(connection, size - 4)
+
+
+def _exactly(connection: _socket.socket, size: int) -> bytes:
+    if not size:
+        return b""
+    data = connection.recv(min(size, _PIECE))
+    if len(data) < size:
+        whole = bytearray(data)
+        while data and len(whole) < size:
+            data = connection.recv(min(size - len(whole), _PIECE))
+            whole += data
+        data = data and bytes(whole)
+    if not data:
+        raise ToolError("the bus ended the connection")
+    return data
+
+
+def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, content: bytes) -> dict[int, bytes]:
     """Send a message and return the attributes of the first data that come before its status."""
-    head = bytes([0, kind]) + number.to_bytes(2, "big") + peer.to_bytes(4, "big")
-    connection.sendall(head + (len(attributes) + 4).to_bytes(4, "big") + attributes)
+    connection.sendall(message(kind, sequence, peer, content))
     found: dict[int, bytes] = {}
     while True:
-        kind, reply_to, attributes = _receive(connection)
-        if reply_to != number or kind not in (STATUS, DATA):
+        kind, reply_to, _, content = receive(connection)
+        if reply_to != sequence or kind not in (STATUS, DATA):
             continue
-        values = dict(_split(attributes))
+        values = attributes(content)
         if kind == STATUS:
-            status = int.from_bytes(values.get(_STATUS, b""), "big")
+            status = number_of(values.get(OF_STATUS, b""))
             if status:
                 raise Failed(status)
             return found
         found = found or values
-
-
-def _receive(connection: _socket.socket) -> tuple[int, int, bytes]:
-    """Return type, number and attributes of the next message."""
-    head = _exactly(connection, 12)
-    size = int.from_bytes(head[8:], "big") & _LENGTH
-    if not 4 <= size <= MESSAGE_BYTES:
-        raise ToolError("the bus sent a message of %d bytes" % size)
-    return head[1], int.from_bytes(head[2:4], "big"), _exactly(connection, size - 4)
-
-
-def _exactly(connection: _socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            raise ToolError("the bus ended the connection")
-        data += part
-    return data
-
-
-def _split(data: bytes) -> Attributes:
-    """Return the attributes of a blob: type and content of each."""
-    found = []
-    at = 0
-    while at + 4 <= len(data):
-        head = int.from_bytes(data[at : at + 4], "big")
-        size = head & _LENGTH
-        if size < 4 or at + size > len(data):
-            raise ToolError("the bus sent a broken message")
-        found.append(((head >> 24) & 0x7F, data[at + 4 : at + size]))
-        at += (size + 3) & ~3
-    return found
-
-
-def _named(data: bytes, depth: int = 0) -> list[tuple[str, object]]:
-    """Return names and values of a blob's data."""
-    if depth > _DEEPEST:
-        raise ToolError("the bus sent data in more than %d levels" % _DEEPEST)
-    found = []
-    for kind, content in _split(data):
-        size = int.from_bytes(content[:2], "big")
-        name, value = content[2 : 2 + size], content[(size + 6) & ~3 :]
-        found.append((name.decode("utf-8", "replace"), _decoded(kind, value, depth + 1)))
-    return found
-
-
-def _decoded(kind: int, value: bytes, depth: int) -> object:
-    if kind == _TABLE:
-        return dict(_named(value, depth))
-    if kind == _ARRAY:
-        return [item for _, item in _named(value, depth)]
-    if kind == _STRING:
-        return value[:-1].decode("utf-8", "replace")
-    if kind == _INT8:
-        return value != b"\0"
-    if kind in (_INT64, _INT32, _INT16):
-        return int.from_bytes(value, "big", signed=True)
-    if kind == _DOUBLE and len(value) == 8:
-        import struct
-
-        return struct.unpack(">d", value)[0]
-    return None
-
-
-def _attribute(kind: int, content: bytes, flag: int = 0) -> bytes:
-    head = flag | kind << 24 | (len(content) + 4)
-    return head.to_bytes(4, "big") + content + bytes(-len(content) % 4)
-
-
-def _encoded(name: str, value: object) -> bytes:
-    """Return a named value as an attribute.
-
-    Raises: ToolError for a value that no call of ours has.
-    """
-    kind, content = _content(value)
-    label = name.encode()
-    head = len(label).to_bytes(2, "big") + label + b"\0"
-    return _attribute(kind, head + bytes(-len(head) % 4) + content, _NAMED)
-
-
-def _content(value: object) -> tuple[int, bytes]:
-    if isinstance(value, bool):
-        return _INT8, bytes([value])
-    if isinstance(value, int):
-        is_long = not -(1 << 31) <= value < 1 << 31
-        return (_INT64, value.to_bytes(8, "big", signed=True)) if is_long else (
-            _INT32, value.to_bytes(4, "big", signed=True))  # fmt: skip
-    if isinstance(value, str):
-        return _STRING, value.encode() + b"\0"
-    if isinstance(value, list):
-        return _ARRAY, b"".join(_encoded("", item) for item in value)
-    if isinstance(value, dict):
-        return _TABLE, b"".join(_encoded(str(key), item) for key, item in value.items())
-    raise ToolError("the bus takes no %s" % type(value).__name__)

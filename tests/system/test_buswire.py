@@ -143,10 +143,11 @@ def test_data_of_too_many_levels_is_refused():
         call(HELLO, FOUND, FOUND_END, data(2, value), status(2, 0))
 
 
-def test_a_value_that_no_call_has_is_refused_before_anything_is_invoked():
+def test_a_value_that_no_call_has_is_refused_before_anything_is_said():
     wire = Wire(HELLO, FOUND, FOUND_END)
-    with pytest.raises(ToolError, match="takes no float"):
-        buswire.call(wire, "echo", "say", {"x": 1.5})
+    with pytest.raises(ToolError, match="takes no bytes"):
+        buswire.call(wire, "echo", "say", {"x": b"1"})
+    assert wire.told == b""
 
 
 def bus(path):
