@@ -50,7 +50,7 @@ from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from oasis.change.evidence import Evidence
     from oasis.change.origin import Origins
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from oasis.services.book import Book
     from oasis.services.usage import Usage
     from oasis.uci.cursor import Cursor
+
+    End = Callable[[], None]
 
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
 STACK_BYTES = 512 * 1024
@@ -121,8 +123,8 @@ class Daemon:
         self._talks: Conversations | None = None
         self._book: Book | None = None
         self.methods = Methods(
-            root.folder, name, self.chats, self.settings, self._exchanges, self.runs, shop, self._services_book,
-            self._conversations, self._has_old,
+            root.folder, name, self.chats, self.settings, self.exchanges, self.runs, shop, self._services_book,
+            self.conversations, self._has_old,
         )  # fmt: skip
         self.server: LineServer | None = None
 
@@ -139,7 +141,7 @@ class Daemon:
             self._unconfined,
         )  # fmt: skip
         journal = Journal(files, root.state_folder, _free_bytes)
-        self._ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket))
+        self.ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         transaction = Transaction(
             root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,
@@ -157,7 +159,7 @@ class Daemon:
         shop.origins = self._came
         return shop
 
-    def _exchanges(self) -> Exchanges:
+    def exchanges(self) -> Exchanges:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
         with self._making:
             if self._made is None:
@@ -169,7 +171,8 @@ class Daemon:
                 )  # fmt: skip
             return self._made
 
-    def _conversations(self) -> Conversations:
+    def conversations(self) -> Conversations:
+        """Return what knows the chats, beside talking in them."""
         if self._talks is None:
             from oasis.conversations import Conversations  # with the first chat that is looked at
             from oasis.tools.replies import without_typed
@@ -188,13 +191,13 @@ class Daemon:
     def _owner_way(self, images: Images, run: str) -> Answer | None:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
 
-        return OwnerWay(self.root, self._files, self._ubus.call)(images, self.runs.came(run))
+        return OwnerWay(self.root, self._files, self.ubus.call)(images, self.runs.came(run))
 
     def _came(self) -> Origins:
         if self._origins is None:
             from oasis.change.origin import gather
 
-            self._origins = gather(self._ubus.call, self._clock.now_s)
+            self._origins = gather(self.ubus.call, self._clock.now_s)
         return self._origins
 
     def _unconfined(self) -> str:
@@ -206,7 +209,7 @@ class Daemon:
             from oasis.change.evidence import gather
 
             is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
-            self._parts = gather(self.root, self._executor, self._files, self._ubus.call, self._clock, is_here_fine)
+            self._parts = gather(self.root, self._executor, self._files, self.ubus.call, self._clock, is_here_fine)
         return self._parts
 
     def _service_urls(self) -> list[str]:
@@ -349,8 +352,11 @@ def _log(text: str) -> None:
     print("oasisd: " + text, file=sys.stderr, flush=True)
 
 
-def main(argv: list[str]) -> int:
-    """Run the daemon until SIGTERM or SIGINT; return the exit status."""
+def main(argv: list[str], fronts: Sequence[Callable[[Daemon], End | None]] = ()) -> int:
+    """Run the daemon until SIGTERM or SIGINT; return the exit status.
+
+    `fronts` are the front-ends beside the socket: each is started with the daemon, after it, and gives what stops it.
+    """
     if argv in (["--version"], ["-V"]):
         print("oasisd " + VERSION)
         return 0
@@ -365,12 +371,13 @@ def main(argv: list[str]) -> int:
         daemon = Daemon(root, os.environ)
         sys.stderr = Masked(sys.stderr, daemon.redactor.text)
         daemon.start()
+        ends = [end for end in [front(daemon) for front in fronts] if end is not None]
     except OasisError as error:
         print("oasisd: error: %s" % error.message, file=sys.stderr)
         if error.hint:
             print("oasisd: hint: %s" % error.hint, file=sys.stderr)
         return error.exit_status
-    return _serve(daemon, stopping)
+    return _serve(daemon, stopping, ends)
 
 
 def _stop_pipe() -> int:
@@ -387,10 +394,12 @@ def _stop_pipe() -> int:
     return stopping
 
 
-def _serve(daemon: Daemon, stopping: int) -> int:
+def _serve(daemon: Daemon, stopping: int, ends: list[End]) -> int:
     for note in daemon.notes:
         _log(note)
     _log("ready on %s" % daemon.root.socket)
     os.read(stopping, 1)
+    for end in ends:
+        end()
     daemon.stop()
     return 0

@@ -60,6 +60,7 @@ class Methods:
         self._runs = runs
         self._shop = shop
         self._book = book
+        self.bus: Callable[[], list[str]] = list  # what is wrong with our place on the bus
 
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
         """Call a method for somebody.
@@ -98,6 +99,7 @@ class Methods:
             "waiting": self._cards(),
             "unconfined": self._shop.unconfined(),
             "upstream": self._has_old(),
+            "bus": self.bus(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
         }
 

@@ -57,6 +57,8 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     screen.line(clean.line(f"approval: {info['approval']}"))
     if info.get("unconfined"):
         screen.line(clean.line(f"the AI worker is not confined: {info['unconfined']}"))
+    for fault in info.get("bus", []):
+        screen.line(clean.line(fault))
     if info.get("upstream"):
         screen.line("the older Oasis has chats here; to take them over: oasis import --upstream")
     for plan in info["waiting"]:

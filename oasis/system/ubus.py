@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from oasis.system.executor import Executor
 
+# The argument that is a secret: who has it is its owner.
+SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
 _TIMED_OUT = 7
 _WORDS = {
@@ -37,20 +39,23 @@ _WORDS = {
 class Ubus:
     """The bus; `program` is "" where the host has none.
 
-    `connect(timeout_s)` opens the bus's socket (see `opener`): OSError where there is none.
+    `connect(timeout_s)` opens the bus's socket (see `opener`): OSError where there is none. `is_real`: sessions of this
+    bus are worth something, as they are not in a folder on a host, where the program may be all that there is.
     """
 
     def __init__(
-        self, executor: "Executor", program: str, connect: "Callable[[float], _socket.socket] | None" = None
-    ) -> None:
+        self, executor: "Executor", program: str, connect: "Callable[[float], _socket.socket] | None" = None,
+        is_real: bool = True,
+    ) -> None:  # fmt: skip
         self._executor = executor
         self._program = program
         self._connect = connect
+        self._is_real = is_real
 
     def call(self, name: str, method: str, arguments: "dict[str, object] | None" = None) -> "dict[str, object] | None":
         """Call `method` of object `name`; return its reply, None when it has no data.
 
-        The program's arguments stand in the process list for a moment: never call this with a secret.
+        The program's arguments stand in the process list for a moment: a session goes over the socket or not at all.
         Raises: ToolError naming object and method.
         """
         try:
@@ -58,6 +63,8 @@ class Ubus:
         except OSError:
             connection = None
         if connection is None:
+            if self._is_real and arguments and SESSION in arguments:
+                raise ToolError("ubus call %s %s: the bus cannot be reached" % (name, method), "is ubusd running?")
             return self._run(name, method, arguments)
         try:
             return _ask(connection, name, method, arguments or {})
