@@ -20,8 +20,17 @@ function link(label, press, name) {
 	return E('button', { 'type': 'button', 'class': 'oasis-link', 'title': name, 'aria-label': name, 'click': press }, [ label ]);
 }
 
+/* The node with this key that can take the focus, else one of the same row; keys are "row/what". */
+function keyed(key) {
+	const all = Array.from(document.querySelectorAll('[data-key]')).filter(function(node) { return !node.disabled; });
+
+	return key && (all.find(function(node) { return node.dataset.key == key; })
+		|| all.find(function(node) { return node.dataset.key.split('/')[0] == key.split('/')[0]; }));
+}
+
 return baseclass.extend({
 	size: size,
+	keyed: keyed,
 	button: button,
 	link: link,
 

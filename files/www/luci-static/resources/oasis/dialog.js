@@ -69,8 +69,12 @@ const Dialog = baseclass.extend({
 		if (document.contains(this.node))
 			ui.hideModal();
 		this.node.remove();
-		if (this.from && document.contains(this.from))
-			this.from.focus({ preventScroll: true });
+
+		/* the page may have been drawn anew behind it */
+		const to = this.from && (document.contains(this.from) ? this.from : controls.keyed(this.from.dataset.key));
+
+		if (to)
+			to.focus({ preventScroll: true });
 	},
 
 	fault: function(fault) {

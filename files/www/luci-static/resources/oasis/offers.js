@@ -6,8 +6,8 @@
 'require oasis.words as words';
 
 /*
- * The dialog in which services are added, changed, tried, put in order and taken away. A key goes to the daemon and is
- * never shown again: what is known of it is whether there is one.
+ * The dialogs in which a service is added, changed, given a key and taken away. A key goes to the daemon and is never shown
+ * again: what is known of it is whether there is one.
  */
 
 /* what the daemon takes */
@@ -23,173 +23,172 @@ function text(value, attributes) {
 	return E('input', Object.assign({ 'type': 'text', 'class': 'cbi-input-text', 'maxlength': WORD_CHARS, 'value': value || '' }, attributes));
 }
 
-/* A field for a key: no browser offers to fill it in, or to keep it. */
-function secret() {
-	return E('input', { 'type': 'password', 'class': 'cbi-input-text', 'maxlength': KEY_CHARS, 'autocomplete': 'new-password', 'spellcheck': 'false' });
+function choice(value, pairs) {
+	const select = E('select', { 'class': 'cbi-input-select' }, pairs.map(function(pair) { return E('option', { 'value': pair[0] }, [ pair[1] ]); }));
+
+	/* what is set by other means stays what it is */
+	if (!pairs.some(function(pair) { return pair[0] == value; }))
+		select.appendChild(E('option', { 'value': value }, [ value ]));
+	select.value = value;
+	return select;
 }
 
-const Editor = baseclass.extend({
-	__init__: function(services, changed) {
-		this.changed = changed;
-		this.box = dialog.open(_('Services'), []);
-		this.list(services);
-	},
+/* A field for a key: no browser offers to fill it in, or to keep it. */
+function secret(attributes) {
+	return E('input', Object.assign({
+		'type': 'password', 'class': 'cbi-input-text', 'maxlength': KEY_CHARS, 'autocomplete': 'new-password', 'spellcheck': 'false'
+	}, attributes));
+}
 
-	fill: function(nodes, buttons) {
-		this.box.body.textContent = '';
-		nodes.forEach(function(node) { this.box.body.appendChild(node); }, this);
-		this.box.trouble.textContent = '';
-		this.box.buttons(buttons, _('Close'));
-		(this.box.body.querySelector('[autofocus]') || this.box.foot.firstChild).focus();
-	},
+function thinkingWords() {
+	return [ [ '', _('as usual for the model') ], [ 'off', _('off') ], [ 'adaptive', _('as the model decides') ],
+		[ 'low', _('little') ], [ 'medium', _('some') ], [ 'high', _('much') ] ];
+}
 
-	back: function() {
-		return controls.button(_('Back'), '', L.bind(this.list, this, this.services));
-	},
+/* Fill the list of a field with the models that a service has; gives their number. */
+function lookUp(service, list) {
+	return api.call('service_models', service.identifier).then(function(reply) {
+		list.textContent = '';
+		reply.models.forEach(function(model) { list.appendChild(E('option', { 'value': model.id })); });
+		return reply.models.length;
+	});
+}
 
-	list: function(services) {
-		this.services = services;
-		this.fill([
-			E('p', { 'class': 'oasis-small' }, [ _('The first one answers where a chat names no other.') ]),
-			E('ul', { 'class': 'oasis-rows' }, services.map(this.row, this))
-		], [ controls.button(_('Add a service'), 'cbi-button-add', this.choose.bind(this)) ]);
-	},
-
-	row: function(service, place) {
-		const name = words.plain(service.name);
-		const told = E('div', { 'class': 'oasis-small', 'role': 'status' }, [ words.plain(service.ready ? service.base_url : service.note) ]);
-		const test = controls.button(_('Test'), '', L.bind(this.test, this, service, told));
-		const offline = !service.profile;
-
-		test.disabled = !service.ready;
-		return E('li', [
-			E('span', { 'class': 'oasis-row-text' }, [
-				E('strong', [ name ]), service.model ? ' \u00b7 ' + words.plain(service.model) : '',
-				service.active ? ' \u00b7 ' + _('in use') : '', told
-			]),
-			test,
-			controls.menu(_('More about %s').format(name), [
-				service.active || !service.ready ? '' : controls.button(_('Use in every chat'), '', L.bind(this.send, this, 'select_service', [ service.identifier ])),
-				place ? controls.button(_('Move up'), '', L.bind(this.move, this, service, place - 1)) : '',
-				place < this.services.length - 1 ? controls.button(_('Move down'), '', L.bind(this.move, this, service, place + 1)) : '',
-				offline ? '' : controls.button(_('Change'), '', L.bind(this.edit, this, service)),
-				offline ? '' : controls.button(_('Delete'), 'cbi-button-negative', L.bind(this.ask, this, service))
-			])
-		]);
-	},
-
-	test: function(service, told, ev) {
-		const pressed = ev.currentTarget;
-
-		pressed.disabled = true;
-		told.textContent = _('Asking\u2026');
-		return api.call('test_service', service.identifier).then(function(reply) {
-			told.textContent = reply.ok ? _('%s answered after %d ms.').format(words.plain(reply.model), reply.ms)
-				: words.plain(reply.fault.message + (reply.fault.hint ? ' \u2013 ' + reply.fault.hint : ''));
-		}, function(fault) { told.textContent = words.plain(fault.message); })
-			.finally(function() { pressed.disabled = false; });
-	},
-
-	move: function(service, place) {
-		return this.send('change_service', [ service.identifier, undefined, undefined, undefined, undefined, undefined, undefined, place ]);
-	},
-
-	ask: function(service) {
-		this.fill([ E('p', [ _('Delete the service "%s" and its key? Chats that it answered stay.').format(words.plain(service.name)) ]) ], [
-			this.back(),
-			controls.button(_('Delete'), 'cbi-button-negative important', L.bind(this.send, this, 'remove_service', [ service.identifier ]))
-		]);
-	},
-
-	choose: function() {
-		return api.call('providers').then(L.bind(function(reply) {
-			const select = E('select', { 'class': 'cbi-input-select', 'autofocus': '' }, reply.providers.map(function(provider) {
-				return E('option', { 'value': provider.profile }, [ words.plain(provider.name) ]);
-			}));
-
-			this.fill([ field(_('Provider'), select) ], [
-				this.back(),
-				controls.button(_('Next'), 'cbi-button-action important', L.bind(function() {
-					this.add(reply.providers.find(function(provider) { return provider.profile == select.value; }));
-				}, this))
-			]);
-		}, this)).catch(this.box.fault.bind(this.box));
-	},
-
-	add: function(provider) {
-		const endpoint = text('', { 'placeholder': provider.endpoint, 'type': 'url', 'autofocus': '' });
-		const model = text('', { 'placeholder': provider.model });
-		const key = secret();
-
-		this.fill([
-			field(_('Address'), endpoint, provider.endpoint ? _('Leave it empty for the usual one.') : _('Like http://192.168.1.20:8000/v1')),
-			field(_('Model'), model, _('It can be chosen from a list afterwards.')),
-			provider.key == 'none' ? E('span') : field(_('Key'), key, provider.key == 'required' ? '' : _('Only where the server asks for one.'))
-		], [
-			this.back(),
-			controls.button(_('Add'), 'cbi-button-action important', L.bind(function() {
-				return this.send('add_service', [ provider.profile, endpoint.value || undefined, model.value || undefined, key.value || undefined ]);
-			}, this))
-		]);
-	},
-
-	edit: function(service) {
+const Change = baseclass.extend({
+	__init__: function(service, done) {
 		const options = service.options || {};
-		const list = E('datalist', { 'id': 'oasis-models' });
-		const model = text(service.model, { 'list': 'oasis-models', 'autofocus': '' });
-		const endpoint = text(service.base_url, { 'type': 'url' });
-		const thinking = text(String(options.thinking || ''));
-		const most = text(options.max_tokens, { 'type': 'number', 'min': '0' });
-		const room = text(service.context_tokens || '', { 'type': 'number', 'min': '0' });
-		const key = secret();
-		const find = controls.link(_('Look up its models'), L.bind(this.find, this, service, list));
 
-		this.fill([
-			field(_('Model'), E('span', [ model, list, ' ', find ])),
-			field(_('Address'), endpoint),
-			service.key == 'none' ? E('span') : field(_('Key'), key, service.has_key ? _('One is set; it stays when this is empty.') : _('None is set.')),
-			field(_('Thinking'), thinking, _('off, adaptive, low, medium, high or a number of tokens; empty for the usual.')),
-			field(_('Longest answer in tokens'), most),
-			field(_('Room for a chat in tokens'), room)
-		], [
-			this.back(),
-			service.has_key ? controls.button(_('Forget the key'), '', L.bind(this.send, this, 'set_key', [ service.identifier, '' ])) : '',
+		this.service = service;
+		this.list = E('datalist', { 'id': 'oasis-models' });
+		this.told = E('span', { 'class': 'oasis-small', 'role': 'status' });
+		this.fields = {
+			model: text(service.model, { 'list': 'oasis-models', 'autofocus': '' }),
+			endpoint: text(service.base_url, { 'type': 'url' }),
+			thinking: choice(String(options.thinking || ''), thinkingWords()),
+			max_tokens: text(options.max_tokens, { 'type': 'number', 'min': '0' }),
+			context_tokens: text(service.context_tokens || '', { 'type': 'number', 'min': '0' }),
+			temperature: text(options.temperature == null ? '' : String(options.temperature), { 'type': 'number', 'min': '0', 'max': '2', 'step': '0.1' }),
+			tool_mode: choice(service.tool_mode, [ [ 'auto', _('uses the tools of the router') ], [ 'none', _('answers without tools') ] ]),
+			search: choice(options.search == null ? '' : options.search ? 'on' : 'off', [ [ '', _('as usual') ], [ 'on', _('on') ], [ 'off', _('off') ] ])
+		};
+		this.box = dialog.open(_('Change a service'), this.nodes(), [
 			controls.button(_('Save'), 'cbi-button-action important', L.bind(function() {
-				const change = [ service.identifier, model.value, endpoint.value == service.base_url ? undefined : endpoint.value,
-					thinking.value, Number(most.value) || 0, Number(room.value) || 0 ];
-
-				return key.value ? this.send('set_key', [ service.identifier, key.value ], [ 'change_service', change ])
-					: this.send('change_service', change);
+				return this.box.run(L.bind(function() { return api.named('change_service', this.given()).then(done); }, this));
 			}, this))
-		].filter(Boolean));
+		]);
 	},
 
-	find: function(service, list, ev) {
+	nodes: function() {
+		const f = this.fields;
+
+		return [
+			E('p', [ E('strong', [ words.plain(this.service.name) ]) ]),
+			field(_('Model'), E('span', [ f.model, this.list ])),
+			E('p', [ controls.link(_('Look up its models'), this.find.bind(this)), ' ', this.told ]),
+			field(_('Address'), f.endpoint),
+			field(_('Thinking'), f.thinking),
+			E('details', { 'class': 'oasis-plan-details' }, [
+				E('summary', [ _('More') ]),
+				field(_('Longest answer in tokens'), f.max_tokens, _('Empty for the usual.')),
+				field(_('Room for a chat in tokens'), f.context_tokens, _('Empty for the usual.')),
+				field(_('Temperature'), f.temperature, _('0 to 2; low answers alike each time.')),
+				field(_('Tools'), f.tool_mode),
+				field(_('Web search of the service'), f.search, _('Where the service has one; it may cost extra.'))
+			])
+		];
+	},
+
+	find: function(ev) {
 		const pressed = ev.currentTarget;
 
 		pressed.disabled = true;
-		return api.call('service_models', service.identifier).then(function(reply) {
-			list.textContent = '';
-			reply.models.forEach(function(model) { list.appendChild(E('option', { 'value': model.id })); });
-			pressed.textContent = _('%d models: type, or press the arrow').format(reply.models.length);
-		}).catch(this.box.fault.bind(this.box)).finally(function() { pressed.disabled = false; });
+		this.told.textContent = _('Asking\u2026');
+		return lookUp(this.service, this.list).then(L.bind(function(count) {
+			this.told.textContent = N_(count, '%d model: press the arrow in the field', '%d models: type, or press the arrow in the field').format(count);
+		}, this)).catch(L.bind(function(fault) {
+			this.told.textContent = '';
+			this.box.fault(fault);
+		}, this)).finally(function() { pressed.disabled = false; });
 	},
 
-	/* Do one thing, or two, and show the list as it then is; a button that was pressed hands on its event as well. */
-	send: function(method, args, second) {
-		return api.call.apply(api, [ method ].concat(args))
-			.then(function() { return Array.isArray(second) ? api.call.apply(api, [ second[0] ].concat(second[1])) : null; })
-			.then(function() { return api.call('services'); })
-			.then(L.bind(function(reply) {
-				this.changed(reply.service || []);
-				this.list(reply.service || []);
-			}, this)).catch(this.box.fault.bind(this.box));
+	/* What is not touched is not sent: an address that comes from the provider stays its matter. */
+	given: function() {
+		const service = this.service, f = this.fields;
+
+		return {
+			identifier: service.identifier, model: f.model.value.trim(), thinking: f.thinking.value, tool_mode: f.tool_mode.value,
+			endpoint: f.endpoint.value.trim() == service.base_url ? undefined : f.endpoint.value.trim(),
+			temperature: f.temperature.value, search: f.search.value,
+			max_tokens: Number(f.max_tokens.value) || 0, context_tokens: Number(f.context_tokens.value) || 0
+		};
 	}
 });
 
 return baseclass.extend({
-	/* Open the dialog; changed(services) is called with what there is afterwards. */
-	open: function(services, changed) {
-		return new Editor(services, changed);
-	}
+	/* Ask what to add; done(identifier) gives a promise. providers: those of service.providers. */
+	add: function(providers, done) {
+		const kind = E('select', { 'class': 'cbi-input-select', 'autofocus': '' }, providers.map(function(provider) {
+			return E('option', { 'value': provider.profile }, [ provider.local ? _('%s (at home)').format(words.plain(provider.name)) : words.plain(provider.name) ]);
+		}));
+		const endpoint = text('', { 'type': 'url' }), model = text(''), key = secret();
+		const keyField = field(_('Key'), key), hint = E('span', { 'class': 'oasis-small' });
+		const chosen = function() { return providers.find(function(provider) { return provider.profile == kind.value; }); };
+		const follow = function() {
+			const provider = chosen();
+
+			endpoint.placeholder = provider.endpoint;
+			model.placeholder = provider.model;
+			hint.textContent = provider.endpoint ? _('Leave it empty for the usual one.') : _('Like http://192.168.1.20:8000/v1');
+			keyField.hidden = provider.key == 'none';
+			key.placeholder = provider.key == 'required' ? '' : _('only where the server asks for one');
+		};
+		const send = function() {
+			return api.call('add_service', chosen().profile, endpoint.value.trim() || undefined, model.value.trim() || undefined,
+				!keyField.hidden && key.value || undefined).then(function(reply) { return done(reply.identifier); });
+		};
+		const box = dialog.open(_('Add a service'), [
+			field(_('Provider'), kind), E('label', { 'class': 'oasis-field' }, [ E('span', [ _('Address') ]), endpoint, hint ]),
+			field(_('Model'), model, _('It can be chosen from a list afterwards.')), keyField
+		], [ controls.button(_('Add'), 'cbi-button-action important', function() { return box.run(send); }) ]);
+
+		box.onClose = function() { key.value = ''; };
+		kind.addEventListener('change', follow);
+		follow();
+	},
+
+	/* done() is called when it was changed and gives a promise. */
+	change: function(service, done) {
+		return new Change(service, done);
+	},
+
+	/* Set a key, or take it away. */
+	key: function(service, done) {
+		const input = secret({ 'autofocus': '' });
+		const set = function(value) {
+			return box.run(function() { return api.call('set_key', service.identifier, value).then(done); });
+		};
+		const save = function(ev) {
+			ev.preventDefault();
+			return input.value ? set(input.value) : input.focus();
+		};
+		const box = dialog.open(_('Key of a service'), [
+			E('form', { 'submit': save, 'autocomplete': 'off' }, [
+				field(words.plain(service.name), input, service.has_key ? _('One is set. It is never shown; a new one takes its place.') : _('None is set.'))
+			])
+		], [].concat(
+			service.has_key ? controls.button(_('Forget the key'), 'cbi-button-negative', function() { return set(''); }) : [],
+			controls.button(_('Save'), 'cbi-button-action important', save)
+		));
+
+		box.onClose = function() { input.value = ''; };
+	},
+
+	/* Ask before it goes. */
+	remove: function(service, done) {
+		return dialog.ask(_('Delete a service'), _('Delete the service "%s" and its key? Chats that it answered stay.').format(words.plain(service.name)),
+			_('Delete'), function() { return api.call('remove_service', service.identifier).then(done); });
+	},
+
+	lookUp: lookUp,
+	field: field
 });

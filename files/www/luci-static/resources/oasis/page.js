@@ -10,7 +10,6 @@
 
 /* what a spreadsheet would take for a formula */
 const FORMULA = /^[=+\-@\t\r]/;
-/* "the day before yesterday" needs no words of ours below this */
 const DAY_S = 86400;
 const KEEP_URL_MS = 60000;
 
@@ -52,10 +51,15 @@ const Frame = baseclass.extend({
 		]);
 	},
 
-	/* Show these nodes instead of those before. */
+	/* Show these nodes instead of those before; the keyboard stays at what was pressed (its data-key). */
 	fill: function(content) {
 		this.body.textContent = '';
 		content.forEach(function(node) { this.body.appendChild(node); }, this);
+
+		const to = document.activeElement == document.body && controls.keyed(this.pressed);
+
+		if (to)
+			to.focus({ preventScroll: true });
 	},
 
 	/* Tell what was done; a screen reader says it. */
@@ -74,6 +78,7 @@ const Frame = baseclass.extend({
 		const button = ev && ev.currentTarget;
 
 		this.clear();
+		this.pressed = button && button.dataset.key;
 		if (button)
 			button.disabled = true;
 		return Promise.resolve().then(work).catch(this.fault.bind(this)).finally(function() {
@@ -95,9 +100,9 @@ return baseclass.extend({
 	/* Tell whether this login may change anything. */
 	isWriter: function() { return L.hasViewPermission() !== false; },
 
-	/* A part of a page with a heading; content: nodes. */
+	/* A part of a page with a heading, "" for none; content: nodes. */
 	section: function(title, content) {
-		return E('div', { 'class': 'cbi-section' }, [ E('h3', [ title ]) ].concat(content));
+		return E('div', { 'class': 'cbi-section' }, (title ? [ E('h3', [ title ]) ] : []).concat(content));
 	},
 
 	/*
@@ -179,6 +184,14 @@ return baseclass.extend({
 			button.disabled = true;
 			button.title = _('This login may look, but not write.');
 		}
+		return button;
+	},
+
+	/* A button that changes something, so only a writer may press it. key: "row/what", by which the keyboard finds it again. */
+	act: function(label, classes, press, key) {
+		const button = this.button(label, classes, press, this.isWriter());
+
+		button.dataset.key = key;
 		return button;
 	}
 });

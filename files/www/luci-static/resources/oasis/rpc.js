@@ -21,7 +21,7 @@ const STATUS = /failed with ubus code (\d+)/;
 const GONE = [ '4', '5', '10' ];
 
 function declare(object, method, params, nobatch) {
-	return rpc.declare({
+	const call = rpc.declare({
 		object: object,
 		method: method,
 		params: params,
@@ -29,6 +29,9 @@ function declare(object, method, params, nobatch) {
 		nobatch: nobatch,
 		reject: true
 	});
+
+	call.names = params;
+	return call;
 }
 
 const calls = {
@@ -57,12 +60,18 @@ const calls = {
 	select_service: declare('oasis.service', 'select', [ 'identifier' ], true),
 	providers: declare('oasis.service', 'providers'),
 	add_service: declare('oasis.service', 'add', [ 'name', 'endpoint', 'model', 'key' ], true),
-	change_service: declare('oasis.service', 'change',
-		[ 'identifier', 'model', 'endpoint', 'thinking', 'max_tokens', 'context_tokens', 'name', 'position' ], true),
+	change_service: declare('oasis.service', 'change', [
+		'identifier', 'name', 'position', 'model', 'endpoint', 'tool_mode', 'thinking', 'temperature', 'search', 'max_tokens', 'context_tokens'
+	], true),
 	remove_service: declare('oasis.service', 'delete', [ 'identifier' ], true),
 	set_key: declare('oasis.service', 'key', [ 'identifier', 'key' ], true),
 	test_service: declare('oasis.service', 'test', [ 'identifier' ], true),
 	service_models: declare('oasis.service', 'models', [ 'identifier' ], true),
+	aliases: declare('oasis.alias', 'list'),
+	set_alias: declare('oasis.alias', 'set', [ 'name', 'targets' ], true),
+	remove_alias: declare('oasis.alias', 'delete', [ 'name' ], true),
+	usage: declare('oasis.usage', 'list', [ 'month' ]),
+	chat_usage: declare('oasis.usage', 'chat', [ 'id' ], true),
 	changes: declare('oasis.change', 'list'),
 	change: declare('oasis.change', 'load', [ 'change' ], true),
 	pending: declare('oasis.change', 'pending', [], true),
@@ -75,6 +84,10 @@ const calls = {
 	decline: declare('oasis.plan', 'decline', [ 'plan' ], true),
 	audit: declare('oasis.audit', 'list', [ 'limit', 'skip' ], true),
 	verify_audit: declare('oasis.audit', 'verify', [], true),
+	tools: declare('oasis.tool', 'list', [], true),
+	set_tool: declare('oasis.tool', 'set', [ 'name', 'enabled', 'approval' ], true),
+	examine: declare('oasis.doctor', 'run', [], true),
+	fix: declare('oasis.doctor', 'fix', [ 'finding' ], true),
 	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'options', 'topic', 'attachments' ], true),
 	cancel: declare('oasis.run', 'cancel', [ 'run' ], true),
 	poll: declare('oasis.run', 'poll', [ 'run', 'since', 'wait_ms' ], true)
@@ -129,9 +142,14 @@ return baseclass.extend({
 		});
 	},
 
+	/* The same with the arguments by their names; those that are left out are not sent. */
+	named: function(name, values) {
+		return this.call.apply(this, [ name ].concat((calls[name].names || []).map(function(key) { return values[key]; })));
+	},
+
 	/* The same as { value } or { fault }, never rejected: one missing part must not keep the page away. */
-	settled: function(name) {
-		return this.call(name).then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
+	settled: function() {
+		return this.call.apply(this, arguments).then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
 	},
 
 	/* Milliseconds that a poll may wait for news: none where a waiting call would block the whole of LuCI. */

@@ -1,7 +1,7 @@
 'use strict';
 'require baseclass';
 'require oasis.controls as controls';
-'require oasis.offers as offers';
+'require oasis.page as page';
 
 /*
  * The choice of the service and model that answers: for what is sent from now on in this chat, and from there for every
@@ -24,7 +24,7 @@ const Choice = baseclass.extend({
 		this.always = controls.link(_('Use in every chat'), this.keep.bind(this));
 		this.node = E('span', { 'class': 'oasis-service', 'hidden': '' }, [
 			E('label', [ E('span', { 'class': 'oasis-small' }, [ _('Answered by') ]), this.select ]), this.always,
-			prefer ? controls.link(_('Services\u2026'), this.manage.bind(this)) : '', this.note
+			prefer ? page.way('services', _('Services')) : '', this.note
 		]);
 	},
 
@@ -38,11 +38,6 @@ const Choice = baseclass.extend({
 
 		this.note.textContent = service && service.note || '';
 		this.always.hidden = !this.prefer || !this.select.value || this.select.value == this.active;
-	},
-
-	/* The services themselves; what was chosen stays chosen while it is there. */
-	manage: function() {
-		return offers.open(this.known, L.bind(function(services) { this.set(services, this.select.value); }, this));
 	},
 
 	keep: function() {

@@ -1,0 +1,108 @@
+'use strict';
+'require view';
+'require oasis.rpc as api';
+'require oasis.page as page';
+'require oasis.sums as sums';
+'require oasis.words as words';
+
+/*
+ * The page of what models used: this month's budget, the months, one month by service and model, one chat.
+ */
+
+function months(items) {
+	return items.map(function(item) { return item.month; }).filter(function(month, i, all) { return all.indexOf(month) == i; });
+}
+
+return view.extend({
+	load: function() {
+		return Promise.all([ api.settled('usage'), api.settled('chats') ]);
+	},
+
+	render: function(results) {
+		const reply = results[0].value;
+
+		this.frame = page.frame(_('Usage'), [
+			_('What models read and wrote, counted by the router. Costs are reckoned from the prices that were entered in the settings; without a price there is none. Months are those of UTC.')
+		]);
+		if (reply)
+			this.draw(reply, ((results[1].value || {}).item || []));
+		else
+			this.frame.fault(results[0].fault, true);
+		return this.frame.node;
+	},
+
+	draw: function(reply, chats) {
+		this.reply = reply;
+		this.items = reply.usage || [];
+		this.frame.fill([].concat(
+			reply.budget ? page.section(_('Budget of this month'), [ sums.budget(reply.budget, reply.currency) ]) : [],
+			page.section(_('Months'), [ this.overview() ]),
+			this.items.length ? page.section(_('By service and model'), this.month()) : [],
+			chats.length ? page.section(_('By chat'), this.chat(chats)) : []
+		));
+	},
+
+	/* All months, newest first, the tokens of each as a bar beside the others. */
+	overview: function() {
+		const rows = months(this.items).map(function(month) {
+			return Object.assign(sums.total(this.items.filter(function(item) { return item.month == month; })), { month: month });
+		}, this);
+		const most = Math.max.apply(null, rows.map(sums.tokens));
+		const columns = [ { title: _('Month'), isName: true } ].concat(sums.columns(this.items), { title: _('Share') });
+
+		return page.table(_('Months'), columns, rows.map(function(row) {
+			return [ row.month ].concat(sums.cells(row, this.items), sums.bar(sums.tokens(row), most));
+		}, this), _('No model was asked yet.'));
+	},
+
+	/* One month by service and model, with its sum, and the file of everything. */
+	month: function() {
+		const select = E('select', { 'class': 'cbi-input-select' }, months(this.items).map(function(month) { return E('option', { 'value': month }, [ month ]); }));
+		const place = E('div');
+		const show = L.bind(function() {
+			const items = this.items.filter(function(item) { return item.month == select.value; });
+
+			place.textContent = '';
+			place.appendChild(sums.table(_('Usage of %s').format(select.value), items));
+		}, this);
+
+		select.addEventListener('change', show);
+		show();
+		return [
+			E('div', { 'class': 'oasis-choices' }, [
+				E('label', [ E('span', [ _('Month') ]), ' ', select ]),
+				/* what may be looked at may be saved, by a viewer too */
+				E('button', { 'type': 'button', 'class': 'btn cbi-button', 'click': this.save.bind(this) }, [ _('Save all as CSV') ])
+			]), place
+		];
+	},
+
+	chat: function(chats) {
+		const select = E('select', { 'class': 'cbi-input-select' }, [ E('option', { 'value': '' }, [ _('Choose a chat') ]) ].concat(chats.map(function(item) {
+			return E('option', { 'value': item.id }, [ words.plain(item.title) || _('Untitled chat') ]);
+		})));
+		const place = E('div', { 'aria-live': 'polite' });
+
+		select.addEventListener('change', L.bind(function() {
+			const id = select.value;
+
+			place.textContent = '';
+			return id && this.frame.run(async function() {
+				const reply = await api.call('chat_usage', id);
+
+				if (select.value == id)
+					place.appendChild(sums.table(_('Usage of a chat'), reply.usage || [], _('No model was asked in this chat.')));
+			});
+		}, this));
+		return [ E('div', { 'class': 'oasis-choices' }, [ E('label', [ E('span', [ _('Chat') ]), ' ', select ]) ]), place ];
+	},
+
+	save: function() {
+		page.download('oasis-usage.csv', 'text/csv', [ sums.csv(this.items, this.reply.currency) ]);
+		this.frame.say(_('Saved as %s').format('oasis-usage.csv'));
+	},
+
+	handleSave: null,
+	handleSaveApply: null,
+	handleReset: null
+});
