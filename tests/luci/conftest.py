@@ -15,7 +15,7 @@ import pytest
 from tests.luci.expecting import TIMEOUT_MS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CHAT = "cgi-bin/luci/admin/network/oasis/chat"
+PAGES = "cgi-bin/luci/admin/network/oasis/"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 # How many times slower the browser is made, to find tests that race.
 SLOW = int(os.environ.get("OASIS_SLOW", "1"))
@@ -109,11 +109,13 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open the chat page without cookies of before and log in; gives the page. Errors of scripts fail the test."""
+    """Open a page (`where`) without cookies of before and log in; gives it. Errors of scripts fail the test."""
     contexts: list[Any] = []
     errors: list[str] = []
 
-    def run(url: str, width: int = 1000, height: int = 800, scheme: str = "light", user: str = "root") -> Any:
+    def run(
+        url: str, width: int = 1000, height: int = 800, scheme: str = "light", user: str = "root", where: str = "chat"
+    ) -> Any:
         size = {"width": width, "height": height}
         contexts.append(browser.new_context(viewport=size, color_scheme=scheme))
         page = contexts[-1].new_page()
@@ -121,9 +123,9 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         if SLOW > 1:
             contexts[-1].new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url + CHAT)
+        page.goto(url + PAGES + where)
         fill_login(page, user)
-        page.wait_for_selector(".oasis-log")
+        page.wait_for_selector(".oasis-log" if where == "chat" else ".oasis-page")
         return page
 
     yield run
