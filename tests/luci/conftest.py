@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -75,21 +76,39 @@ def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
     """Start the stand-in with the daemon's test double; keywords are options of either program."""
 
     def run(
-        confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, unconfined: str = "", **options: object
-    ) -> Router:
+        confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, unconfined: str = "",
+        decisions: int | None = None, **options: object,
+    ) -> Router:  # fmt: skip
         root = str(tmp_path)
         daemon = None
         if with_daemon:
             words = ("--confirm-s", str(confirm_s), "--expires-s", str(expires_s), "--unconfined", unconfined)
-            daemon, line = start("fake_daemon.py", "--root", root, *words)
+            history = () if decisions is None else ("--decisions", str(decisions))
+            daemon, line = start("fake_daemon.py", "--root", root, *words, *history)
             assert line == "ready"
-        extra: list[str] = []
+        extra = ["--acl", _access(root)]
         for name, value in options.items():
             extra += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
         _, url = start("server.py", "--root", root, *extra)
         return Router(url, root, daemon)
 
     return run
+
+
+# Methods that pages call and the method table does not have yet; the double has them.
+COMING = {
+    "read": {"oasis.tool": ["list"], "oasis.doctor": ["run"]},
+    "write": {"oasis.tool": ["set"], "oasis.doctor": ["fix"]},
+}
+
+
+def _access(root: str) -> str:
+    """Lay the access files out below a root, with those of methods to come; return the folder."""
+    folder = os.path.join(root, "acl.d")
+    shutil.copytree(os.path.join(HERE, "../../files/usr/share/rpcd/acl.d"), folder, dirs_exist_ok=True)
+    with open(os.path.join(folder, "coming.json"), "w", encoding="utf-8") as file:
+        json.dump({"coming": {kind: {"ubus": objects} for kind, objects in COMING.items()}}, file)
+    return folder
 
 
 @pytest.fixture(scope="session")

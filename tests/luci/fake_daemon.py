@@ -21,6 +21,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fake_chats import Chats, Fault
+from fake_records import Conflict, Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ class Stopped(Exception):
     """The run was cancelled."""
 
 
-class Daemon(Chats):
+class Daemon(Records, Chats):
     """The method table. Names of methods are those of the real one, `.` written as `_`."""
 
     def __init__(self, confirm_s: float, expires_s: float, unconfined: str) -> None:
@@ -78,6 +79,7 @@ class Daemon(Chats):
         self.ends_s: dict[str, float] = {}
         self.service = "cloud"
         self.keep()
+        self.begin_records()
         asked = self._message("user", "Is everything all right?", [])
         said = self._message("assistant", VALUES["answer"], [str(asked["id"])])
         self._chat("An earlier chat", 3600)["messages"] = [asked, {**said, "provider": "cloud", "model": "big-1"}]
@@ -199,6 +201,9 @@ class Daemon(Chats):
         try:
             script(run)
             run.finish("done", "end_turn")
+        except Conflict as conflict:
+            run.add("error", error=conflict.args[0])
+            run.finish("error", "error")
         except Stopped:
             run.finish("cancelled", "other")
 
@@ -308,7 +313,9 @@ class Daemon(Chats):
         run.add("change", change=self._change(run.chat, "Rename the router", "confirmed"))
         self._say(run, "Done.")
 
-    def _undo(self, run: Run, old: Value) -> None:
+    def _undo(self, run: Run, old: Value, skip_conflicts: bool) -> None:
+        if "twice" in str(old["summary"]) and not skip_conflicts:
+            self.refuse_conflict(old)
         change = self._change(str(old["chat"]), "Undo: " + str(old["summary"]), "confirmed")
         change["undoes"], old["undone_by"] = old["id"], change["id"]
         run.add("change", change=change)
@@ -418,11 +425,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--confirm-s", type=float, default=90)
     parser.add_argument("--expires-s", type=float, default=600)
     parser.add_argument("--unconfined", default="")
+    parser.add_argument("--decisions", type=int, help="begin with a history and as many decisions")
     options = parser.parse_args(arguments)
     path = os.path.join(options.root, "var/run/oasis/oasis.sock")
     if os.path.exists(path):
         os.unlink(path)
-    server = Server(options.root, Daemon(options.confirm_s, options.expires_s, options.unconfined))
+    daemon = Daemon(options.confirm_s, options.expires_s, options.unconfined)
+    if options.decisions is not None:
+        daemon.add_history(options.decisions)
+    server = Server(options.root, daemon)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
     print("ready", flush=True)
