@@ -167,7 +167,7 @@ class Daemon:
 
                 self._made = gather(
                     self.chats, self.settings, self._shop, self.runs, self.models, self.offline, self.redactor,
-                    self._clock, self._new_message_id,
+                    self._clock, self._new_message_id, self.root, self._executor, self._files, self._cursor,
                 )  # fmt: skip
             return self._made
 

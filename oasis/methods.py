@@ -258,6 +258,15 @@ class Methods:
         key = self._settings.key
         return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
+    def tool_list(self, role: dict[str, object]) -> dict[str, object]:
+        tools = self._exchanges().registry.listed()
+        return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
+
+    def tool_set(
+        self, role: dict[str, object], name: str, enabled: bool | None = None, approval: str = ""
+    ) -> dict[str, object]:
+        return {"tool": self._exchanges().registry.set(name, enabled, approval)}
+
     def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 
