@@ -11,14 +11,18 @@ from oasis import question
 from oasis.agent import Turn
 from oasis.asking import Asking, prompts
 from oasis.context import Context
-from oasis.core import jsonl
+from oasis.core import jsonl, schema
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, source
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.system.pace import Pace
+from oasis.tools import offer
+from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
+from oasis.tools.permits import Permits
 from oasis.tools.registry import Registry
+from oasis.tools.router import Router
 
 if False:  # annotations only
     from collections.abc import Sequence
@@ -33,8 +37,12 @@ if False:  # annotations only
     from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
+    from oasis.system.executor import Executor
+    from oasis.system.files import Files
+    from oasis.system.root import Root
     from oasis.tools.operator import Workshop
     from oasis.tools.refused import Refused
+    from oasis.uci.cursor import Cursor
 
     class Clock(Protocol):
         def now_s(self) -> float: ...
@@ -61,7 +69,7 @@ class Exchanges:
     ) -> None:  # fmt: skip
         self._chats = chats
         self._settings = settings
-        self._registry = registry
+        self.registry = registry
         self._shop = shop
         self._runs = runs
         self._asking = asking
@@ -148,8 +156,8 @@ class Exchanges:
         turn = Turn(
             chat,
             failover.ask,
-            lambda name, arguments, taint: self._registry.call(name, arguments, operator.seeing(taint)),
-            self._registry.specs(),
+            lambda name, arguments, taint: self.registry.call(name, arguments, operator.seeing(taint)),
+            self._offered(chat, failover.service),
             prompts()["system"],
             self._new_id,
             run.emit,
@@ -166,6 +174,16 @@ class Exchanges:
             if titling["vendor"] != OFFLINE:
                 self._asides().title(run, chat.id, titling, list(chat.messages.values()))
         return state, turn.stop_reason
+
+    def _offered(self, chat: Chat, service: Service) -> list[dict[str, Any]]:
+        """Return the tools that a service is told of in a turn, by what the owner said in the chat."""
+        messages = list(chat.messages.values())
+        said = [schema.text_of(message) for message in messages if message["role"] == "user"]
+        used = {call["name"] for message in messages for call in schema.tool_uses(message)}
+        mode = self._settings.choice("tools", offer.MODES)
+        return self.registry.offered(
+            said[-offer.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
+        )
 
     def _titling(self, service: Service) -> Service:
         """Return what makes titles: the alias of that name, or else the service that answered."""
@@ -216,13 +234,16 @@ class Exchanges:
 
 def gather(
     chats: Collection, settings: Settings, shop: Workshop, runs: Runs, models: Models, offline: Offline,
-    redactor: Redactor, clock: Clock, new_id: Callable[[], str],
+    redactor: Redactor, clock: Clock, new_id: Callable[[], str], root: Root, executor: Executor, files: Files,
+    cursor: Callable[[], Cursor],
 ) -> Exchanges:  # fmt: skip
     """Return the exchanges of a daemon, with the tools and what asks its services."""
     asking = Asking(
         settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep)
     )
-    return Exchanges(chats, settings, Registry(), shop, runs, asking, new_id)
+    built_in = [BuiltIn(Router(root, executor.run, files))]
+    registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

@@ -49,6 +49,7 @@ class Audit:
             {
                 **({"tainted": True} if plan.get("tainted") else {}),
                 **({"forces": plan["forces"]} if plan.get("forces") else {}),
+                **({"tool": plan["call"]["name"]} if plan.get("call") else {}),
                 "when_unix_s": self._unix_s(),
                 "what": what,
                 "plan": plan["id"],

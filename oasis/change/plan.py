@@ -8,7 +8,7 @@ Shape of a plan (in memory; what people see of it is `card`):
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
      "forces": [what the owner lets through, see force.py], "verdict": whether he still reaches the router (owner.py),
-     "typed_word": what an approval must carry or "", "unconfined": why,
+     "typed_word": what an approval must carry or "", "unconfined": why, "call": {} or the tool's call (called.py),
      "new_address"?: where the router will be on its own network, when that moves}
 `hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
 other. Planning reads the router and writes nothing.
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from oasis.system.files import Files
     from oasis.system.root import Root
 
-FORMAT = 1
+FORMAT = 2
 # What an approval is for.
 _BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted", "verdict",
-          "forces")  # fmt: skip
+          "forces", "call")  # fmt: skip
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 # What an approval of a risky plan carries while the worker is not confined; one word in every language.
@@ -111,7 +111,7 @@ class Planner:
         if until_unix_s:
             plan["until_unix_s"] = until_unix_s
             plan["words"].append("until %s: then all of this is undone by itself" % when.shown(until_unix_s))
-        return self._bind(plan)
+        return self.bind(plan)
 
     def restore(
         self, images: Images, operations: list[Operation], run: str, chat: str, summary: str, undoes: str
@@ -130,7 +130,7 @@ class Planner:
         plan["undoes"] = undoes
         plan["operations"] = operations
         plan["uci"] = as_commands(operations, _mask(images))
-        return self._bind(plan)
+        return self.bind(plan)
 
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
         """Return the plan that only acts on a service."""
@@ -140,11 +140,11 @@ class Planner:
             raise PolicyError(
                 "the service %s is not restarted here: %s" % (name, reasons[0]), "the owner does it, by hand"
             )
-        plan = self._empty(run, chat, "%s %s" % (action, name))
+        plan = self.empty(run, chat, "%s %s" % (action, name))
         plan["risk"], plan["reasons"] = risk, reasons
         plan["words"] = ["service %s: %s" % (name, action)]
         plan["services"] = [{"name": name, "action": action}]
-        return self._bind(plan)
+        return self.bind(plan)
 
     def read(self, package: str) -> bytes:
         """Return the bytes of a package's file.
@@ -199,7 +199,7 @@ class Planner:
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
-        plan = self._empty(run, chat, summary)
+        plan = self.empty(run, chat, summary)
         plan["images"] = images
         self._judge(plan, differences, needs, is_undo)
         _tell_first(plan, opened, asked)
@@ -236,12 +236,13 @@ class Planner:
             needs["reachability"] = list(answer["reasons"])
         return answer
 
-    def _empty(self, run: str, chat: str, summary: str) -> Plan:
+    def empty(self, run: str, chat: str, summary: str) -> Plan:
+        """Return a plan that does nothing yet; `bind` makes it one that can be shown."""
         return {
             "id": self.new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
             "is_restore": False, "is_asked": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
-            "verdict": {}, "forces": [], "typed_word": "", "unconfined": "",
+            "verdict": {}, "forces": [], "typed_word": "", "unconfined": "", "call": {},
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:
@@ -251,9 +252,10 @@ class Planner:
         if plan["risk"] == "low":
             plan["risk"] = "risky"
         plan["reasons"] = [*plan["reasons"], TAINTED]
-        return self._bind(plan)
+        return self.bind(plan)
 
-    def _bind(self, plan: Plan) -> Plan:
+    def bind(self, plan: Plan) -> Plan:
+        """Return a plan with what its risk means for it, and the hash over what it says now."""
         plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
         plan["unconfined"] = self._unconfined() if plan["risk"] != "low" else ""
         plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
@@ -379,7 +381,7 @@ def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
             "confirm_s")  # fmt: skip
-    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined")
+    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call")
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
     shown.update({key: plan[key] for key in where_set if plan.get(key)})

@@ -105,7 +105,29 @@ class Operator:
         self._is_cancelled = is_cancelled
         self._is_model = is_model
         self._forces = None if is_model else forces  # None: nobody who may force anything moves these hands
+        self._is_asking = False  # the owner wants to see every plan of the tool that moves them now
         self._taint: list[str] = []
+
+    @property
+    def taint(self) -> list[str]:
+        """Whose words, beside the owner's, were in sight of who moves these hands now."""
+        return self._taint
+
+    def is_cancelled(self) -> bool:
+        """Return whether the owner stopped the run."""
+        return self._is_cancelled()
+
+    def progress(self, tool: str, text: str) -> None:
+        """Tell the front-ends how far a tool is."""
+        self._emit("tool_progress", name=tool, text=text)
+
+    def tell(self, text: str) -> None:
+        """Show something to the owner of the run, and to nobody else."""
+        self._emit("note", text=text)
+
+    def asking(self, is_asking: bool) -> None:
+        """Let the owner be asked about every plan, or about those that policy says."""
+        self._is_asking = is_asking
 
     def seeing(self, taint: list[str]) -> Operator:
         """Return these hands with what was in sight of who moves them now: whose words, beside the owner's."""
@@ -192,6 +214,33 @@ class Operator:
 
     def carry_out(self, plan: Plan) -> dict[str, Any]:
         """Show a plan, wait for the owner where policy says so, apply it."""
+        if self._is_asking:
+            plan["is_asked"] = True
+            plan = self._shop.planner.bind(plan)
+        decision, words = self._decided(plan)
+        if decision not in ("automatic", "approved"):
+            return _refusal(plan, decision, words)
+        record = self._shop.transaction.apply(plan, self._message)
+        return _outcome(plan, record, decision)
+
+    def permit(self, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str]) -> dict[str, Any] | None:
+        """Ask the owner about a call of a tool; return what is told when he does not let it through, None when he does.
+
+        Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
+        """
+        from oasis.change import called  # an idle daemon does without
+
+        plan = called.plan(self._shop.planner, tool, arguments, reasons, self._run, self._chat)
+        decision, words = self._decided(plan)
+        if decision != "approved":
+            return _refusal(plan, decision, words)
+        self._shop.planner.check_current(plan)
+        if tool["class"] == "danger":
+            called.check_idle(self._shop.transaction.pending())
+        return None
+
+    def _decided(self, plan: Plan) -> tuple[str, str]:
+        """Show a plan, wait for the owner where it needs him, and note what was decided."""
         if self._taint:
             plan = self._shop.planner.taint(plan, self._taint)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
@@ -199,13 +248,12 @@ class Operator:
         if plan["needs_approval"]:
             decision, words = self._shop.desk.wait(plan, self._is_cancelled)
         self._emit("approval", plan=plan["id"], decision=decision)
-        if decision not in ("automatic", "approved"):
+        if decision in ("automatic", "approved"):
+            self._flush()
+            self._shop.audit.write(decision, plan, words)
+        else:
             self._shop.audit.write(decision, plan, "owner" if decision == "declined" else "daemon")
-            return _refusal(plan, decision, words)
-        self._flush()
-        self._shop.audit.write(decision, plan, words)
-        record = self._shop.transaction.apply(plan, self._message)
-        return _outcome(plan, record, decision)
+        return decision, words
 
 
 def _new_secrets(operations: list[Operation]) -> list[str]:

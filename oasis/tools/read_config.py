@@ -14,25 +14,6 @@ from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.tools.facts import Facts
 
-SPEC: dict[str, object] = {
-    "name": "read_config",
-    "kind": "read",
-    "description": (
-        "Read the UCI configuration of one package (for example network, wireless, dhcp, firewall, system), or of one "
-        "section of it. Values of secret options are hidden; a placeholder like «secret:…» stands for one, and can be "
-        "given as the value of another option of the same kind."
-    ),
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "package": {"type": "string", "description": "name of the package, as in /etc/config"},
-            "section": {"type": "string", "description": "name of one section, or @type[index]"},
-        },
-        "required": ["package"],
-        "additionalProperties": False,
-    },
-}
-
 _OWN = "oasis"
 _USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 _ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address

@@ -1,77 +1,249 @@
-"""The tools that a model may call: one table, arguments checked against each tool's schema.
+"""The registry of tools: whose they are, which of them a model is told of, who lets a call through, what comes back.
 
-A tool is a module with SPEC {"name", "description", "input_schema", "kind"} and `run(input, …)`, which returns a
-JSON-able dict and gets the Facts of the router when its kind is "read", else the Operator that carries out plans. Any
-OasisError becomes a tool result with is_error, never an exception for the model's side.
+Tools come from sources, which join with `add(load)`: `load()` returns the sources that there are now, cheaply and
+without waiting; it is first called when somebody needs tools, so an idle daemon loads none. A source is an object with
 
-What leaves is cleaned here, and without secrets. A result that holds words of others (devices, networks, logs) says
-whose under the key "untrusted", which marks it for the model and taints the stored block.
+    name                 "built-in", "plugin:NAME", "mcp:SERVER", "seed": shown to the owner, whose permits are for it
+    specs() -> [Spec]    what it has now: from memory, without waiting, never raising. The same list object while
+                         nothing changes: what is made of it is kept as long
+    call(name, arguments, operator, watch) -> result
+                         arguments are checked, the owner said yes; runs in a thread when the spec has a timeout
+
+    Spec      {"name", "description", "input_schema": JSON Schema, "class", "timeout_s"}, and where that is so
+              "enabled": bool     without the owner's word: True for built-in ones, False for all others
+              "approval": text    without the owner's word: `allow` for class read and what is built in, else `ask`
+              "untrusted": text   whose words every result and error holds, as "words of the MCP server x": taints
+              "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
+              "core": True, "words": [beginnings of words]    when small models are told of it (offer.py)
+              "note": text        for the owner's list
+    class     read    looks, and has no effect
+              change  has an effect
+              danger  one that cannot be taken back: the owner is asked for each call, whatever is set
+              net     talks to others, whom what is said reaches
+    timeout_s 60 without a word; 0: it ends by itself, as what waits for the owner does, and runs in the caller's thread
+    operator  the hands of the run (operator.py): `facts`, `change`, `act`, `taint`
+    watch     `left_s(most)`, `is_cancelled()`, `progress(text, done, total)` (watch.py)
+    result    a dict that JSON can hold, bounded by the source; these keys of it are for us and do not go on:
+              "is_error": True    what the dict tells is a failure
+              "user_only": text   for the owner alone: shown in the run, never to a model and never stored
+              "untrusted": [text] stays: whose words are in it; marks it for the model and taints the stored block
+
+Whatever a tool does, a call ends in a result: any OasisError, a fault and a hang included. What leaves is cleaned,
+without secrets and at most RESULT_BYTES long; text of others is cut there, our own answers are refused as too long.
+A model can neither switch a tool on nor let a call through: both are methods of the owner's.
 """
 
 from __future__ import annotations
 
+import time
+
 from oasis.change.redact import walk
 from oasis.core import clean, jsonl
-from oasis.errors import OasisError, ToolError
-from oasis.tools import configure, read_config, service, status, undo
+from oasis.errors import OasisError, PolicyError, ToolError, UsageError
+from oasis.tools import arguments as argument
+from oasis.tools import offer, prepared
+from oasis.tools.watch import Watch, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
 
     from oasis.tools.operator import Operator
+    from oasis.tools.permits import Permits
+
+    Spec = dict[str, Any]
+    Found = tuple["Source", Spec, dict[str, Any]]
+
+    class Source(Protocol):
+        name: str
+
+        def specs(self) -> list[Spec]: ...
+        def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]: ...
+
 
 # What one result may cost of a small model's context.
 RESULT_BYTES = 16 * 1024
 # Of each text in an error: it may repeat what it was called with.
 ERROR_CHARS = 2000
-
-_TYPES = {
-    "string": str,
-    "integer": int,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
+TIMEOUT_S = 60
+_TOLD = ("name", "description", "input_schema")
+# Of the calls that no permit lets through unasked, why the owner is asked.
+_DANGER = "what this does cannot be taken back"
+_SET = "you asked to be asked for this tool"
+_TAINTED = "text from devices or networks is in the conversation, and this has an effect or reaches others"
 
 
 class Registry:
-    """The tools of one daemon."""
+    """All tools of one daemon. `now_s()` is monotonic."""
 
-    def __init__(self) -> None:
-        self._tools: dict[str, ModuleType] = {}
-        for module in (status, read_config, configure, service, undo):
-            self._tools[module.SPEC["name"]] = module
+    def __init__(
+        self, loads: list[Callable[[], Sequence[Source]]], permits: Permits, now_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._loads = list(loads)
+        self._permits = permits
+        self._now_s = now_s
+        self._watched = Watched()
+        self._prepared = prepared.Prepared()
+
+    def add(self, load: Callable[[], Sequence[Source]]) -> None:
+        """Let sources join; see the head of this module."""
+        self._loads.append(load)
+
+    # What there is
 
     def specs(self) -> list[dict[str, Any]]:
-        """Return what providers are told: name, description and input_schema of each tool."""
-        keys = ("name", "description", "input_schema")
-        return [{key: module.SPEC[key] for key in keys} for module in self._tools.values()]
+        """Return what providers are told of every tool that is on: name, description and input_schema."""
+        return [{key: spec[key] for key in _TOLD} for spec in self._on()]
+
+    def offered(
+        self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
+    ) -> list[dict[str, Any]]:
+        """Return what a model is told of for a turn; see offer.py."""
+        found = offer.chosen(self._on(), texts, used, mode, offer.is_large(context_tokens, is_local))
+        return [{key: spec[key] for key in _TOLD} for spec in found]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return every tool, also those that are off or cannot be used.
+
+        Shape: [{"name", "description", "class", "source", "enabled", "approval", "tokens": about, "note"?}].
+        """
+        return [_shown(spec, permit) for _, spec, permit in self._all()]
+
+    def set(self, name: str, enabled: bool | None, approval: str) -> dict[str, Any]:
+        """Set what the owner wants of a tool; return it as listed.
+
+        Raises: UsageError for a tool that there is not, or what no owner can set.
+        """
+        self._permits.write(self._named(name)[1], enabled, approval)
+        _, spec, permit = self._named(name)
+        return _shown(spec, permit)
+
+    def _all(self) -> list[Found]:
+        sources = [source for load in self._loads for source in load()]
+        pairs = self._prepared.of(sources)
+        permits = self._permits.read([spec for _, spec in pairs])
+        return [(source, spec, permit) for (source, spec), permit in zip(pairs, permits, strict=True)]
+
+    def _on(self) -> list[Spec]:
+        return [
+            spec for _, spec, permit in self._all()
+            if permit["enabled"] and permit["approval"] != "deny" and not spec["fault"]
+        ]  # fmt: skip
+
+    def _named(self, name: str) -> Found:
+        for found in self._all():
+            if found[1]["name"] == name:
+                return found
+        raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
+
+    # A call
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator) -> tuple[str, bool, list[str]]:
         """Run a tool; return its result as text, whether it is an error, and whose words it holds."""
+        whose: list[str] = []
         try:
-            module = self._tools.get(name)
-            if module is None:
-                raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(self._tools))
-            if "invalid" in arguments and "invalid" not in module.SPEC["input_schema"].get("properties", {}):
+            source, spec, permit = self._allowed(name)
+            if "invalid" in arguments and "invalid" not in spec["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
-            check_arguments(arguments, module.SPEC["input_schema"], name)
+            argument.check(arguments, spec["input_schema"], name)
             _refuse_placeholders(name, arguments)
-            target = operator.facts if module.SPEC["kind"] == "read" else operator
-            result = operator.masked(clean.value(module.run(arguments, target)))
-            return _text(result), False, list(result.get("untrusted", []))
+            refusal = self._ask(spec, permit, arguments, operator)
+            if refusal is None:
+                whose += [spec["untrusted"]] if spec.get("untrusted") else []
+                result = self._run(source, spec, arguments, operator)
+            else:
+                result = refusal
+            return self._told(result, spec, whose, operator)
         except OasisError as error:
-            from oasis.change import typed  # an idle daemon does without
+            return _failure(error, whose, operator)
 
-            # Masked whole, then cut: half a secret would pass.
-            told = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _cut)
-            if len(jsonl.dumps(told)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
-                told = {"error": {key: told["error"][key] for key in ("code", "message", "hint")}}
-            if error.untrusted:
-                told = {**told, "untrusted": list(error.untrusted)}
-            return jsonl.dumps(told), True, list(error.untrusted)
+    def _allowed(self, name: str) -> Found:
+        found = {spec["name"]: (source, spec, permit) for source, spec, permit in reversed(self._all())}
+        if name not in found:
+            names = [known for known, (_, _, permit) in found.items() if permit["enabled"]]
+            raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(reversed(names)))
+        source, spec, permit = found[name]
+        if spec["fault"]:
+            raise ToolError("the tool %s cannot be used: %s" % (name, spec["fault"]))
+        if not permit["enabled"]:
+            raise PolicyError(
+                "the tool %s is off" % name, "only the owner switches it on: oasis tools enable %s" % name
+            )
+        if permit["approval"] == "deny":
+            raise PolicyError("the owner does not allow the tool %s" % name, "do without it")
+        return source, spec, permit
+
+    def _ask(
+        self, spec: Spec, permit: dict[str, Any], arguments: dict[str, Any], operator: Operator
+    ) -> dict[str, Any] | None:
+        """Wait for the owner where a call needs him; return what is told when he does not let it through."""
+        is_asked = permit["approval"] == "ask"
+        if spec.get("plans"):
+            operator.asking(is_asked)
+            return None
+        reasons = [_DANGER] if spec["class"] == "danger" else [_SET] if is_asked else []
+        if operator.taint and spec["class"] in ("change", "net"):
+            reasons.append(_TAINTED)
+        return operator.permit(spec, arguments, reasons) if reasons else None
+
+    def _run(self, source: Source, spec: Spec, arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+        name, seconds = spec["name"], spec.get("timeout_s", TIMEOUT_S)
+        watch = Watch(lambda text: operator.progress(name, text), operator.is_cancelled, self._now_s, seconds)
+        if not seconds:
+            return source.call(name, arguments, operator, watch)
+        found = self._watched.run(name, lambda: source.call(name, arguments, operator, watch), watch)
+        if not isinstance(found, dict):
+            raise ToolError("the tool %s answered with something that is no object" % name)
+        return found
+
+    def _told(
+        self, result: dict[str, Any], spec: Spec, whose: list[str], operator: Operator
+    ) -> tuple[str, bool, list[str]]:
+        result = dict(result)
+        is_error = result.pop("is_error", False) is True
+        for_owner = result.pop("user_only", None)
+        if isinstance(for_owner, str) and for_owner:
+            operator.tell(clean.text(for_owner))
+        labels = [*whose, *[str(label) for label in result.get("untrusted") or [] if label not in whose]]
+        if labels:
+            result["untrusted"] = labels
+        text = jsonl.dumps(operator.masked(clean.value(result)))
+        if len(text.encode("utf-8")) > RESULT_BYTES:
+            if not whose:
+                raise ToolError(
+                    "the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section"
+                )
+            text = _cut(text, labels)
+        return text, is_error, labels
+
+
+def _cut(text: str, labels: list[str]) -> str:
+    """Return the beginning of a result of somebody else's, and what is missing of it."""
+    piece = text
+    while True:
+        told = jsonl.dumps({"text": piece, "cut": "the first of %d characters" % len(text), "untrusted": labels})
+        over = len(told.encode("utf-8")) - RESULT_BYTES
+        if over <= 0:
+            return told
+        piece = piece[: len(piece) - max(over // 4, 1)]
+
+
+def _failure(error: OasisError, whose: list[str], operator: Operator) -> tuple[str, bool, list[str]]:
+    from oasis.change import typed  # an idle daemon does without
+
+    # Masked whole, then cut: half a secret would pass.
+    told = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _short)
+    if len(jsonl.dumps(told)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
+        told = {"error": {key: told["error"][key] for key in ("code", "message", "hint")}}
+    labels = [*whose, *[label for label in error.untrusted if label not in whose]]
+    if labels:
+        told = {**told, "untrusted": labels}
+    return jsonl.dumps(told), True, labels
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…"
 
 
 def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
@@ -83,45 +255,8 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
             placeholders.refuse(item, "%s.%s" % (name, key))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…"
-
-
-def _text(result: dict[str, Any]) -> str:
-    text = jsonl.dumps(result)
-    if len(text.encode("utf-8")) > RESULT_BYTES:
-        raise ToolError("the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section")
-    return text
-
-
-def check_arguments(value: Any, schema: dict[str, Any], path: str) -> None:
-    """Raise ToolError, naming the argument, unless `value` fits the JSON Schema.
-
-    Understood: type, enum, required, properties, items, maxItems; an argument the schema does not name is an error.
-    """
-    kind = str(schema.get("type", ""))
-    fits = isinstance(value, _TYPES[kind]) if kind else True
-    if kind == "integer" and isinstance(value, bool):
-        fits = False
-    if not fits:
-        raise ToolError("%s must be %s %s" % (path, "an" if kind[0] in "aeio" else "a", kind))
-    if "enum" in schema and value not in schema["enum"]:
-        raise ToolError("%s is %r; allowed are %s" % (path, value, ", ".join(schema["enum"])))
-    if kind == "object":
-        _check_object(value, schema, path)
-    if kind == "array":
-        if len(value) > schema.get("maxItems", len(value)):
-            raise ToolError("%s has %d items, %d are allowed" % (path, len(value), schema["maxItems"]))
-        for index, item in enumerate(value):
-            check_arguments(item, schema.get("items", {}), "%s[%d]" % (path, index))
-
-
-def _check_object(value: dict[str, Any], schema: dict[str, Any], path: str) -> None:
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            raise ToolError("%s needs the argument %s" % (path, name))
-    for name, item in value.items():
-        if name not in properties:
-            raise ToolError("%s has no argument %s" % (path, name), "it has: " + ", ".join(properties))
-        check_arguments(item, properties[name], path + "." + name)
+def _shown(spec: Spec, permit: dict[str, Any]) -> dict[str, Any]:
+    entry = {key: spec[key] for key in ("name", "description", "class", "source")}
+    entry.update(enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=spec["tokens"])
+    note = "; ".join(filter(None, (spec["fault"], permit["note"], spec.get("note", ""))))
+    return {**entry, "note": note} if note else entry

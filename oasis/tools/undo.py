@@ -8,15 +8,6 @@ if TYPE_CHECKING:
 
     from oasis.tools.operator import Operator
 
-SPEC: dict[str, Any] = {
-    "name": "undo",
-    "description": (
-        "Undo a change that was made here: the last one, or the one with the given id. The owner sees it as a plan."
-    ),
-    "kind": "change",
-    "input_schema": {"type": "object", "properties": {"change": {"type": "string", "description": "id of a change"}}},
-}
-
 
 def run(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
     """Propose the undo as a plan and carry it out as policy and owner decide."""

@@ -1,0 +1,55 @@
+"""The plan for a call of a tool that changes no configuration: shown, approved and bound like any other.
+
+It has no images, so applying it is not the transaction's: who asked for it makes the call once it is approved. What is
+bound is the tool, where it is from, and its arguments to the letter.
+"""
+
+from __future__ import annotations
+
+from oasis.change.visible import short
+from oasis.core import jsonl
+from oasis.errors import ApplyError, PolicyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Plan
+
+# Nobody reads more before he says yes.
+ARGUMENT_CHARS = 16 * 1024
+
+
+def plan(
+    planner: Planner, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str], run: str, chat: str
+) -> Plan:
+    """Return the plan of one call, which always waits for the owner; `tool` is {"name", "source", "class"}.
+
+    Raises: PolicyError for arguments that are too long to be read.
+    """
+    length = len(jsonl.dumps(arguments))
+    if length > ARGUMENT_CHARS:
+        raise PolicyError(
+            "%s asks the owner, and its arguments are %d characters long" % (tool["name"], length),
+            "at most %d can be shown: do it in parts" % ARGUMENT_CHARS,
+        )
+    made = planner.empty(run, chat, "call the tool %s" % tool["name"])
+    made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
+    made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"])]
+    made["words"] += ["%s: %s" % (short(name), _shown(value)) for name, value in arguments.items()]
+    made["risk"], made["reasons"], made["is_asked"] = "risky", list(reasons), True
+    return planner.bind(made)
+
+
+def check_idle(pending: dict[str, Any] | None) -> None:
+    """Raise ApplyError while a change waits to be kept: what cannot be taken back might take its way back."""
+    if pending is not None:
+        raise ApplyError(
+            "change %s waits to be kept or put back; nothing was done" % pending["id"],
+            "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
+        )
+
+
+def _shown(value: Any) -> str:
+    return short(value if isinstance(value, str) else jsonl.dumps(value))
