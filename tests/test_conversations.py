@@ -47,8 +47,11 @@ class Talk:
 
     def upload(self, name, data):
         piece = base64.b64encode(data).decode()
-        half = len(piece) // 8 * 4
+        half = max(min(len(piece) // 8 * 4, 48 * 1024), 4)
         first = self.daemon.call("upload.part", name=name, data=piece[:half])
+        while len(piece) > 2 * half:
+            piece = piece[half:]
+            self.daemon.call("upload.part", upload=first["upload"], data=piece[:half])
         return self.daemon.call("upload.part", upload=first["upload"], data=piece[half:], is_last=True)
 
     def close(self):
@@ -363,6 +366,21 @@ def test_markdown_is_for_people_and_no_export_has_a_secret(talk):
         assert "planted-secret" not in text and "what is" in text
     assert export(here, chat, "markdown").startswith("# ")
     assert "one of" in here.daemon.call("chat.export", id=chat, form="pdf")["error"]["hint"]
+
+
+@pytest.mark.parametrize("form", ["markdown", "oasis", "upstream"])
+def test_a_secret_that_lies_across_two_parts_of_an_export_is_masked(talk, form):
+    here = talk()
+    word = "planted-" + "x" * 50 + "-secret"
+    told = [{"role": "user", "content": (word + " ") * 2000}, {"role": "assistant", "content": "Yes."}]
+    chat = bring(here, json.dumps({"messages": told}))["chats"][0]["id"]
+    parts = [here.daemon.call("chat.export", id=chat, form=form, part=number)["data"] for number in range(2)]
+    assert not parts[0].endswith((word, word + " ")), "the word itself is cut"
+    assert parts[0].count(word) > 1000
+    with open(here.root + "/etc/config/wireless", "a") as handle:
+        handle.write(f"\nconfig wifi-iface 'x'\n\toption key '{word}'\n\toption encryption 'psk2'\n")
+    text = export(here, chat, form)
+    assert "xxxxx" not in text and "Yes." in text
 
 
 @pytest.mark.parametrize(

@@ -593,6 +593,17 @@ def test_models_are_read_with_what_is_known_of_them():
     ]
 
 
+def test_a_bare_list_of_models_is_read_where_services_send_one():
+    body = b'[{"id":"a","context_length":10},{"no":"id"},7]'
+    assert openai_chat.models_read(200, JSON, body, options("compatible")) == [{"id": "a", "context_tokens": 10}]
+
+
+def test_a_bare_list_is_no_answer_of_services_that_never_send_one():
+    with pytest.raises(openai_chat.wire.ProviderError) as caught:
+        openai_chat.wire.models_of(200, JSON, b'[{"id":"a"}]', options("openai"), "data", "id")
+    assert caught.value.code == "bad_answer"
+
+
 @pytest.mark.parametrize(
     ("status", "body", "code"),
     [
