@@ -29,6 +29,7 @@ ROWS = (
     ("asking", "context"),
     ("runs", "agent"),
     ("tools",),
+    ("doctor",),
     ("change", "memory", "offline", "chats"),
     ("services",),
     ("settings",),

@@ -1,0 +1,207 @@
+"""Checks of zones, masquerading, port forwards and what is open to the internet."""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.core import clean
+from oasis.doctor import scene as sight
+from oasis.doctor.scene import PRIVATE, SHARED, SkippedError, address_of, ip4, networks, path_of, seen, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.doctor.shapes import Found, Scene, Section
+
+# What manages the router, by port: to be open to everybody is how routers are taken over.
+_MANAGEMENT = {22: "SSH", 23: "Telnet", 80: "the web page", 443: "the web page", 161: "SNMP", 8080: "the web page"}
+# What answers everybody and is misused against others when it does.
+_MISUSED = {53: "DNS", 123: "NTP", 1900: "UPnP", 5351: "port mapping"}
+_TRAFFIC = ("tcp", "udp", "tcpudp", "all", "any", "*")
+
+
+def _outside_zones(scene: Scene) -> list[Section]:
+    names = scene.outside_names()
+    return [zone for zone in scene.zones() if any(name in names for name in words(zone.get("network")))]
+
+
+def _inside_zones(scene: Scene) -> list[Section]:
+    outside = _outside_zones(scene)
+    return [zone for zone in scene.zones() if zone not in outside and words(zone.get("network"))]
+
+
+def _needs_firewall(scene: Scene) -> None:
+    if not scene.zones():
+        raise SkippedError("there is no firewall configuration")
+
+
+def masquerade(scene: Scene) -> Found:
+    """Private addresses go out as they are, so nothing comes back."""
+    _needs_firewall(scene)
+    for entry in scene.outside():
+        zone = scene.zone_of(entry["interface"])
+        text = address_of(entry)
+        if zone is None or not entry.get("up") or not text or sight.is_on(zone, "masq", False):
+            continue
+        inside = [net for one in scene.inside() for net in networks(one)]
+        if any(net.first in private for net in inside for private in (*PRIVATE, SHARED)):
+            values = {"zone": zone.get("name"), "interface": entry["interface"]}
+            path = path_of("firewall", zone)
+            commands = ["uci set %s.masq='1'" % path, "uci set %s.mtu_fix='1'" % path]
+            yield seen("no-masquerade", str(zone.get("name")), values, ["%s: masq is off" % path], commands)
+
+
+def forwarding(scene: Scene) -> Found:
+    """The home network may not go out."""
+    _needs_firewall(scene)
+    outside = [str(zone.get("name")) for zone in _outside_zones(scene)]
+    allowed = {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "forwarding")
+               if sight.is_on(one, "enabled", True)}  # fmt: skip
+    for zone in _inside_zones(scene) if outside else []:
+        name = str(zone.get("name"))
+        if "lan" not in words(zone.get("network")) or any((name, other) in allowed for other in outside):
+            continue
+        evidence = ["no forwarding from %s to %s" % (name, " or ".join(outside))]
+        commands = ["uci add firewall forwarding", "uci set firewall.@forwarding[-1].src='%s'" % name,
+                    "uci set firewall.@forwarding[-1].dest='%s'" % outside[0]]  # fmt: skip
+        yield seen("no-forwarding", name, {"zone": name, "outside": outside[0]}, evidence, commands)
+
+
+def zones(scene: Scene) -> Found:
+    """Interfaces in no zone, or in two; zones that name an interface which is not there."""
+    _needs_firewall(scene)
+    interfaces = {name for name, one in scene.config("network").items() if one.get(".type") == "interface"}
+    held: dict[str, list[str]] = {}
+    for zone in scene.zones():
+        for name in words(zone.get("network")):
+            held.setdefault(name, []).append(str(zone.get("name")))
+    for name in sorted(interfaces - {"loopback"}):
+        section = scene.config("network")[name]
+        by_device = any(section.get("device") in words(zone.get("device")) for zone in scene.zones())
+        if name not in held and not by_device and section.get("proto", "none") != "none":
+            yield seen("no-zone", name, {"interface": name}, ["no zone has network %s" % name])
+    for name, names in sorted(held.items()):
+        if len(names) > 1:
+            yield seen("two-zones", name, {"interface": name, "zones": ", ".join(names)},
+                       ["%s is in %s" % (name, ", ".join(names))])  # fmt: skip
+        elif name not in interfaces and not name.startswith("wan6"):
+            yield seen("zone-of-nothing", name, {"interface": name, "zone": names[0]},
+                       ["network has no interface %s" % name])  # fmt: skip
+
+
+def forwards(scene: Scene) -> Found:
+    """Port forwards that the firewall leaves out, or that lead nowhere."""
+    names = {str(zone.get("name")) for zone in scene.zones()}
+    first: dict[tuple[str, str, str], str] = {}
+    for redirect in scene.sections("firewall", "redirect"):
+        if not sight.is_on(redirect, "enabled", True) or str(redirect.get("target", "DNAT")).upper() != "DNAT":
+            continue
+        path = path_of("firewall", redirect)
+        values: dict[str, object] = {"name": clean.name(redirect.get("name")) or path}
+        yield from _dropped(redirect, path, names, values)
+        yield from _nowhere(scene, redirect, path, values)
+        for protocol in _protocols(redirect):
+            key = (str(redirect.get("src")), protocol, str(redirect.get("src_dport", "")))
+            if key in first and key[2]:
+                told = {**values, "other": first[key], "port": key[2]}
+                yield seen("forward-twice", path, told, ["%s and %s: %s port %s" % (first[key], path, *key[1:])])
+            first.setdefault(key, path)
+
+
+def _protocols(section: Section) -> list[str]:
+    given = [one for word in words(section.get("proto")) for one in word.lower().split(",")] or ["tcpudp"]
+    return ["tcp", "udp"] if set(given) & {"tcpudp", "all", "any", "*"} else given
+
+
+def _dropped(redirect: Section, path: str, names: set[str], values: dict[str, object]) -> Found:
+    """What fw4 skips with a warning nobody reads."""
+    source, target = str(redirect.get("src") or ""), str(redirect.get("dest") or "")
+    if not source:
+        yield seen("forward-no-source", path, values, ["%s: no src" % path], ["uci set %s.src='wan'" % path])
+    elif source not in names:
+        yield seen("forward-unknown-zone", path, {**values, "zone": source}, ["%s.src: %s" % (path, source)])
+    if target and target not in names:
+        yield seen("forward-unknown-zone", path + "-dest", {**values, "zone": target}, ["%s.dest: %s" % (path, target)])
+    address, family = str(redirect.get("dest_ip") or ""), str(redirect.get("family") or "any").lower()
+    found = addresses.number(address.partition("/")[0]) if address else None
+    if found and family in ("ipv4", "ipv6") and family != "ipv%d" % found[0]:
+        told = {**values, "family": family, "address": address}
+        evidence = ["%s: family %s, dest_ip %s" % (path, family, address)]
+        yield seen("forward-family", path, told, evidence, ["uci delete %s.family" % path])
+
+
+def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, object]) -> Found:
+    address = str(redirect.get("dest_ip") or "")
+    number = ip4(address)
+    nets = [net for entry in scene.inside() for net in networks(entry)]
+    if number is None or not nets:
+        return
+    told = {**values, "address": address}
+    own = [address_of(entry) for entry in scene.inside()]
+    if not any(number in net for net in nets):
+        networks_of = ", ".join(str(net) for net in nets)
+        yield seen("forward-outside", path, told, ["%s.dest_ip: %s" % (path, address), "networks: " + networks_of])
+    elif address not in own and not _is_reserved(scene, address):
+        held = next((lease for lease in scene.leases() if lease["ip"] == address), None)
+        if held and int(held["expires_unix_s"]):
+            evidence = ["%s has %s by a lease that ends" % (held["mac"], address)]
+            commands = ["uci add dhcp host", "uci set dhcp.@host[-1].mac='%s'" % held["mac"],
+                        "uci set dhcp.@host[-1].ip='%s'" % address]  # fmt: skip
+            yield seen("forward-not-fixed", path, told, evidence, commands)
+
+
+def _is_reserved(scene: Scene, address: str) -> bool:
+    return any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host"))
+
+
+def open_zone(scene: Scene) -> Found:
+    """Everything of the router is open to the internet."""
+    for zone in _outside_zones(scene):
+        default = (scene.sections("firewall", "defaults") or [{}])[0].get("input", "DROP")
+        if str(zone.get("input") or default).upper() == "ACCEPT":
+            path = path_of("firewall", zone)
+            evidence = ["%s.input: %s" % (path, zone.get("input") or default)]
+            yield seen("open-to-all", str(zone.get("name")), {"zone": zone.get("name")}, evidence,
+                       ["uci set %s.input='REJECT'" % path])  # fmt: skip
+
+
+def open_ports(scene: Scene) -> Found:
+    """Rules that open services of the router itself to the internet."""
+    outside = [str(zone.get("name")) for zone in _outside_zones(scene)]
+    for rule in scene.sections("firewall", "rule"):
+        is_open = str(rule.get("target", "")).upper() == "ACCEPT" and sight.is_on(rule, "enabled", True)
+        if not is_open or rule.get("src") not in (*outside, "*") or rule.get("dest") or _is_narrowed(rule):
+            continue
+        path, ports = path_of("firewall", rule), _open(rule)
+        if not ports:
+            continue
+        name = clean.name(rule.get("name")) or path
+        evidence = ["%s: %s from %s, port %s" % (path, "/".join(_protocols(rule)), rule["src"], _port_text(rule))]
+        key = "open-management" if any(port in _MANAGEMENT for port in ports) else "open-service"
+        services = sorted({_MANAGEMENT.get(port) or _MISUSED[port] for port in ports})
+        values = {"name": name, "services": ", ".join(services)}
+        yield seen(key, path, values, evidence, ["uci set %s.enabled='0'" % path])
+
+
+def _is_narrowed(rule: Section) -> bool:
+    """Tell whether a rule is for chosen senders only."""
+    return any(rule.get(option) for option in ("src_ip", "src_mac", "ipset"))
+
+
+def _port_text(rule: Section) -> str:
+    return " ".join(words(rule.get("dest_port"))) or "any"
+
+
+def _open(rule: Section) -> list[int]:
+    """Return the ports of the router's own services that a rule opens."""
+    protocols = _protocols(rule)
+    if not set(protocols) & set(_TRAFFIC):
+        return []
+    known = [*_MANAGEMENT, *_MISUSED]
+    ranges = words(rule.get("dest_port"))
+    if not ranges:
+        return known
+    return [port for port in known if any(_holds(one, port) for one in ranges)]
+
+
+def _holds(ports: str, port: int) -> bool:
+    first, _, last = ports.replace(":", "-").partition("-")
+    return first.isdigit() and int(first) <= port <= (int(last) if last.isdigit() else int(first))

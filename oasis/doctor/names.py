@@ -1,0 +1,171 @@
+"""Checks of name resolution and address assignment: dnsmasq, its servers, its leases."""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.core import clean
+from oasis.doctor import scene as sight
+from oasis.doctor.scene import Net, SkippedError, ip4, networks, seen, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.doctor.shapes import Entry, Found, Scene, Section
+
+# OpenWrt's own name: asked for by every router that looks for updates, so nothing new is told to anybody.
+ASKED = "downloads.openwrt.org"
+_LOOKUP_S = 2
+_REBIND_LOG = "possible DNS-rebind attack detected"
+_BUSY_LOG = "Maximum number of concurrent DNS queries reached"
+_LINES = 3
+
+
+def servers(scene: Scene) -> Found:
+    """Nobody to ask for names."""
+    if not scene.is_router() or not any(entry.get("up") for entry in scene.outside()):
+        raise SkippedError("the router is not connected to the internet")
+    known = _upstream(scene)
+    if not known:
+        yield seen("no-dns-servers", "", {}, ["no server in resolv.conf.auto, and none in dhcp"])
+
+
+def _upstream(scene: Scene) -> list[str]:
+    found = []
+    for section in scene.sections("dhcp", "dnsmasq"):
+        found += [one for one in words(section.get("server")) if not one.startswith("/")]
+        path = str(section.get("resolvfile") or "/tmp/resolv.conf.d/resolv.conf.auto")  # noqa: S108 - dnsmasq's own
+        if not sight.is_on(section, "noresolv", False):
+            lines = [line.split() for line in scene.text(path).split("\n")]
+            found += [line[1] for line in lines if len(line) > 1 and line[0] == "nameserver"]
+    for entry in scene.outside():
+        found += [str(one) for one in entry.get("dns-server", [])]
+    return list(dict.fromkeys(found))
+
+
+def answers(scene: Scene) -> Found:
+    """A name is not found: by the router's own resolver, or by none of the servers either."""
+    if not scene.is_router():
+        raise SkippedError("no interface leads out")
+    own = scene.probe.lookup(ASKED, "127.0.0.1", _LOOKUP_S)
+    if own is None:
+        raise SkippedError("there is no nslookup on this host")
+    if own:
+        return
+    plain = [one for one in _upstream(scene) if ip4(one) is not None]
+    others = [(one, scene.probe.lookup(ASKED, one, _LOOKUP_S)) for one in plain[:2]]
+    evidence = ["nslookup %s 127.0.0.1: no answer" % ASKED]
+    evidence += ["nslookup %s %s: %s" % (ASKED, one, "answers" if said else "no answer") for one, said in others]
+    if any(said for _, said in others):
+        yield seen("dns-own-silent", "", {}, evidence)
+    elif others:
+        yield seen("dns-silent", "", {"servers": ", ".join(one for one, _ in others)}, evidence)
+
+
+def rebind(scene: Scene) -> Found:
+    """dnsmasq threw away answers with private addresses."""
+    lines = [line for line in scene.log() if _REBIND_LOG in line]
+    names = sorted({clean.name(line.rpartition(" ")[2]) for line in lines} - {""})
+    if names:
+        yield seen("dns-rebind", "", {"names": ", ".join(names[:_LINES])}, lines[-_LINES:])
+
+
+def busy(scene: Scene) -> Found:
+    """dnsmasq has more open questions than it takes."""
+    lines = [line for line in scene.log() if _BUSY_LOG in line]
+    if lines:
+        yield seen("dns-busy", "", {"times": len(lines)}, lines[-_LINES:])
+
+
+def pool(scene: Scene) -> Found:
+    """The addresses to be given out do not fit into the network, or are used up."""
+    for entry in scene.inside():
+        section = _pool_of(scene, str(entry["interface"]))
+        nets = networks(entry)
+        if section is None or not nets or sight.is_on(section, "ignore", False):
+            continue
+        start, limit = _number(section, "start", 100), _number(section, "limit", 150)
+        path = sight.path_of("dhcp", section)
+        size = (1 << (32 - nets[0].bits)) - 2
+        values = {"interface": entry["interface"], "start": start, "limit": limit, "network": str(nets[0])}
+        if start < 1 or start > size:
+            yield seen("pool-outside", path, values, ["%s: start %d, network %s" % (path, start, nets[0])])
+            continue
+        taken = _taken(scene, nets[0], start, min(limit, size - start + 1))
+        if taken >= min(limit, size - start + 1):
+            room = min(size - start + 1, 2 * limit)
+            commands = ["uci set %s.limit='%d'" % (path, room)] if room > limit else []
+            yield seen("pool-empty", path, values, ["%d leases, limit %d" % (taken, limit)], commands)
+
+
+def _pool_of(scene: Scene, interface: str) -> Section | None:
+    return next((one for one in scene.sections("dhcp", "dhcp") if one.get("interface") == interface), None)
+
+
+def _number(section: Section, option: str, default: int) -> int:
+    text = str(section.get(option, default))
+    return int(text) if text.isdigit() else default
+
+
+def _taken(scene: Scene, net: Net, start: int, limit: int) -> int:
+    first = net.first + start
+    fixed = {str(one.get("ip")) for one in scene.sections("dhcp", "host")}
+    held = [ip4(lease["ip"]) for lease in scene.leases() if lease["ip"] not in fixed]
+    return sum(1 for one in held if one is not None and first <= one < first + limit)
+
+
+def no_server(scene: Scene) -> Found:
+    """The home network gets no addresses from this router."""
+    for entry in scene.inside() if scene.is_router() else []:
+        name = str(entry["interface"])
+        section = _pool_of(scene, name)
+        if scene.zone_of(name) is None or not entry.get("up") or name != "lan":
+            continue
+        if section is None or sight.is_on(section, "ignore", False):
+            commands = ["uci delete %s.ignore" % sight.path_of("dhcp", section)] if section else []
+            what = "%s: ignore is set" % sight.path_of("dhcp", section) if section else "dhcp: nothing about %s" % name
+            yield seen("no-dhcp-server", name, {"interface": name}, [what], commands)
+
+
+def reservations(scene: Scene) -> Found:
+    """Fixed leases that collide with each other, with the router, or with the network."""
+    nets = [net for entry in scene.inside() for net in networks(entry)]
+    own = {sight.address_of(entry) for entry in scene.inside()} - {""}
+    first: dict[str, Section] = {}
+    for host in scene.sections("dhcp", "host"):
+        address, path = str(host.get("ip") or ""), sight.path_of("dhcp", host)
+        if not addresses.is_ip4(address):
+            continue
+        values = {"address": address, "name": clean.name(host.get("name")) or path}
+        if address in own:
+            yield seen("lease-of-router", path, values, ["%s.ip: %s" % (path, address)], ["uci delete %s.ip" % path])
+        elif address in first:
+            other = sight.path_of("dhcp", first[address])
+            yield seen("lease-twice", path, values, ["%s.ip and %s.ip: %s" % (other, path, address)])
+        elif nets and not any(ip4(address) in net for net in nets):
+            yield seen("lease-outside", path, values, ["%s.ip: %s" % (path, address), "networks: %s" % _all(nets)])
+        first.setdefault(address, host)
+
+
+def _all(nets: list[Net]) -> str:
+    return ", ".join(str(net) for net in nets)
+
+
+def same_address(scene: Scene) -> Found:
+    """Two machines were seen with one address."""
+    seen_with: dict[str, set[str]] = {}
+    for entry in _neighbours(scene):
+        seen_with.setdefault(str(entry["ip"]), set()).add(str(entry["mac"]))
+    fixed = {str(one.get("ip")): words(one.get("mac")) for one in scene.sections("dhcp", "host") if one.get("ip")}
+    for address, macs in sorted(seen_with.items()):
+        wanted = {mac.lower() for mac in fixed.get(address, [])}
+        if wanted and not macs & wanted:
+            evidence = ["%s is %s" % (address, ", ".join(sorted(macs))), "reserved for " + ", ".join(sorted(wanted))]
+            yield seen("address-taken", address, {"address": address}, evidence)
+
+
+def _neighbours(scene: Scene) -> list[Entry]:
+    found = []
+    for line in scene.text("/proc/net/arp").split("\n")[1:]:
+        fields = line.split()
+        if len(fields) >= 6 and fields[2] != "0x0":
+            found.append({"ip": fields[0], "mac": fields[3].lower()})
+    return found

@@ -1,0 +1,170 @@
+"""Checks of addresses and the way out: has the router an address, a route, and does the first hop answer?"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+from oasis.doctor import scene as sight
+from oasis.doctor.scene import PRIVATE, SHARED, Net, SkippedError, address_of, default_routes, ip4, networks, seen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.doctor.shapes import Entry, Found, Scene
+
+_PING_S = 2
+# PPPoE takes 8 bytes of 1500 (RFC 2516).
+_PPPOE_MTU = 1492
+_LEAST_MTU = 1280  # what IPv6 needs (RFC 8200)
+
+
+def address(scene: Scene) -> Found:
+    """The interface to the internet is up and has no address of use."""
+    for entry in scene.outside():
+        if not entry.get("up"):
+            continue
+        name, text = str(entry["interface"]), address_of(entry)
+        found = ip4(text)
+        if found is None and not entry.get("ipv6-address"):
+            yield seen("wan-no-address", name, {"interface": name}, ["%s: no address" % name])
+        elif found is not None and found in sight.LINK_LOCAL:
+            yield seen("wan-link-local", name, {"interface": name, "address": text}, ["%s: %s" % (name, text)])
+
+
+def double_nat(scene: Scene) -> Found:
+    """The address on the outside is a private one and masquerading is on: there is another router in front."""
+    for entry in scene.outside():
+        text = address_of(entry)
+        found = ip4(text)
+        zone = scene.zone_of(entry["interface"])
+        if found is None or zone is None or not sight.is_on(zone, "masq", False):
+            continue
+        values = {"interface": entry["interface"], "address": text}
+        if found in SHARED:
+            yield seen("carrier-nat", str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
+        elif any(found in net for net in PRIVATE):
+            yield seen("double-nat", str(entry["interface"]), values, ["%(interface)s: %(address)s" % values])
+
+
+def same_network(scene: Scene) -> Found:
+    """Two interfaces have overlapping networks, so the router cannot tell where an address is."""
+    known = [
+        (str(entry["interface"]), str(entry.get("l3_device") or entry.get("device")), net)
+        for entry in scene.interfaces()
+        for net in networks(entry)
+        if net.bits < 32
+    ]
+    inside = [str(entry["interface"]) for entry in scene.inside()]
+    for number, (name, device, net) in enumerate(known):
+        for other, other_device, other_net in known[number + 1 :]:
+            if device != other_device and net.overlaps(other_net):
+                evidence = ["%s: %s" % (name, net), "%s: %s" % (other, other_net)]
+                movable = next((one for one in (name, other) if one in inside), "")
+                commands = _moved(scene, movable, [one for _, _, one in known]) if movable else []
+                values = {"one": name, "other": other, "network": str(net)}
+                yield seen("same-network", "%s-%s" % (name, other), values, evidence, commands)
+
+
+def _moved(scene: Scene, interface: str, taken: list[Net]) -> list[str]:
+    """Return commands that give an interface a network which nobody has, with the same last number."""
+    section = scene.config("network").get(interface, {})
+    own = ip4(section.get("ipaddr"))
+    if own is None:
+        return []
+    for third in (*range(50, 255), *range(1, 50)):
+        net = Net(0xC0A80000 + (third << 8), 24)
+        if not any(net.overlaps(other) for other in taken):
+            return ["uci set network.%s.ipaddr='%s'" % (interface, addresses.text_of(4, net.first + (own & 0xFF or 1)))]
+    return []
+
+
+def route(scene: Scene) -> Found:
+    """No way out, or two that are equally good."""
+    up = [entry for entry in scene.outside() if entry.get("up") and address_of(entry)]
+    if not up:
+        raise SkippedError("no interface to the internet is up")
+    ways = [(entry, one) for entry in up for one in default_routes(entry)]
+    if not ways:
+        names = ", ".join(str(entry["interface"]) for entry in up)
+        commands = [
+            "uci delete network.%s.defaultroute" % entry["interface"]
+            for entry in up
+            if str(scene.config("network").get(str(entry["interface"]), {}).get("defaultroute", "1")) == "0"
+        ]
+        yield seen("no-route", "", {"interfaces": names}, ["no default route on " + names], commands)
+    metrics: dict[int, list[Entry]] = {}
+    for entry, one in ways:
+        metrics.setdefault(int(one.get("metric", entry.get("metric", 0)) or 0), []).append(entry)
+    for metric, entries in metrics.items():
+        equal = [str(entry["interface"]) for entry in entries]
+        if len(set(equal)) > 1 and not scene.config("mwan3"):
+            values = {"interfaces": ", ".join(equal), "metric": metric}
+            yield seen("equal-routes", "", values, ["%s: metric %d" % (name, metric) for name in equal])
+
+
+def gateway(scene: Scene) -> Found:
+    """The first hop does not answer."""
+    asked = False
+    for entry in scene.outside():
+        for one in default_routes(entry) if entry.get("up") else []:
+            hop = str(one.get("nexthop", ""))
+            if ip4(hop) in (None, 0):
+                continue
+            answers = scene.probe.ping(hop, _PING_S)
+            asked = asked or answers is not None
+            if answers is False and _is_unheard(scene, hop):
+                evidence = ["ping %s: no answer" % hop, "%s is not in the neighbour table" % hop]
+                yield seen("gateway-silent", hop, {"gateway": hop, "interface": entry["interface"]}, evidence)
+    if not asked:
+        raise SkippedError("there is no gateway to ask, or no ping on this host")
+
+
+def _is_unheard(scene: Scene, hop: str) -> bool:
+    """Tell whether the neighbour table knows no hardware address of the hop: many gateways refuse pings."""
+    for line in scene.text("/proc/net/arp").split("\n")[1:]:
+        fields = line.split()
+        if len(fields) >= 4 and fields[0] == hop:
+            return fields[2] == "0x0" or fields[3] == "00:00:00:00:00:00"
+    return True
+
+
+def mtu(scene: Scene) -> Found:
+    """Packets of the usual size do not fit through the way out, and nobody tells the senders."""
+    for entry in scene.outside():
+        name = str(entry["interface"])
+        zone = scene.zone_of(name)
+        if not entry.get("up"):
+            continue
+        size = scene.device(entry.get("l3_device") or entry.get("device")).get("mtu")
+        size = size if isinstance(size, int) and size > 0 else 1500
+        values, evidence = {"interface": name, "mtu": size}, ["%s: mtu %d" % (name, size)]
+        if size < _LEAST_MTU:
+            yield seen("mtu-small", name, values, evidence)
+        elif entry.get("proto") == "pppoe" and size > _PPPOE_MTU and not _has_jumbo(scene, entry):
+            is_set = scene.config("network").get(name, {}).get("mtu")
+            yield seen("mtu-pppoe", name, values, evidence, ["uci delete network.%s.mtu" % name] if is_set else [])
+        if zone and _is_narrow(entry, size) and not sight.is_on(zone, "mtu_fix", False):
+            path = sight.path_of("firewall", zone)
+            told = {"zone": zone.get("name"), "interface": name}
+            clamp = ["uci set %s.mtu_fix='1'" % path]
+            yield seen("no-mtu-fix", name, told, ["%s: mtu_fix is off" % path, *evidence], clamp)
+
+
+def _is_narrow(entry: Entry, size: int) -> bool:
+    return str(entry.get("proto")).startswith(("ppp", "l2tp", "6in4")) or size < 1500
+
+
+def _has_jumbo(scene: Scene, entry: Entry) -> bool:
+    """Tell whether the port below PPPoE carries larger frames (RFC 4638)."""
+    below = scene.device(entry.get("device")).get("mtu")
+    return isinstance(below, int) and below > 1500
+
+
+def fragments(scene: Scene) -> Found:
+    """The router had to drop packets that were too large and might not be cut."""
+    lines = [line.split() for line in scene.text("/proc/net/snmp").split("\n") if line.startswith("Ip:")]
+    if len(lines) != 2 or "FragFails" not in lines[0]:
+        raise SkippedError("the kernel does not tell")
+    values = dict(zip(lines[0], lines[1], strict=False))
+    failed, sent = int(values.get("FragFails", "0")), int(values.get("ForwDatagrams", "0"))
+    # A few are how senders learn the size of the way; one in a hundred means that they do not learn it.
+    if failed > 1000 and failed * 100 > sent:
+        yield seen("too-large", "", {"failed": failed}, ["FragFails %d of %d forwarded" % (failed, sent)])

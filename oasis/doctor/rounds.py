@@ -1,0 +1,89 @@
+"""One round of the doctor: every check once, in the order of the layers, each finding in the words of findings.json.
+
+Shape of a round: {"findings": [FINDING, worst first], "checks": [{"id", "title", "state": "ok" | "found" | "skipped",
+"why"?}], "took_ms"}. FINDING: {"id", "severity": "error" | "warning" | "info", "title", "explanation",
+"evidence": [str], "advice"?: str, "fix"?: {"words": [str], "commands": [uci command]}, "foreign"?: True where it holds
+words of others (names, log lines)}. Nothing is changed by it, ever.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.core import clean, jsonl
+from oasis.doctor import care, firewall, link, names, reach, wireless
+from oasis.doctor.scene import Scene, SkippedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.doctor.shapes import Any, Callable, Check, Finding, Sight
+
+# From the cable up to what was left unfinished.
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("carrier", link.carrier), ("duplex", link.duplex), ("flapping", link.flapping), ("wan", link.down),
+    ("address", reach.address), ("same-network", reach.same_network), ("double-nat", reach.double_nat),
+    ("route", reach.route), ("gateway", reach.gateway), ("mtu", reach.mtu), ("fragments", reach.fragments),
+    ("dns-servers", names.servers), ("dns", names.answers), ("dns-rebind", names.rebind), ("dns-load", names.busy),
+    ("dhcp-pool", names.pool), ("dhcp-server", names.no_server), ("reservations", names.reservations),
+    ("addresses", names.same_address),
+    ("clock", care.clock), ("time-servers", care.time_servers),
+    ("masquerade", firewall.masquerade), ("forwarding", firewall.forwarding), ("zones", firewall.zones),
+    ("port-forwards", firewall.forwards), ("wan-input", firewall.open_zone), ("open-ports", firewall.open_ports),
+    ("wifi", wireless.on_air), ("wifi-country", wireless.country), ("wifi-channel", wireless.channel),
+    ("wifi-security", wireless.security), ("wifi-networks", wireless.unbound),
+    ("password", care.password), ("flash", care.space), ("memory", care.memory), ("connections", care.connections),
+    ("heat", care.heat), ("services", care.services), ("boot", care.disabled), ("staged", care.staged),
+    ("configuration", care.broken), ("unfinished", care.unfinished), ("release", care.release),
+)  # fmt: skip
+
+_SEVERITIES = ("error", "warning", "info")
+EVIDENCE = 6
+EVIDENCE_CHARS = 200
+
+
+def data() -> dict[str, Any]:
+    """Return the texts and tables of findings.json."""
+    with open(os.path.dirname(os.path.abspath(__file__)) + "/findings.json", "rb") as handle:
+        found: dict[str, Any] = jsonl.loads(handle.read())
+    return found
+
+
+def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
+    """Run every check and return what was found."""
+    began = now_s()
+    texts = data()
+    findings: list[Finding] = []
+    checks: list[dict[str, Any]] = []
+    for name, check in CHECKS:
+        entry = {"id": name, "title": texts["checks"][name], "state": "ok"}
+        try:
+            found = [_finding(texts, sight) for sight in check(scene)]
+            if found:
+                entry["state"] = "found"
+        except SkippedError as reason:
+            found = []
+            entry.update(state="skipped", why=str(reason))
+        findings += found
+        checks.append(entry)
+    findings.sort(key=lambda one: _SEVERITIES.index(one["severity"]))
+    return {"findings": findings, "checks": checks, "took_ms": int((now_s() - began) * 1000)}
+
+
+def _finding(texts: dict[str, Any], sight: Sight) -> Finding:
+    key, subject, values, evidence, commands = sight
+    text = texts["findings"][key]
+    plain = {name: clean.line(value) for name, value in values.items()}
+    found: Finding = {
+        "id": "%s:%s" % (key, subject) if subject else key,
+        "severity": text["severity"],
+        "title": text["title"] % plain,
+        "explanation": text["explanation"] % plain,
+        "evidence": [clean.line(one)[:EVIDENCE_CHARS] for one in evidence[:EVIDENCE]],
+    }
+    if key in texts["foreign"]:
+        found["foreign"] = True
+    if "advice" in text:
+        found["advice"] = text["advice"] % plain
+    if commands:
+        found["fix"] = {"words": [text["fix"] % plain], "commands": commands}
+    return found

@@ -1,0 +1,215 @@
+"""The router as the checks look at it: configuration, live state, files and two probes, each asked for once.
+
+Knows the way things hang together (which interface leads out, which zone it is in), judges nothing. Everything comes
+through the given router (tools/facts.py), folder lister and probe; nothing is opened here.
+"""
+
+from __future__ import annotations
+
+from oasis.change import addresses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.doctor.shapes import Any, Callable, Entry, Probe, Router, Section, Sight, Values
+
+LOG_LINES = 2000  # a router's log is a ring of 128 KiB by default
+_NO = ("0", "no", "off", "false", "disabled")
+
+
+class SkippedError(Exception):
+    """A check that cannot say anything here; its text tells why."""
+
+
+def seen(
+    text: str, subject: str = "", values: Values | None = None, evidence: list[str] | None = None,
+    commands: list[str] | None = None,
+) -> Sight:  # fmt: skip
+    """Return what a check saw.
+
+    Shape: (key of findings.json, what it is about when there may be several, values for the texts, evidence, UCI
+    commands that mend it).
+    """
+    return text, subject, values or {}, evidence or [], commands or []
+
+
+def words(value: object) -> list[str]:
+    """Return a UCI option as a list."""
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    return str(value).split() if value else []
+
+
+def is_on(section: Section, option: str, default: bool) -> bool:
+    """Tell whether a truth option of UCI is on."""
+    value = section.get(option)
+    return default if value in (None, "") else str(value).lower() not in _NO
+
+
+def path_of(package: str, section: Section) -> str:
+    """Return how UCI commands call a section: by name, or by type and number."""
+    if not section.get(".anonymous"):
+        return "%s.%s" % (package, section[".name"])
+    return "%s.@%s[%d]" % (package, section[".type"], section.get("type_index", 0))
+
+
+class Net:
+    """An IPv4 network: first address and bits."""
+
+    def __init__(self, address: int, bits: int) -> None:
+        self.bits = bits
+        self.mask = (0xFFFFFFFF << (32 - bits)) & 0xFFFFFFFF
+        self.first = address & self.mask
+
+    def __contains__(self, address: int | None) -> bool:
+        return address is not None and address & self.mask == self.first
+
+    def overlaps(self, other: Net) -> bool:
+        return self.first in other or other.first in self
+
+    def __str__(self) -> str:
+        return "%s/%d" % (addresses.text_of(4, self.first), self.bits)
+
+
+def ip4(text: object) -> int | None:
+    """Return an IPv4 address as a number, None for anything else."""
+    found = addresses.number(str(text)) if text else None
+    return found[1] if found and found[0] == 4 else None
+
+
+PRIVATE = (Net(0x0A000000, 8), Net(0xAC100000, 12), Net(0xC0A80000, 16))
+SHARED = Net(0x64400000, 10)  # carrier-grade NAT, RFC 6598
+LINK_LOCAL = Net(0xA9FE0000, 16)
+
+
+class Scene:
+    """What one round of checks sees.
+
+    `names(path)` lists a folder of the router; `is_clock_trusted()` see system/clock.py.
+    """
+
+    def __init__(
+        self, router: Router, names: Callable[[str], list[str]], probe: Probe, is_clock_trusted: Callable[[], bool]
+    ) -> None:
+        self.router = router
+        self.names = names
+        self.probe = probe
+        self.is_clock_trusted = is_clock_trusted
+        self._kept: dict[str, Any] = {}
+
+    def _once(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def config(self, package: str) -> dict[str, Section]:
+        """Return the sections of a package; each knows its number among its type under "type_index"."""
+        return self._once("config " + package, lambda: _numbered(self.router.config(package)))  # type: ignore[no-any-return]
+
+    def sections(self, package: str, kind: str) -> list[Section]:
+        return [section for section in self.config(package).values() if section.get(".type") == kind]
+
+    def text(self, path: str) -> str:
+        return self._once("text " + path, lambda: self.router.read_text(path))  # type: ignore[no-any-return]
+
+    def number(self, path: str) -> int | None:
+        """Return the number that a file of /proc or /sys holds."""
+        text = self.text(path).strip()
+        return int(text) if text.lstrip("-").isdigit() else None
+
+    def ubus(self, name: str, method: str) -> Entry:
+        return self._once("ubus %s %s" % (name, method), lambda: self.router.ubus(name, method))  # type: ignore[no-any-return]
+
+    def leases(self) -> list[Entry]:
+        return self._once("leases", self.router.leases)  # type: ignore[no-any-return]
+
+    def interfaces(self) -> list[Entry]:
+        """Return netifd's interfaces but loopback.
+
+        Raises: SkippedError when netifd says nothing.
+        """
+        found = self._once("interfaces", self.router.interfaces)
+        if not found:
+            raise SkippedError("netifd does not answer")
+        return [entry for entry in found if entry.get("interface") != "loopback"]
+
+    def device(self, name: object) -> Entry:
+        """Return the live state of a network device, {} when it is not known."""
+        found = self.ubus("network.device", "status").get(str(name))
+        return found if isinstance(found, dict) else {}
+
+    def log(self) -> list[str]:
+        """Return the messages of the system log, oldest first."""
+        return self._once("log", self._read_log)  # type: ignore[no-any-return]
+
+    def _read_log(self) -> list[str]:
+        reply = self.router.ubus("log", "read", {"lines": LOG_LINES, "stream": False, "oneshot": True})
+        lines = reply.get("log")
+        return [str(one.get("msg", "")) for one in lines if isinstance(one, dict)] if isinstance(lines, list) else []
+
+    def zones(self) -> list[Section]:
+        return self.sections("firewall", "zone")
+
+    def zone_of(self, interface: object) -> Section | None:
+        return next((zone for zone in self.zones() if interface in words(zone.get("network"))), None)
+
+    def outside_names(self) -> list[str]:
+        """Return the interfaces that lead to the internet: those of masquerading zones, or called wan."""
+        return self._once("outside", self._find_outside)  # type: ignore[no-any-return]
+
+    def _find_outside(self) -> list[str]:
+        configured = [name for name, one in self.config("network").items() if one.get(".type") == "interface"]
+        masked = [name for zone in self.zones() if is_on(zone, "masq", False) for name in words(zone.get("network"))]
+        plain = [name for zone in self.zones() if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
+        with_route = [str(one["interface"]) for one in self._once("interfaces", self.router.interfaces) if _routes(one)]
+        usual = [name for name in configured if name.startswith("wan")]
+        found = [*(name for name in masked if name not in plain), *with_route, *usual]
+        return [name for name in dict.fromkeys(found) if name in configured]
+
+    def outside(self) -> list[Entry]:
+        """Return the live interfaces that lead to the internet, those of IPv6 alone left out."""
+        names = self.outside_names()
+        return [one for one in self.interfaces() if one["interface"] in names and one.get("proto") != "dhcpv6"]
+
+    def inside(self) -> list[Entry]:
+        """Return the live interfaces with a fixed address that lead to the owner's own machines."""
+        names = self.outside_names()
+        return [one for one in self.interfaces() if one["interface"] not in names and one.get("proto") == "static"]
+
+    def is_router(self) -> bool:
+        """Tell whether it stands between two networks, and is not only an access point or a switch."""
+        return bool(self.outside_names())
+
+
+def networks(entry: Entry) -> list[Net]:
+    """Return the IPv4 networks of a live interface."""
+    found = []
+    for one in entry.get("ipv4-address", []):
+        address = ip4(one.get("address"))
+        if address is not None:
+            found.append(Net(address, int(one.get("mask", 32))))
+    return found
+
+
+def address_of(entry: Entry) -> str:
+    """Return the first IPv4 address of a live interface, "" without one."""
+    return str(next((one.get("address", "") for one in entry.get("ipv4-address", [])), ""))
+
+
+def default_routes(entry: Entry) -> list[Entry]:
+    """Return the IPv4 default routes of a live interface."""
+    routes = entry.get("route", [])
+    return [one for one in routes if one.get("mask") == 0 and ip4(one.get("target")) == 0]
+
+
+def _routes(entry: Entry) -> bool:
+    return bool(default_routes(entry))
+
+
+def _numbered(sections: dict[str, Section]) -> dict[str, Section]:
+    counts: dict[str, int] = {}
+    found = {}
+    for name, section in sections.items():
+        kind = str(section.get(".type"))
+        found[name] = {**section, "type_index": counts.get(kind, 0)}
+        counts[kind] = counts.get(kind, 0) + 1
+    return found
