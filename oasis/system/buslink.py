@@ -12,7 +12,6 @@ import threading
 
 from oasis.errors import ToolError
 from oasis.system import buswire
-from oasis.system.blobmsg import attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +30,13 @@ class Link:
     """A connection that said hello. `is_open` turns false once and for ever."""
 
     def __init__(self, connection: _socket.socket) -> None:
-        kind, _, self.client, _ = buswire.receive(connection)
-        if kind != buswire.HELLO:
-            raise ToolError("the bus did not say hello")
+        try:
+            kind, _, self.client, _ = buswire.receive(connection)
+            if kind != buswire.HELLO:
+                raise ToolError("the bus did not say hello")
+        except (OSError, ToolError):
+            connection.close()
+            raise
         connection.settimeout(None)  # a read waits for ever, and costs nothing
         self._connection = connection
         self._sending = threading.Lock()
@@ -41,6 +44,7 @@ class Link:
         self._number = 0
         self._asked: dict[int, tuple[Done, list[dict[int, bytes]]]] = {}
         self.is_open = True
+        self.is_puzzled = False
 
     def receive(self) -> tuple[int, int, int, bytes]:
         """Return type, number, peer and attributes of the next message.
@@ -80,12 +84,8 @@ class Link:
             sequence = self._number
         self.send(buswire.message(kind, sequence, peer, content))
 
-    def answered(self, kind: int, sequence: int, content: bytes) -> None:
-        """Take a status or data: what belongs to no request of ours is passed over.
-
-        Raises: ToolError for attributes that cannot be read.
-        """
-        values = attributes(content)
+    def answered(self, kind: int, sequence: int, words: dict[int, bytes]) -> None:
+        """Take a status or data; what belongs to no request of ours is passed over."""
         with self._asking:
             found = self._asked.get(sequence)
             if found is None:
@@ -93,19 +93,21 @@ class Link:
             done, data = found
             if kind == buswire.DATA:
                 if len(data) < _ANSWERS:
-                    data.append(values)
+                    data.append(words)
                 return
             del self._asked[sequence]
-        done(buswire.number_of(values.get(buswire.OF_STATUS, b"")), data)
+        done(buswire.number_of(words.get(buswire.OF_STATUS, b"")), data)
+
+    def ask_nothing(self, done: Callable[[], None]) -> None:
+        """Have `done` called when the bus has done all that it was asked before: an object of no name is looked up."""
+        self.ask(buswire.LOOKUP, 0, buswire.text(buswire.OF_PATH, ""), lambda status, data: done())
 
     def flush(self, timeout_s: float) -> None:
         """Wait until the bus has read what was sent: it forgets what it did not read when a connection ends."""
-        if not self.is_open:
-            return
-        came = threading.Event()
-        # An object of no name is asked for: an answer is all that is wanted.
-        self.ask(buswire.LOOKUP, 0, buswire.text(buswire.OF_PATH, ""), lambda status, data: came.set())
-        came.wait(timeout_s)
+        if self.is_open:
+            came = threading.Event()
+            self.ask_nothing(came.set)
+            came.wait(timeout_s)
 
     def end(self) -> None:
         """Wake the thread that reads; it closes."""
@@ -116,7 +118,7 @@ class Link:
             pass  # the other side was quicker
 
     def close(self) -> None:
-        """Free the connection; for the thread that read from it."""
-        self.is_open = False
+        """Free the connection; for the thread that reads from it, at the end."""
+        self.end()
         with self._sending:
             self._connection.close()

@@ -15,14 +15,17 @@ from oasis.errors import OasisError, ToolError
 from oasis.system import buswire
 from oasis.system.blobmsg import ARRAY, INT8, INT32, STRING, TABLE, attribute, attributes, encode
 from oasis.system.buslink import Link
-from oasis.system.busturns import REPLY_BYTES, Call, Turn, Turns
+from oasis.system.busturns import REPLY_BYTES, Call, Turn, Turns, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
     from collections.abc import Callable
 
+    from oasis.system.buswatch import Watches
+
     Objects = dict[str, dict[str, dict[str, str]]]
+    OnEvent = Callable[[str, dict[str, object]], None]
 
 # What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it.
 KINDS = {"text": STRING, "int": INT32, "bool": INT8, "list": ARRAY, "table": TABLE}
@@ -57,7 +60,12 @@ class Peer:
         self._taken: dict[str, str] = {}
         self._names: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
-        self._watched: set[str] = set()
+        self._watched: set[int] = set()
+        self._watches: Watches | None = None
+        self._is_waiting = False
+        self._reason = "not connected yet"
+        self._is_told = True
+        self._changing = threading.Lock()
         self._stopped = threading.Event()
         self._link: Link | None = None
         self._thread = threading.Thread(target=self._live, name="bus", daemon=True)
@@ -81,13 +89,17 @@ class Peer:
         """Return the objects that could not be put on the bus, and why."""
         return dict(self._taken)
 
+    def reason(self) -> str:
+        """Return why we are not on the bus, "" while we are."""
+        return self._reason
+
     def notify(self, name: str, event: str, data: dict[str, object]) -> None:
         """Tell the subscribers of an object of ours an event; nothing is sent when there are none.
 
         Raises: ToolError for data that the bus does not take.
         """
         link, number = self._link, self._numbers.get(name)
-        if link is None or number is None or name not in self._watched:
+        if link is None or number is None or number not in self._watched:
             return
         words = buswire.number(buswire.OF_OBJECT, number) + buswire.text(buswire.OF_METHOD, event)
         words += attribute(buswire.OF_DATA, encode(data)) + attribute(buswire.OF_NO_REPLY, b"\1")
@@ -95,76 +107,128 @@ class Peer:
             raise ToolError("the event %s of %s has %d bytes" % (event, name, len(words)), "at most %d" % REPLY_BYTES)
         link.send(buswire.message(buswire.NOTIFY, 0, number, words))
 
+    def subscribe(self, name: str, on_event: OnEvent) -> None:
+        """Have `on_event(event, data)` called for each notification of another's object, whenever that is there."""
+        self._want(name, True, on_event)
+
+    def listen(self, pattern: str, on_event: OnEvent) -> None:
+        """Have `on_event(event, data)` called for each event of this name; a `*` at its end stands for any end."""
+        self._want(pattern, False, on_event)
+
+    def _want(self, name: str, is_object: bool, on_event: OnEvent) -> None:
+        from oasis.system.buswatch import Watches, Wish
+
+        with self._changing:
+            if self._watches is None:
+                self._watches = Watches()
+                self._watches.begin(self._link)
+        self._watches.add(Wish(name, is_object, on_event))
+
     def _live(self) -> None:
-        wait_s, is_told = _FIRST_S, False
+        wait_s = _FIRST_S
         while not self._stopped.is_set():
             began_s = time.monotonic()
             reason = self._lived()
             if self._stopped.is_set():
                 return
             if time.monotonic() - began_s > _LONGEST_S:
-                wait_s, is_told = _FIRST_S, False
-            if not is_told:
-                self._tell("the bus: %s; trying again" % reason)
-                is_told = True
+                wait_s = _FIRST_S
+            if self._is_told:
+                self._tell("not on the bus: %s; trying again" % reason)
+            self._reason, self._is_told = reason, False
             self._stopped.wait(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_S)
 
     def _lived(self) -> str:
         """Live with one connection to its end; return why it ended."""
-        link = None
         try:
-            connection = self._connect(_CONNECT_S)
+            link = Link(self._connect(_CONNECT_S))
             try:
-                self._link = link = Link(connection)
-                self._publish(link)
-                while True:
+                self._link = link
+                if self._stopped.is_set():  # then `stop` may have seen no connection that it could end
+                    return "stopped"
+                self._begin(link)
+                while link.is_open:
                     self._take(link, *link.receive())
+                return "it does not read what we say"
             finally:
                 self._link = None
                 self._names, self._numbers, self._watched = {}, {}, set()
-                if link is None:
-                    connection.close()
-                else:
-                    link.close()
+                if self._watches is not None:
+                    self._watches.begin(None)
+                link.close()
         except OasisError as error:
             return error.message
         except OSError as error:
             return error.strerror or str(error)
 
-    def _publish(self, link: Link) -> None:
+    def _begin(self, link: Link) -> None:
         self._taken = {}
-        for name, methods in self._objects.items():
-            words = buswire.text(buswire.OF_PATH, name) + attribute(buswire.OF_SIGNATURE, signature(methods))
-            link.ask(buswire.ADD_OBJECT, 0, words, self._published(name))
+        if self._watches is not None:
+            self._watches.begin(link)
+        for name in self._objects:
+            self._publish(link, name)
+        link.ask_nothing(self._published)
 
-    def _published(self, name: str) -> Callable[[int, list[dict[int, bytes]]], None]:
+    def _publish(self, link: Link, name: str) -> None:
         def done(status: int, data: list[dict[int, bytes]]) -> None:
-            if status or not data:
-                self._taken[name] = "status %d" % status
-                self._tell("the bus: %s is taken: %s" % (name, self._taken[name]))
-                return
-            number = buswire.number_of(data[0].get(buswire.OF_OBJECT, b""))
-            self._names[number], self._numbers[name] = name, number
+            number = buswire.number_of(data[0].get(buswire.OF_OBJECT, b"")) if data else 0
+            if number and not status:
+                self._names[number], self._numbers[name] = name, number
+                if self._taken.pop(name, ""):
+                    self._tell("%s is on the bus now" % name)
+            else:
+                self._taken.setdefault(name, "refused with status %d" % status)
 
-        return done
+        words = buswire.text(buswire.OF_PATH, name) + attribute(buswire.OF_SIGNATURE, signature(self._objects[name]))
+        link.ask(buswire.ADD_OBJECT, 0, words, done)
+
+    def _published(self) -> None:
+        """Every object is on the bus or refused."""
+        if not self._is_told:
+            self._tell("on the bus again")
+        self._reason, self._is_told = "", True
+        if self._taken:
+            threading.Thread(target=self._explain, args=(self._taken,), name="taken", daemon=True).start()
+
+    def _explain(self, taken: dict[str, str]) -> None:
+        """Find out and tell who has the names that we did not get, and take them as soon as they are free."""
+        from oasis.system.busowner import owner
+
+        if not self._is_waiting:
+            self._is_waiting = True
+            self.listen("ubus.object.remove", self._freed)
+        for name in sorted(taken):
+            who = owner(self._connect, name)
+            taken[name] = "%s has this name" % who if who else "ubusd does not let us; /usr/share/acl.d tells it whom"
+            self._tell("cannot put %s on the bus: %s" % (name, taken[name]))
+            if not who:
+                self._freed("", {"path": name})  # perhaps it was given up before we listened
+
+    def _freed(self, event: str, data: dict[str, object]) -> None:
+        name, link = data.get("path"), self._link
+        if isinstance(name, str) and name in self._taken and link is not None:
+            self._publish(link, name)
 
     def _take(self, link: Link, kind: int, sequence: int, client: int, content: bytes) -> None:
         """Do what a message asks for; what cannot be read, and types that are not for us, are passed over."""
         try:
+            words = attributes(content)
+            number = buswire.number_of(words.get(buswire.OF_OBJECT, b""))
             if kind in (buswire.STATUS, buswire.DATA):
-                link.answered(kind, sequence, content)
-            elif kind in (buswire.INVOKE, buswire.NOTIFY):
-                words = attributes(content)
-                number = buswire.number_of(words.get(buswire.OF_OBJECT, b""))
-                if kind == buswire.INVOKE:
-                    self._invoked(link, sequence, client, number, words)
-                elif words.get(buswire.OF_ACTIVE, b"\0")[:1] > b"\0":
-                    self._watched.add(self._names.get(number, ""))
-                else:
-                    self._watched.discard(self._names.get(number, ""))
-        except ToolError as error:
-            self._tell("the bus: %s" % error.message)
+                link.answered(kind, sequence, words)
+            elif kind == buswire.INVOKE:
+                self._invoked(link, sequence, client, number, words)
+            elif kind == buswire.NOTIFY and words.get(buswire.OF_ACTIVE, b"\0")[:1] > b"\0":
+                self._watched.add(number)
+            elif kind == buswire.NOTIFY:
+                self._watched.discard(number)
+            elif kind == buswire.UNSUBSCRIBE and self._watches is not None:
+                self._watches.lost(number)
+        except Exception as bug:  # nothing that comes may end the thread that reads
+            if not link.is_puzzled:
+                link.is_puzzled = True
+                self._tell("a message of the bus is passed over: %s" % place(bug))
 
     def _invoked(self, link: Link, sequence: int, client: int, number: int, words: dict[int, bytes]) -> None:
         name = self._names.get(number, "")
@@ -172,11 +236,11 @@ class Peer:
             buswire.text_of(words.get(kind, b"")) for kind in (buswire.OF_METHOD, buswire.OF_USER, buswire.OF_GROUP)
         ]
         turn = Turn(Call(name, method, {}, user, group, client), link, sequence, number)
+        turn.wants_reply = words.get(buswire.OF_NO_REPLY, b"\0")[:1] == b"\0"
         data = words.get(buswire.OF_DATA)
-        if words.get(buswire.OF_NO_REPLY, b"\0")[:1] > b"\0":
-            return  # an event for a subscriber; we are none
         if not name:
-            turn.end(buswire.NOT_FOUND)
+            is_ours = self._watches is not None and self._watches.told(number, words)
+            turn.end(0 if is_ours else buswire.NOT_FOUND)
         elif method not in self._objects[name]:
             turn.end(buswire.NO_METHOD)
         elif data is None:

@@ -44,12 +44,13 @@ class Call:
 class Turn:
     """A call and the way back to its caller."""
 
-    __slots__ = ("_link", "_ours", "_sequence", "call", "is_answered", "size")
+    __slots__ = ("_link", "_ours", "_sequence", "call", "is_answered", "size", "wants_reply")
 
     def __init__(self, call: Call, link: Link, sequence: int, number: int) -> None:
         self.call = call
         self.size = 0
         self.is_answered = False
+        self.wants_reply = True
         self._link = link
         self._sequence = sequence
         self._ours = buswire.number(buswire.OF_OBJECT, number)
@@ -69,6 +70,8 @@ class Turn:
 
     def end(self, status: int, before: bytes = b"") -> None:
         """Send a status, and the message before it in the same write."""
+        if not self.wants_reply:
+            return
         words = buswire.number(buswire.OF_STATUS, status) + self._ours
         self._link.send(before + buswire.message(buswire.STATUS, self._sequence, self.call.client, words))
 
@@ -109,20 +112,23 @@ class Turns:
             turn.reply(_busy())
 
     def _work(self, turn: Turn, data: bytes) -> None:
-        call = turn.call
-        reply, status = None, buswire.UNKNOWN_ERROR
         try:
-            call.arguments = decode(data)
-            reply = self._answer(call)
-        except Exception as bug:
-            if isinstance(bug, ToolError) and not call.arguments:
-                status = buswire.INVALID_ARGUMENT
-            self._tell("the bus: %s %s failed: %s" % (call.object, call.method, _place(bug)))
-        try:
+            reply, status = self._answered(turn.call, data)
             if not self._is_claimed(turn):
                 turn.end(status) if reply is None else turn.reply(reply)
         finally:
             self._forget(turn)
+
+    def _answered(self, call: Call, data: bytes) -> tuple[dict[str, object] | None, int]:
+        try:
+            call.arguments = decode(data)
+        except ToolError:
+            return None, buswire.INVALID_ARGUMENT
+        try:
+            return self._answer(call), 0
+        except Exception as bug:
+            self._tell("%s %s failed: %s" % (call.object, call.method, place(bug)))
+            return None, buswire.UNKNOWN_ERROR
 
     def _is_claimed(self, turn: Turn) -> bool:
         """Return whether somebody else answers; the first who asks does it."""
@@ -160,7 +166,7 @@ def _stopping() -> dict[str, object]:
     return error("stopping", "oasis stops", "try again when it runs: service oasis status")
 
 
-def _place(bug: BaseException) -> str:
+def place(bug: BaseException) -> str:
     """Return what went wrong and where, in one line."""
     trace = bug.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -44,12 +44,21 @@ def call(connection: _socket.socket, name: str, method: str, arguments: dict[str
     """
     data = encode(arguments)
     receive(connection)  # it says hello first
+    found = look_up(connection, name)
+    words = number(OF_OBJECT, found) + text(OF_METHOD, method) + attribute(OF_DATA, data)
+    reply = _ask(connection, INVOKE, 2, found, words)
+    return decode(reply[OF_DATA]) if OF_DATA in reply else None
+
+
+def look_up(connection: _socket.socket, name: str) -> int:
+    """Return the number of an object.
+
+    Raises: Failed when there is none, ToolError, OSError.
+    """
     found = _ask(connection, LOOKUP, 1, 0, text(OF_PATH, name))
     if OF_OBJECT not in found:
         raise Failed(NO_DATA)
-    words = attribute(OF_OBJECT, found[OF_OBJECT]) + text(OF_METHOD, method) + attribute(OF_DATA, data)
-    reply = _ask(connection, INVOKE, 2, number_of(found[OF_OBJECT]), words)
-    return decode(reply[OF_DATA]) if OF_DATA in reply else None
+    return number_of(found[OF_OBJECT])
 
 
 def text(kind: int, value: str) -> bytes:
