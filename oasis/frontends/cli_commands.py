@@ -248,6 +248,14 @@ COMMANDS = {
         "By month (like 2026-11, of UTC), service and model; with CHAT what its messages used. Prices and a\n"
         "budget for a month are set in /etc/config/oasis; no price is known by itself.",
     ),
+    "tools": (
+        "[ACTION] [NAME]",
+        "list the tools of AI models, show one, or set what one may do",
+        "cli_tools:tools",
+        "ACTION is list, show, enable, disable, ask, allow or deny. A tool that is allowed runs when a model calls it;\n"
+        "ask puts every call to you, deny refuses it. Changes of the configuration are put to you as the setting\n"
+        "approval says, and dangerous tools always ask. The numbers are about what telling a model of each costs.",
+    ),
     "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
     "audit": (
         "[--verify]",
@@ -270,7 +278,7 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "status", "audit", "help")),
+                         "topics", "sysmsg", "tools", "status", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

@@ -166,6 +166,9 @@ class Turn:
         if event.get("is_error"):
             self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
 
+    def _on_tool_progress(self, event: dict[str, Any]) -> None:
+        self._screen.progress(f"[{event['name']}: {event['text']}"[:TOOL_TEXT] + "]")
+
     def _on_plan(self, event: dict[str, Any]) -> None:
         plan = event["plan"]
         waits = plan["needs_approval"]
@@ -270,6 +273,7 @@ _HANDLERS = {
     "message": Turn._on_message,
     "tool_use": Turn._on_tool_use,
     "tool_result": Turn._on_tool_result,
+    "tool_progress": Turn._on_tool_progress,
     "plan": Turn._on_plan,
     "refused": Turn._on_refused,
     "approval": Turn._on_approval,
