@@ -129,6 +129,17 @@ class Exchanges:
             "", lambda run: self._force(run, forces, lambda hands: hands.force(kept), kept), None, came
         )
 
+    def act(self, service: str, action: str, came: Sequence[Any] = ()) -> Run:
+        """Start a run that proposes an action on a service."""
+        return self._runs.start(
+            "", lambda run: self._force(run, (), lambda hands: hands.act(service, action)), None, came
+        )
+
+    def look(self, name: str, arguments: dict[str, Any]) -> str:
+        """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
+        hands = Operator(self._shop, "", "", "", lambda *_, **__: None, _nothing, lambda: False)
+        return self.registry.call(name, arguments, hands)[0]
+
     def _force(
         self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
     ) -> tuple[str, str]:
@@ -139,6 +150,19 @@ class Exchanges:
             run.emit("note", text="nothing to change: all of it is so already")
         run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+    def use(self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "") -> Run:
+        """Start a run that makes one call of a tool, for the owner himself or, by `words`, for somebody else.
+
+        What others ask for is treated as what a model asks for with their words in sight.
+        """
+        return self._runs.start("", lambda run: self._use(run, name, arguments, words), None, came)
+
+    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str) -> tuple[str, str]:
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, bool(words))
+        text, is_error, taint = self.registry.call(name, arguments, operator.seeing([words] if words else []))
+        run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
+        return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context = taken
