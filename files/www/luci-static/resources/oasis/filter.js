@@ -33,6 +33,11 @@ const Bar = baseclass.extend({
 
 	chosen: function(i) { return this.selects[i].value; },
 
+	/* Tell whether anything is held back. */
+	isUsed: function() {
+		return this.input.value.trim() != '' || this.selects.some(function(select) { return select.selectedIndex > 0; });
+	},
+
 	say: function(text) { this.count.textContent = text; },
 
 	/* Let everything through. */
@@ -45,7 +50,7 @@ const Bar = baseclass.extend({
 return baseclass.extend({
 	/*
 	 * choices: [{ label, names: { key: name } }], the first key of each lets everything through.
-	 * Gives { node, fits(texts), chosen(i), say(text), clear() }.
+	 * Gives { node, fits(texts), chosen(i), isUsed(), say(text), clear() }.
 	 */
 	bar: function(hint, choices, changed) {
 		return new Bar(hint, choices, changed);

@@ -9,8 +9,9 @@
  * The audit log: who decided what about which plan, whether the chain of lines is whole, and the log as a file.
  */
 
-/* what one reply carries */
+/* what one reply carries, and what fits on some screens */
 const PAGE_LINES = 200;
+const SHOWN_LINES = 50;
 const SHORT_CHARS = 8;
 
 function whatWords(what) {
@@ -78,8 +79,9 @@ return view.extend({
 		this.older = page.button(_('Show older lines'), '', L.bind(function(ev) { return this.frame.run(this.more.bind(this), ev); }, this));
 		this.foot = E('div', { 'class': 'oasis-foot' }, [ this.older ]);
 
-		this.take((results[0].value || {}).lines || []);
-		this.lines = this.last;
+		this.lines = (results[0].value || {}).lines || [];
+		this.hasMore = this.lines.length == PAGE_LINES;
+		this.limit = SHOWN_LINES;
 		this.filter = this.bar();
 		this.frame.fill([ this.chain, this.filter.node, this.place, this.foot ]);
 		this.show();
@@ -97,12 +99,6 @@ return view.extend({
 		], this.show.bind(this));
 	},
 
-	/* A full page may have another one behind it. */
-	take: function(lines) {
-		this.last = lines;
-		this.older.hidden = lines.length < PAGE_LINES;
-	},
-
 	fits: function(line) {
 		const what = this.filter.chosen(0), role = this.filter.chosen(1);
 
@@ -116,20 +112,29 @@ return view.extend({
 
 		this.filter.say(shown.length == this.lines.length ? N_(shown.length, '%d line', '%d lines').format(shown.length)
 			: _('%d of %d lines').format(shown.length, this.lines.length));
+		this.older.hidden = !this.hasMore && shown.length <= this.limit;
 		this.place.textContent = '';
-		this.place.appendChild(page.table(_('Decisions, newest first'), columns, shown.map(cells),
+		this.place.appendChild(page.table(_('Decisions, newest first'), columns, shown.slice(0, this.limit).map(cells),
 			this.lines.length ? _('No line fits.') : _('Nothing was decided yet.')));
 	},
 
 	more: async function() {
-		const reply = await api.call('audit', PAGE_LINES, this.lines.length);
-		const bar = this.filter.node;
-
-		this.take(reply.lines || []);
-		this.lines = this.lines.concat(this.last);
-		this.filter = this.bar();
-		bar.replaceWith(this.filter.node);
+		this.limit += SHOWN_LINES;
+		if (this.hasMore && this.lines.filter(this.fits, this).length < this.limit)
+			await this.fetch();
 		this.show();
+	},
+
+	/* A full reply may have another one behind it. */
+	fetch: async function() {
+		const found = (await api.call('audit', PAGE_LINES, this.lines.length)).lines || [], bar = this.filter.node;
+
+		this.hasMore = found.length == PAGE_LINES;
+		this.lines = this.lines.concat(found);
+		if (!this.filter.isUsed()) {
+			this.filter = this.bar();
+			bar.replaceWith(this.filter.node);
+		}
 	},
 
 	verify: async function() {
