@@ -238,6 +238,20 @@ class Conversations:
         self.uploads.drop([upload])
         return {"chats": [chat], "reports": ["%s: %s" % (name, report) for report in reports]}
 
+    def append(self, id: str, data: bytes) -> None:
+        """Put the messages of a chat file of upstream's behind a chat, as words of an import."""
+        found = exchange.read(data, self._new_id, lambda name: False)
+
+        def write() -> None:
+            opened = self._chats.open(id)
+            opened.reports += self._chats.make_room(len(data))
+            found["messages"][0]["continues"] = list(opened.heads)
+            for message in found["messages"]:
+                opened.add(message)
+            opened.flush()
+
+        self._runs.alone(id, write)
+
     # Of the Oasis that was here before
 
     def _old_folder(self) -> str:

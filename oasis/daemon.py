@@ -1,19 +1,18 @@
 """oasisd: put the parts together, recover, serve, stop.
 
-Runs in the foreground under procd. Order at start: lock, settings, recovery of an unconfirmed change, then the socket:
+Order at start: lock, settings, recovery of an unconfirmed change, then the socket:
 nobody is served before the router is in a known state.
 """
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # `signal` names every number, which costs memory
 import fcntl
 import os
 import sys
 import threading
 import time
 
-from oasis import VERSION, upgrade
+from oasis import upgrade
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
 from oasis.change.commit import Committer
@@ -21,7 +20,7 @@ from oasis.change.expiry import Expiry
 from oasis.change.journal import Journal
 from oasis.change.plan import Planner
 from oasis.change.policy import APPROVALS, Policy
-from oasis.change.redact import Masked, Redactor
+from oasis.change.redact import Redactor
 from oasis.change.transaction import Transaction
 from oasis.chats.collection import TAKEN
 from oasis.chats.collection import gather as gather_chats
@@ -60,12 +59,9 @@ if TYPE_CHECKING:
     from oasis.exchanges import Exchanges
     from oasis.services.book import Book
     from oasis.services.usage import Usage
+    from oasis.system.connections import Connection
     from oasis.uci.cursor import Cursor
 
-    End = Callable[[], None]
-
-# musl gives threads 128 KiB, in which deep JSON would end the interpreter.
-STACK_BYTES = 512 * 1024
 _SCRIPTS = os.path.dirname(os.path.abspath(__file__)) + "/change"
 BACKENDS = ("auto", "pyuci", "program", "file")
 
@@ -90,7 +86,7 @@ class Daemon:
     def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
         self.root = root
         self.notes: list[str] = []
-        self._files = files = Files()
+        self.files = files = Files()
         files.folder(root.run_folder)
         self._lock = _lock(root)
         self._parts: Evidence | None = None
@@ -113,7 +109,7 @@ class Daemon:
         models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
         self.models = Metered(models, self._usage)
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
-                                  clock.unix_s, _free_bytes, _log)  # fmt: skip
+                                  clock.unix_s, _free_bytes, log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
         name = type(self._cursor()).__name__
@@ -129,7 +125,7 @@ class Daemon:
         self.server: LineServer | None = None
 
     def _workshop(self) -> Workshop:
-        files, clock, root = self._files, self._clock, self.root
+        files, clock, root = self.files, self._clock, self.root
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
         policy = Policy(
             self.settings.choice("approval", APPROVALS),
@@ -151,12 +147,13 @@ class Daemon:
         facts.history = journal.records
         facts.key = self.settings.install_key()
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
-        self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, _log)
+        self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, log)
         shop = Workshop(
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
         )  # fmt: skip
         shop.origins = self._came
+        shop.examine = lambda: self._examine(facts)
         return shop
 
     def exchanges(self) -> Exchanges:
@@ -167,7 +164,7 @@ class Daemon:
 
                 self._made = gather(
                     self.chats, self.settings, self._shop, self.runs, self.models, self.offline, self.redactor,
-                    self._clock, self._new_message_id, self.root, self._executor, self._files, self._cursor,
+                    self._clock, self._new_message_id, self.root, self._executor, self.files, self._cursor,
                 )  # fmt: skip
             return self._made
 
@@ -178,7 +175,7 @@ class Daemon:
             from oasis.tools.replies import without_typed
 
             self._talks = Conversations(
-                self.chats, self.runs, self._files, self.root.state_folder, self.root.run_folder,
+                self.chats, self.runs, self.files, self.root.state_folder, self.root.run_folder,
                 self._new_message_id, self._new_record_id, self._clock.now_s,
                 lambda value: self.redactor.hide(without_typed(value)), self.settings.sections, self.root.path,
             )  # fmt: skip
@@ -186,12 +183,16 @@ class Daemon:
 
     def _has_old(self) -> bool:
         state = self.root.state_folder
-        return bool(self._files.names(state + "/chat_data")) and self._files.read(state + TAKEN) is None
+        return bool(self.files.names(state + "/chat_data")) and self.files.read(state + TAKEN) is None
 
     def _owner_way(self, images: Images, run: str) -> Answer | None:
         from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
 
-        return OwnerWay(self.root, self._files, self.ubus.call)(images, self.runs.came(run))
+        return OwnerWay(self.root, self.files, self.ubus.call)(images, self.runs.came(run))
+
+    def came(self, role: dict[str, object]) -> Sequence[Connection]:
+        """Return by which connections somebody came, () when nothing tells."""
+        return self._came().of(role)
 
     def _came(self) -> Origins:
         if self._origins is None:
@@ -204,12 +205,17 @@ class Daemon:
         """Return why the worker could reach the router by itself, "" when it cannot."""
         return self.confinement.reason()
 
+    def _examine(self, facts: Facts) -> dict[str, object]:
+        from oasis.tools.diagnose import examined  # an idle daemon does without
+
+        return examined(self.root, self._files, self._executor.run, facts)
+
     def _evidence(self) -> Evidence:
         if self._parts is None:
             from oasis.change.evidence import gather
 
             is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
-            self._parts = gather(self.root, self._executor, self._files, self.ubus.call, self._clock, is_here_fine)
+            self._parts = gather(self.root, self._executor, self.files, self.ubus.call, self._clock, is_here_fine)
         return self._parts
 
     def _service_urls(self) -> list[str]:
@@ -219,7 +225,7 @@ class Daemon:
             return []  # settings that cannot be read open nothing; whoever needs them says what is wrong
 
     def _is_clock_trusted(self, newest_unix_s: int) -> bool:
-        return is_trusted(self.root, self._files, self._clock.unix_s(), newest_unix_s)
+        return is_trusted(self.root, self.files, self._clock.unix_s(), newest_unix_s)
 
     def _new_record_id(self) -> str:
         with _IDS:
@@ -235,7 +241,7 @@ class Daemon:
         )
 
     def _config(self, package: str) -> dict[str, dict[str, object]] | None:
-        data = self._files.read(self.root.confdir + "/" + package) if "/" not in package else None
+        data = self.files.read(self.root.confdir + "/" + package) if "/" not in package else None
         return None if data is None else tables(model.parse(data, package))
 
     def _services_book(self) -> Book:
@@ -249,7 +255,7 @@ class Daemon:
         from oasis.services.usage import Usage
 
         state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
-        return Usage(self.settings, self._files, state, scratch, self._clock.unix_s)
+        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s)
 
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, and the log, that the change has a new state."""
@@ -261,14 +267,14 @@ class Daemon:
         if record.get("until_unix_s"):
             self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):
-            _log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
+            log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
 
     def start(self) -> None:
         """Recover, then listen and serve."""
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
-        self.notes += filter(None, (upgrade.rollbacks(self._journal, self._files, self.root.state_folder),
+        self.notes += filter(None, (upgrade.rollbacks(self._journal, self.files, self.root.state_folder),
                                     upgrade.keys(self.settings, self.root, self._cursor)))  # fmt: skip
         loose = self.confinement.reason()
         if loose:
@@ -348,58 +354,6 @@ def _lock(root: Root) -> int:
     return number
 
 
-def _log(text: str) -> None:
+def log(text: str) -> None:
+    """Tell whoever reads the log."""
     print("oasisd: " + text, file=sys.stderr, flush=True)
-
-
-def main(argv: list[str], fronts: Sequence[Callable[[Daemon], End | None]] = ()) -> int:
-    """Run the daemon until SIGTERM or SIGINT; return the exit status.
-
-    `fronts` are the front-ends beside the socket: each is started with the daemon, after it, and gives what stops it.
-    """
-    if argv in (["--version"], ["-V"]):
-        print("oasisd " + VERSION)
-        return 0
-    if argv:
-        print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
-        return 2
-    threading.stack_size(STACK_BYTES)
-    stopping = _stop_pipe()
-    root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
-    os.chdir("/")  # where every program that we start works
-    try:
-        daemon = Daemon(root, os.environ)
-        sys.stderr = Masked(sys.stderr, daemon.redactor.text)
-        daemon.start()
-        ends = [end for end in [front(daemon) for front in fronts] if end is not None]
-    except OasisError as error:
-        print("oasisd: error: %s" % error.message, file=sys.stderr)
-        if error.hint:
-            print("oasisd: hint: %s" % error.hint, file=sys.stderr)
-        return error.exit_status
-    return _serve(daemon, stopping, ends)
-
-
-def _stop_pipe() -> int:
-    """Return the end of a pipe that becomes readable with the first signal to stop.
-
-    The interpreter writes to the pipe in the signal itself. A handler of ours would run only between two bytecodes: too
-    late for a signal just before a blocking call, and locked for ever inside Event.wait.
-    """
-    stopping, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)
-    return stopping
-
-
-def _serve(daemon: Daemon, stopping: int, ends: list[End]) -> int:
-    for note in daemon.notes:
-        _log(note)
-    _log("ready on %s" % daemon.root.socket)
-    os.read(stopping, 1)
-    for end in ends:
-        end()
-    daemon.stop()
-    return 0

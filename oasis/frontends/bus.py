@@ -19,11 +19,12 @@ import sys
 import threading
 import time
 
+from oasis.daemon import log
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
 from oasis.frontends.upstream import ROLES, SHARED, UPSTREAM
 from oasis.methods import failure
 from oasis.runs import WAIT_MS
-from oasis.system.ubus import SESSION
+from oasis.system.ubus import SESSION, opener
 from oasis.table import TABLE
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from oasis.daemon import Daemon
     from oasis.frontends.phone import Phone
     from oasis.methods import Methods
-    from oasis.system.buspeer import Call, Peer
+    from oasis.system.buspeer import Peer
+    from oasis.system.busturns import Call
 
     Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
     Role = dict[str, object]
@@ -199,17 +201,12 @@ class Bus:
             return self._phone
 
 
-def front(daemon: Daemon) -> Callable[[], None] | None:
-    """Put a daemon on the bus; return what takes it off again, None where it has none or its owner wants none."""
-    if daemon.settings.choice("bus", ("1", "0")) == "0":
-        return None
-    if daemon.root.folder != "/" and not os.path.exists(daemon.root.bus_socket):
-        return None  # a folder on a host: whoever wants a bus there starts it first
+def front(daemon: Daemon) -> Callable[[], None]:
+    """Put a daemon on the bus; return what takes it off again."""
     from oasis.system.buspeer import Peer
-    from oasis.system.ubus import opener
 
-    bus = Bus(daemon.methods, Rights(daemon.ubus.call, time.monotonic, _own()), lambda waiters: _phone(daemon, waiters),
-              time.monotonic)  # fmt: skip
+    rights = Rights(daemon.ubus.call, time.monotonic, _own())
+    bus = Bus(daemon.methods, rights, lambda waiters: _phone(daemon, waiters), time.monotonic)
     peer = Peer(opener(daemon.root.bus_socket), objects(), bus.answer, _tell, CALLS)
     daemon.methods.bus = lambda: taken(peer, daemon.root.path)
     peer.start()
@@ -218,7 +215,7 @@ def front(daemon: Daemon) -> Callable[[], None] | None:
 
 def _tell(text: str) -> None:
     more = "; " + _WAY_OUT if " is taken" in text else ""
-    print("oasisd: " + text + more, file=sys.stderr, flush=True)
+    log(text + more)
 
 
 def _phone(daemon: Daemon, waiters: Waiters) -> Phone:

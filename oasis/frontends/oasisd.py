@@ -1,16 +1,81 @@
-"""oasisd with the front-ends that live in it: what /usr/sbin/oasisd starts."""
+"""The program oasisd: a daemon in the foreground, as procd wants it, with the front-ends that live in it."""
 
 from __future__ import annotations
 
-from oasis import daemon
+import _signal as signal  # type: ignore[import-not-found]  # `signal` names every number, which costs memory
+import os
+import sys
+import threading
+
+from oasis import VERSION
+from oasis.change.redact import Masked
+from oasis.daemon import Daemon, log
+from oasis.errors import OasisError
+from oasis.system.root import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# musl gives threads 128 KiB, in which deep JSON would end the interpreter.
+STACK_BYTES = 512 * 1024
 
 
 def main(argv: list[str]) -> int:
-    """Run the daemon and its front-ends until a signal comes; return the exit status."""
-    return daemon.main(argv, (_bus,))
+    """Run the daemon until SIGTERM or SIGINT; return the exit status."""
+    if argv in (["--version"], ["-V"]):
+        print("oasisd " + VERSION)
+        return 0
+    if argv:
+        print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
+        return 2
+    threading.stack_size(STACK_BYTES)
+    stopping = _stop_pipe()
+    root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
+    os.chdir("/")  # where every program that we start works
+    try:
+        daemon = Daemon(root, os.environ)
+        sys.stderr = Masked(sys.stderr, daemon.redactor.text)
+        is_on_bus = daemon.settings.choice("bus", ("1", "0")) == "1"
+        daemon.start()
+    except OasisError as error:
+        print("oasisd: error: %s" % error.message, file=sys.stderr)
+        if error.hint:
+            print("oasisd: hint: %s" % error.hint, file=sys.stderr)
+        return error.exit_status
+    leave_bus = _join_bus(daemon) if is_on_bus else None
+    return _serve(daemon, stopping, leave_bus)
 
 
-def _bus(running: daemon.Daemon) -> daemon.End | None:
-    from oasis.frontends.bus import front  # not for --version
+def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
+    # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
+    if daemon.root.folder != "/" and not os.path.exists(daemon.root.bus_socket):
+        return None
+    from oasis.frontends.bus import front
 
-    return front(running)
+    return front(daemon)
+
+
+def _stop_pipe() -> int:
+    """Return the end of a pipe that becomes readable with the first signal to stop.
+
+    The interpreter writes to the pipe in the signal itself. A handler of ours would run only between two bytecodes: too
+    late for a signal just before a blocking call, and locked for ever inside Event.wait.
+    """
+    stopping, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    return stopping
+
+
+def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) -> int:
+    for note in daemon.notes:
+        log(note)
+    log("ready on %s" % daemon.root.socket)
+    os.read(stopping, 1)
+    if leave_bus is not None:
+        leave_bus()
+    daemon.stop()
+    return 0

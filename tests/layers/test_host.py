@@ -137,7 +137,9 @@ def test_what_is_set_in_the_file_is_not_changed_elsewhere(root):
 
 def daemon(root, **environment):
     """Start oasisd with a wrong file or variable; return its error."""
-    code = "import sys; sys.path.insert(0, %r); from oasis.daemon import main; sys.exit(main([]))" % os.getcwd()
+    code = (
+        "import sys; sys.path.insert(0, %r); from oasis.frontends.oasisd import main; sys.exit(main([]))" % os.getcwd()
+    )
     env = {"PATH": "/usr/bin:/bin", "OASIS_ROOT": root, **environment}
     done = subprocess.run([sys.executable, "-IS", "-c", code], env=env, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stderr
