@@ -152,6 +152,15 @@ class Methods:
         run = self._exchanges().propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
+    def doctor_run(self, role: dict[str, object]) -> dict[str, object]:
+        return self._shop.examine()
+
+    def doctor_fix(self, role: dict[str, object], finding: str) -> dict[str, object]:
+        found = next((one for one in self._shop.examine()["findings"] if one["id"] == finding), None)
+        if found is None or "fix" not in found:
+            raise UsageError("there is no finding %r that could be mended" % finding, "run the doctor again")
+        return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
+
     def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
         from oasis.tools.refused import find, kinds
 

@@ -122,6 +122,8 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "tool.list": ("read", {}),
     "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
     "secret.keep": ("write", {"value": (str, True)}),
+    "doctor.run": ("read", {}),
+    "doctor.fix": ("write", {"finding": (str, True)}),
     "audit.list": ("read", {"limit": (int, False), "skip": (int, False)}),
     "audit.verify": ("read", {}),
 }
@@ -134,7 +136,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "alias.list", "usage.list", "usage.chat",
-        "audit.list", "audit.verify", "tool.list",
+        "audit.list", "audit.verify", "tool.list", "doctor.run",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
     "client": ("info", "plan.list", "change.list", "change.pending"),

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.
-PROGRAMS = ("uci", "ubus", "nft", "sh")
+PROGRAMS = ("uci", "ubus", "nft", "ping", "nslookup", "sh")
 # What the executor may start besides init scripts; everything else is refused.
-_TOOLS = ("uci", "ubus", "nft")
+_TOOLS = ("uci", "ubus", "nft", "ping", "nslookup")
 _SHELL = "/bin/sh"
 SCRIPTS = ("guard.sh", "restore.sh")
 

@@ -67,6 +67,7 @@ class Workshop:
         self.redactor = redactor
         self.unconfined: Callable[[], str] = str  # why the workers are not kept from the router, "" when they are
         self.origins: Callable[[], Origins] | None = None  # tells by which connection somebody came
+        self.examine: Callable[[], dict[str, Any]] = dict  # a round of the doctor, see tools/diagnose.py
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
 
@@ -196,6 +197,10 @@ class Operator:
         plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["words"])
         check_unmoved(kept, plan["before"] if plan is not None else {})  # it is bound to these from here on
         return {"status": "unchanged"} if plan is None else self.carry_out(plan)
+
+    def examine(self) -> dict[str, Any]:
+        """Return a round of the doctor."""
+        return self._shop.examine()
 
     def act(self, name: str, action: str) -> dict[str, Any]:
         """Carry out an action on a service."""

@@ -1,0 +1,43 @@
+"""Two questions to the network, asked by the router's own programs: does an address answer, is a name found?
+
+Knows busybox's words for them. One packet, one question, a time limit; a host without the programs gets None.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., tuple[int, bytes, bytes]]
+
+# What the program may take longer than it was told, to start and to end.
+_MORE_S = 0.5
+
+
+class Probe:
+    """The probes of one router; `run` is the executor's, `program(name)` the path of a program or ""."""
+
+    def __init__(self, run: Run, program: Callable[[str], str]) -> None:
+        self._run = run
+        self._program = program
+
+    def ping(self, address: str, seconds: int) -> bool | None:
+        """Tell whether an address answers a ping within some seconds; None when nobody can ask."""
+        return self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
+
+    def lookup(self, name: str, server: str, seconds: int) -> bool | None:
+        """Tell whether a server finds a name within some seconds; None when nobody can ask."""
+        return self._ask("nslookup", [name, server], seconds)
+
+    def _ask(self, name: str, words: list[str], seconds: int) -> bool | None:
+        program = self._program(name)
+        if not program:
+            return None
+        try:
+            status, _, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
+        except ToolError:
+            return False  # it did not end in time: nobody answered
+        return status == 0
