@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
 _TIMED_OUT = 7
+_NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
 _WORDS = {
     1: "invalid command",
     2: "invalid argument",
@@ -90,20 +91,32 @@ class Ubus:
 
 
 def opener(path: str) -> "Callable[[float], _socket.socket]":
-    """Return what opens the bus's socket at a path."""
+    """Return what opens the bus's socket at a path, or at the one that it had before 21.02."""
+    old = path[: -len(_NAME)] + _OLD_NAME if path.endswith(_NAME) else ""
 
     def connect(timeout_s: float) -> "_socket.socket":
-        # What `socket` would do, without what that imports; it closes itself on exec as well.
-        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(timeout_s)
         try:
-            connection.connect(path)
+            return _opened(path, timeout_s)
         except OSError:
-            connection.close()
+            try:
+                return _opened(old, timeout_s)
+            except OSError:
+                pass  # where it should be is the place to tell of
             raise
-        return connection
 
     return connect
+
+
+def _opened(path: str, timeout_s: float) -> "_socket.socket":
+    # What `socket` would do, without what that imports; it closes itself on exec as well.
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(timeout_s)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def _ask(
