@@ -1,4 +1,10 @@
-"""Write the rpcd ACL file of the LuCI app from the method table: `python3 package/acl.py`."""
+"""Write the ACL files from the method tables: `python3 package/acl.py`.
+
+usr/share/rpcd/acl.d/oasis.json            group `oasis`: everything, for whoever calls over the web (the phone app)
+usr/share/rpcd/acl.d/luci-app-oasis.json   group `luci-app-oasis`: what the pages call
+usr/share/acl.d/oasis.json                 ubusd's: what a web server that is not root may hand on. It has asked
+                                           rpcd for the session's right before, and the daemon asks again
+"""
 
 import json
 import os
@@ -7,31 +13,56 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
 
-from oasis.methods import TABLE  # noqa: E402
+from oasis.frontends.upstream import UPSTREAM  # noqa: E402
+from oasis.table import TABLE  # noqa: E402
 
-GROUP = "luci-app-oasis"
-PATH = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
+PAGES = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
+CALLERS = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"
+BUS = REPOSITORY + "/files/usr/share/acl.d/oasis.json"
+# The user that OpenWrt's web server becomes where it gives up root.
+WEB_USER = "uhttpd"
+
+Table = dict[str, tuple[str, dict[str, tuple[type, bool]]]]
 
 
-def acl() -> dict[str, object]:
-    """Return the ACL file: every method of the table under `read` or `write`, named one by one."""
-    rights: dict[str, dict[str, list[str]]] = {"read": {}, "write": {}}
-    for name, (access, _, *_) in TABLE.items():
+def rights(table: Table) -> dict[str, dict[str, list[str]]]:
+    """Return {access: {object: [method]}} of all methods but the local ones, each named by itself."""
+    found: dict[str, dict[str, list[str]]] = {"read": {}, "write": {}}
+    for name, (access, _) in table.items():
         if access == "local":
             continue
         where, _, method = ("oasis." + name).rpartition(".")
-        rights[access].setdefault(where, []).append(method)
-    group: dict[str, object] = {"description": "Grant access to Oasis: chat, plans, changes and undo"}
-    for access, objects in rights.items():
-        group[access] = {"ubus": objects}
-    return {GROUP: group}
+        found[access].setdefault(where, []).append(method)
+    return found
 
 
-def text() -> str:
-    """Return the file's text."""
-    return json.dumps(acl(), indent="\t", ensure_ascii=False) + "\n"
+def group(name: str, description: str, table: Table) -> dict[str, object]:
+    """Return an ACL file of rpcd's with one group."""
+    found = rights(table)
+    return {name: {"description": description, **{access: {"ubus": found[access]} for access in ("read", "write")}}}
+
+
+def bus(table: Table) -> dict[str, object]:
+    """Return the ACL file of ubusd."""
+    found = rights(table)
+    objects = sorted({*found["read"], *found["write"]})
+    methods = {name: sorted(found["read"].get(name, []) + found["write"].get(name, [])) for name in objects}
+    return {"user": WEB_USER, "access": {name: {"methods": methods[name]} for name in objects}}
+
+
+def texts() -> dict[str, str]:
+    """Return {path: text} of all files."""
+    everything = {**TABLE, **UPSTREAM}
+    found = {
+        PAGES: group("luci-app-oasis", "Grant access to Oasis: chat, plans, changes and undo", TABLE),
+        CALLERS: group("oasis", "Grant access to all methods of Oasis, those of its phone app too", everything),
+        BUS: bus(everything),
+    }
+    return {path: json.dumps(value, indent="\t", ensure_ascii=False) + "\n" for path, value in found.items()}
 
 
 if __name__ == "__main__":
-    with open(PATH, "w", encoding="utf-8") as handle:
-        handle.write(text())
+    for path, text in texts().items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as handle:
+            handle.write(text)

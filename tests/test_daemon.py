@@ -287,7 +287,8 @@ def test_files_with_private_content_are_private(daemon):
 def test_the_daemon_tells_what_it_cannot_know(root):
     done = subprocess.run(
         [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {REPOSITORY!r}); "
-         "from oasis.frontends.oasisd import main; sys.exit(main(['--nonsense']))"], capture_output=True, text=True, check=False,
+         "from oasis.frontends.oasisd import main; sys.exit(main(['--nonsense']))"],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
     assert "--nonsense" in done.stderr

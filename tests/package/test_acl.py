@@ -1,10 +1,13 @@
-"""The ACL file is the method table's, and nothing else can be called through it."""
+"""The ACL files are the method tables', and nothing else can be called through them."""
 
 import importlib.util
 import json
 
-from oasis.methods import TABLE
+from oasis.frontends.upstream import UPSTREAM
+from oasis.table import TABLE
 from tests.daemon import REPOSITORY
+
+SERVED = {name for name, (access, _) in {**TABLE, **UPSTREAM}.items() if access != "local"}
 
 
 def generator():
@@ -14,18 +17,47 @@ def generator():
     return module
 
 
-def test_the_checked_in_acl_is_the_generated_one():
-    with open(generator().PATH, encoding="utf-8") as handle:
-        assert handle.read() == generator().text(), "run: make acl"
+def group(path, name):
+    with open(path, encoding="utf-8") as handle:
+        found = json.load(handle)
+    assert list(found) == [name]
+    return found[name]
 
 
-def test_every_method_is_named_once_and_by_itself():
-    group = json.loads(generator().text())["luci-app-oasis"]
-    named = [
-        f"{where}.{method}"
-        for access in ("read", "write")
-        for where, methods in group[access]["ubus"].items()
-        for method in methods
-    ]
-    assert sorted(named) == sorted("oasis." + name for name, (access, _) in TABLE.items() if access != "local")
-    assert not any("*" in name for name in named)
+def named(access):
+    return [f"{where}.{method}" for where, methods in access["ubus"].items() for method in methods]
+
+
+def test_the_checked_in_files_are_the_generated_ones():
+    for path, text in generator().texts().items():
+        with open(path, encoding="utf-8") as handle:
+            assert handle.read() == text, "run: make acl"
+
+
+def test_every_method_is_named_once_and_by_itself_and_under_its_access():
+    made = generator()
+    for path, name, table in ((made.PAGES, "luci-app-oasis", TABLE), (made.CALLERS, "oasis", {**TABLE, **UPSTREAM})):
+        found = group(path, name)
+        for access in ("read", "write"):
+            wanted = ["oasis." + method for method, (kind, _) in table.items() if kind == access]
+            assert sorted(named(found[access])) == sorted(wanted)
+            assert set(found[access]) == {"ubus"}, "neither files nor packages"
+        assert not any("*" in one for access in ("read", "write") for one in named(found[access]))
+
+
+def test_what_is_for_the_socket_only_stands_in_no_file():
+    local = [name for name, (access, _) in TABLE.items() if access == "local"]
+    assert local
+    for text in generator().texts().values():
+        for name in local:
+            assert f'"{name.rpartition(".")[2]}"' not in text
+
+
+def test_a_web_server_without_root_is_let_through_to_each_method_and_no_other():
+    with open(generator().BUS, encoding="utf-8") as handle:
+        found = json.load(handle)
+    assert set(found) == {"user", "access"}, "it may call, and neither publish, send, listen nor subscribe"
+    assert found["user"] == "uhttpd"
+    methods = {f"{where}.{one}" for where, rule in found["access"].items() for one in rule["methods"]}
+    assert methods == {"oasis." + name for name in SERVED}
+    assert all(set(rule) == {"methods"} for rule in found["access"].values())
