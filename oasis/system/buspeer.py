@@ -13,7 +13,7 @@ import time
 
 from oasis.errors import OasisError, ToolError
 from oasis.system import buswire
-from oasis.system.blobmsg import ARRAY, INT8, INT32, STRING, TABLE, attribute, attributes, encode
+from oasis.system.blobmsg import ARRAY, DOUBLE, INT8, INT32, STRING, TABLE, attribute, attributes, encode
 from oasis.system.buslink import Link
 from oasis.system.busturns import REPLY_BYTES, Call, Turn, Turns, place
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     OnEvent = Callable[[str, dict[str, object]], None]
 
 # What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it.
-KINDS = {"text": STRING, "int": INT32, "bool": INT8, "list": ARRAY, "table": TABLE}
+KINDS = {"text": STRING, "int": INT32, "bool": INT8, "list": ARRAY, "table": TABLE, "number": DOUBLE}
 _CONNECT_S = 1.0
 # procd starts ubusd again at once; a host without one costs a look in half a minute.
 _FIRST_S, _LONGEST_S = 0.1, 30.0
@@ -86,7 +86,7 @@ class Peer:
             self._thread.join(_JOIN_S)
 
     def taken(self) -> dict[str, str]:
-        """Return the objects that could not be put on the bus, and why."""
+        """Return the objects that could not be put on the bus, and who has them, in words."""
         return dict(self._taken)
 
     def reason(self) -> str:
@@ -178,7 +178,7 @@ class Peer:
                 if self._taken.pop(name, ""):
                     self._tell("%s is on the bus now" % name)
             else:
-                self._taken.setdefault(name, "refused with status %d" % status)
+                self._taken.setdefault(name, "another program")
 
         words = buswire.text(buswire.OF_PATH, name) + attribute(buswire.OF_SIGNATURE, signature(self._objects[name]))
         link.ask(buswire.ADD_OBJECT, 0, words, done)
@@ -200,8 +200,8 @@ class Peer:
             self.listen("ubus.object.remove", self._freed)
         for name in sorted(taken):
             who = owner(self._connect, name)
-            taken[name] = "%s has this name" % who if who else "ubusd does not let us; /usr/share/acl.d tells it whom"
-            self._tell("cannot put %s on the bus: %s" % (name, taken[name]))
+            taken[name] = who or "ubusd, which does not let this user have it (see /usr/share/acl.d)"
+            self._tell("%s is taken on the bus by %s" % (name, taken[name]))
             if not who:
                 self._freed("", {"path": name})  # perhaps it was given up before we listened
 
