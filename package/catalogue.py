@@ -1,10 +1,10 @@
 """Translations as LuCI reads them: the text of a .po file in, the bytes of an .lmo file out. Opens nothing.
 
-Source: luci-base's po2lmo and lmo.c. An .lmo is the translations one after the other, each filled up to four bytes, then
-an index (key, plural forms, offset, length; 32 bits each, most significant byte first, ordered by key), then the offset
-of the index. A key is a hash of the message, with its context before and the number of the plural form behind it. The
-rule for plural forms stands under key 0. What is translated to itself or not at all is left out; fuzzy entries are not,
-because po2lmo takes them too.
+Source: luci-base's po2lmo and lmo.c. An .lmo is the translations one after the other, each filled up to four bytes,
+then an index (key, plural forms, offset, length; 32 bits each, most significant byte first, ordered by key), then the
+offset of the index. A key is a hash of the message, with its context before and the number of the plural form behind
+it. The rule for plural forms stands under key 0. What is translated to itself or not at all is left out; fuzzy entries
+are not, because po2lmo takes them too.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _last(value: int, rest: bytes) -> int:
 def messages(text: str) -> Iterator[Message]:
     """Yield the entries of a .po file; keys are msgctxt, msgid, msgid_plural, msgstr, msgstr[0] …
 
-    Quotes and backslashes are freed of their backslash; every other escape stays as it is written, as LuCI has it in its
-    keys.
+    Quotes and backslashes are freed of their backslash; every other escape stays as it is written, as LuCI has it in
+    its keys.
     """
     message: Message = {}
     field = ""

@@ -1,0 +1,67 @@
+# shellcheck shell=sh disable=SC2013 # no word that is read here has a blank
+# A stand-in for OpenWrt's /lib/functions.sh: what the scripts of a package find on a router, in the order in which a
+# router does it. With the real file (OPENWRT_ROOT) the same tests run on that.
+
+pkg_file() {
+	echo "/usr/lib/opkg/info/$1"
+}
+
+user_exists() {
+	grep -q "^$1:" /etc/passwd
+}
+
+group_add_next() {
+	grep -q "^$1:" /etc/group || echo "$1:x:$(($(wc -l </etc/group) + 32768)):" >>/etc/group
+	sed -n "s/^$1:[^:]*:\([0-9]*\):.*/\1/p" /etc/group
+}
+
+user_add() {
+	echo "$1:x:${2:-$3}:$3:$1:/var/run/$1:/bin/false" >>/etc/passwd
+	echo "$1:x:0:0:99999:7:::" >>/etc/shadow
+}
+
+config_load() {
+	:
+}
+
+config_get_bool() {
+	eval "$1=$4"
+}
+
+default_postinst() {
+	pkg=$(basename "${1%.*}")
+	list=$(pkg_file "$pkg.list")
+	for pair in $(sed -n 's/^Require-User: *//p' "$(pkg_file "$pkg.control")"); do
+		user_exists "${pair%%:*}" || user_add "${pair%%:*}" "" "$(group_add_next "${pair##*:}")"
+	done
+	for file in $(grep '^/etc/uci-defaults/' "$list"); do
+		# shellcheck disable=SC1090
+		(cd /etc/uci-defaults && . "$file") && rm -f "$file"
+	done
+	status=0
+	if [ -f "$(pkg_file "$pkg.postinst-pkg")" ]; then
+		# shellcheck disable=SC1090
+		(. "$(pkg_file "$pkg.postinst-pkg")")
+		status=$?
+	fi
+	for file in $(grep '^/etc/init.d/' "$list"); do
+		[ "$PKG_UPGRADE" = 1 ] || "$file" enable
+		"$file" start
+	done
+	return $status
+}
+
+default_prerm() {
+	pkg=$(basename "${1%.*}")
+	status=0
+	if [ -f "$(pkg_file "$pkg.prerm-pkg")" ]; then
+		# shellcheck disable=SC1090
+		(. "$(pkg_file "$pkg.prerm-pkg")")
+		status=$?
+	fi
+	for file in $(grep '^/etc/init.d/' "$(pkg_file "$pkg.list")"); do
+		[ "$PKG_UPGRADE" = 1 ] || "$file" disable
+		"$file" stop
+	done
+	return $status
+}

@@ -1,0 +1,79 @@
+"""What happens to the packages on the router of guest.py; each function is one life and returns what was seen."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from guest import Guest
+
+SOCKET = "/var/run/oasis/oasis.sock"
+CONFIG = "/etc/config/oasis"
+BYTECODE = ("/bin/sh", "/usr/lib/oasis/bytecode.sh")
+
+
+def whole(guest: Guest) -> dict[str, object]:
+    """Install, use, remove."""
+    told: dict[str, object] = {"before": guest.tree()}
+    told["installed"] = guest.opkg("install", *feed(guest))
+    told["is_up"] = guest.wait_for(SOCKET)
+    told["after_install"] = guest.tree()
+    told["passwd"] = guest.read("/etc/passwd")
+    told["version"] = guest.run("oasis", "--version")
+    told["prompt"] = guest.run("oasis", "prompt", "what can you do?")
+    told["in_use"] = guest.tree()
+    told["daemon"] = guest.read("/tmp/daemon.err")
+    told["removed"] = guest.opkg("remove", *reversed(names(feed(guest))))
+    told["after"] = guest.tree()
+    return told
+
+
+def upgraded(guest: Guest) -> dict[str, object]:
+    """Install, edit the configuration, switch the service off at boot, install what comes after it."""
+    guest.write("/etc/uci-defaults/99_other", "exit 0\n")
+    told: dict[str, object] = {"installed": guest.opkg("install", *feed(guest))}
+    guest.wait_for(SOCKET)
+    guest.write(CONFIG, guest.read(CONFIG) + "\n# mine\n", 0o600)
+    guest.run("/etc/init.d/oasis", "disable")
+    told["old"] = guest.tree()
+    told["upgraded"] = guest.opkg("install", *feed(guest, "next"))
+    told["is_up"] = guest.wait_for(SOCKET)
+    told["version"] = guest.run("oasis", "--version")
+    told["config"] = guest.read(CONFIG)
+    told["new"] = guest.tree()
+    told["removed"] = guest.opkg("remove", *reversed(names(feed(guest))))
+    told["after"] = guest.tree()
+    return told
+
+
+def edited_before(guest: Guest) -> dict[str, object]:
+    """Install where another program of the same name left its configuration."""
+    guest.write(CONFIG, "\nconfig provider 'openai'\n\toption key 'abc'\n\n", 0o644)
+    told: dict[str, object] = {"installed": guest.opkg("install", *feed(guest))}
+    return {**told, "config": guest.read(CONFIG), "tree": guest.tree()}
+
+
+def bytecode(guest: Guest) -> dict[str, object]:
+    """Give the router another Python, one that cannot compile, and none of these, one after the other."""
+    guest.opkg("install", *feed(guest))
+    guest.wait_for(SOCKET)
+    told: dict[str, object] = {"again": guest.run(*BYTECODE, "make")}
+    python = str(guest.run("readlink", "-f", "/usr/bin/python3")["out"]).strip()
+    guest.run("cp", python, "/usr/bin/python3.99")
+    guest.run("ln", "-sf", "python3.99", "/usr/bin/python3")
+    told["other"] = guest.run(*BYTECODE, "make")
+    told["other_again"] = guest.run(*BYTECODE, "make")
+    guest.run("ln", "-sf", "/bin/false", "/usr/bin/python3")
+    told["broken"] = guest.run(*BYTECODE, "make")
+    told["tree"] = guest.tree()
+    return told
+
+
+def feed(guest: Guest, folder: str = "first") -> list[str]:
+    """Return the packages of a feed in the order in which they depend on each other, but the one without files."""
+    listed = str(guest.run("find", "/packages/" + folder, "-name", "*.ipk")["out"]).split()
+    found = [path for path in listed if "oasis-requests" not in path]
+    return sorted(found, key=lambda path: ("i18n" in path, "luci" in path, path))
+
+
+def names(paths: list[str]) -> list[str]:
+    return [path.rpartition("/")[2].split("_")[0] for path in paths]

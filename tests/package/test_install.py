@@ -1,0 +1,154 @@
+"""The packages on a router: installed, used, upgraded and removed, with the router's own shell (see guest.py)."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = ("busybox", "unshare", "mount", "ldd")
+# What stays is the owner's: chats, keys, history. The last is the stand-in's.
+LEFT = ("/etc/oasis", "/tmp/daemon.err")
+# The users stay, as those of every package do; opkg keeps its book.
+CHANGED = {"/etc/passwd", "/etc/group", "/etc/shadow", "/usr/lib/opkg/status"}
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory, packaging):
+    """Write this version's packages and those of a next one, which has a module less."""
+    top = tmp_path_factory.mktemp("feeds")
+    manifest = packaging.manifest.load()
+    nearby = copy.deepcopy(manifest)
+    nearby["version"] = "99.0.0"
+    nearby["leave_out"].append("moving.py")
+    for name, what in (("first", manifest), ("next", nearby)):
+        os.mkdir(top / name)
+        for file, (_, data, _) in packaging.build.build(what, packaging.REPOSITORY, 1700000000).items():
+            (top / name / file).write_bytes(data)
+    return top, sorted({need for one in manifest["packages"].values() for need in one["depends"]})
+
+
+@pytest.fixture(scope="module")
+def live(feeds, tmp_path_factory):
+    """Return a function that has a life of lives.py lived and returns what was seen."""
+    missing = [name for name in PROGRAMS if not shutil.which(name)]
+    if missing:
+        pytest.skip("not here: " + ", ".join(missing))
+    if not os.path.exists("/usr/bin/python3"):
+        pytest.skip("no /usr/bin/python3 on this host")
+    isolated = ["unshare", "--mount", "--net", "--pid", "--fork", *([] if os.getuid() == 0 else ["--map-root-user"])]
+    if subprocess.run([*isolated, "mount", "-t", "tmpfs", "none", "/tmp"], capture_output=True, check=False).returncode:
+        pytest.skip("no right to make namespaces here")
+
+    def live(name):
+        installed = " ".join(set(feeds[1]) - {"oasis", "luci-app-oasis"})
+        work = str(tmp_path_factory.mktemp(name))
+        env = {**os.environ, "PACKAGES": str(feeds[0]), "INSTALLED": installed, "WORK": work}
+        argv = [*isolated, sys.executable, HERE + "/guest.py", name]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=110, check=False)
+        if "overlay" in done.stderr and "mount" in done.stderr:
+            pytest.skip("no overlay file system here: " + done.stderr.strip().rpartition("\n")[2])
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout)
+
+    return live
+
+
+@pytest.fixture(scope="module")
+def whole(live):
+    return live("whole")
+
+
+@pytest.fixture(scope="module")
+def upgraded(live):
+    return live("upgraded")
+
+
+def test_an_installed_service_runs_and_answers(whole):
+    assert whole["installed"]["status"] == 0, whole["installed"]
+    assert whole["is_up"], whole["daemon"]
+    assert whole["version"]["out"] == "oasis 0.1.0\n"
+    assert whole["prompt"]["status"] == 0 and "undo the last change" in whole["prompt"]["out"], whole["prompt"]
+
+
+def test_the_service_and_the_boot_hook_start_at_boot(whole):
+    assert {"/etc/rc.d/S95oasis", "/etc/rc.d/S11oasis-restore"} <= set(whole["after_install"])
+
+
+def test_users_are_made_without_a_shell(whole):
+    users = {line.split(":")[0]: line for line in whole["passwd"].split("\n")[:-1]}
+    for name in ("oasis", "oasis-tool", "oasis-mcp"):
+        assert users[name].endswith("/bin/false") and int(users[name].split(":")[2]) > 0
+
+
+def test_every_module_is_compiled_at_install_and_nothing_more_is_written_in_use(whole):
+    tree = whole["after_install"]
+    sources = [path for path in tree if path.startswith("/usr/lib/oasis/") and path.endswith(".py")]
+    assert len(sources) > 100
+    for path in sources:
+        folder, _, name = path.rpartition("/")
+        assert any(one.startswith(f"{folder}/__pycache__/{name[:-3]}.") for one in tree), path
+    assert {path for path in whole["in_use"] if path.startswith("/usr/")} == {
+        path for path in tree if path.startswith("/usr/")
+    }
+
+
+def test_modes_are_those_of_a_router(whole):
+    modes = {path: what[0] & 0o7777 for path, what in whole["after_install"].items()}
+    assert modes["/etc/config/oasis"] == 0o600
+    for path in ("/usr/bin/oasis", "/usr/sbin/oasisd", "/etc/init.d/oasis", "/www/cgi-bin/oasis-alive"):
+        assert modes[path] == 0o755, path
+    assert modes["/usr/lib/oasis/oasis/daemon.py"] == 0o644
+
+
+def test_removal_leaves_only_what_is_the_owners(whole):
+    assert whole["removed"]["status"] == 0, whole["removed"]
+    before, after = whole["before"], whole["after"]
+    assert [path for path in after if path not in before and not path.startswith(LEFT)] == []
+    assert [path for path in before if path not in after] == []
+    assert {path for path in before if path in after and before[path] != after[path]} <= CHANGED
+    assert "rm -r /etc/oasis" in whole["removed"]["out"]
+
+
+def test_an_upgrade_keeps_the_configuration_and_what_was_switched_off(upgraded):
+    assert upgraded["upgraded"]["status"] == 0, upgraded["upgraded"]
+    assert upgraded["is_up"]
+    assert upgraded["config"].endswith("# mine\n")
+    assert "/etc/rc.d/S95oasis" not in upgraded["new"]
+    assert "/etc/rc.d/S11oasis-restore" in upgraded["new"]
+
+
+def test_an_upgrade_leaves_no_bytecode_of_a_module_that_is_gone(upgraded):
+    def left(tree):
+        return [path for path in tree if path.startswith("/usr/lib/oasis/") and "/moving." in path]
+
+    assert len(left(upgraded["old"])) == 2
+    assert left(upgraded["new"]) == []
+    assert [path for path in upgraded["new"] if "/__pycache__/daemon." in path]
+
+
+def test_an_edited_configuration_stays_when_the_package_goes(upgraded):
+    assert "/etc/config/oasis" in upgraded["after"]
+    assert [path for path in upgraded["after"] if path.startswith("/usr/lib/oasis")] == []
+
+
+def test_a_configuration_that_was_there_before_is_not_overwritten(live):
+    seen = live("edited_before")
+    assert seen["installed"]["status"] == 0
+    assert "option key 'abc'" in seen["config"]
+    assert "/etc/config/oasis-opkg" in seen["tree"]
+
+
+def test_bytecode_follows_the_python_that_the_router_has(live):
+    seen = live("bytecode")
+    assert (seen["again"]["out"], seen["again"]["status"]) == ("", 0)
+    assert "compiling for python3.99" in seen["other"]["out"]
+    assert (seen["other_again"]["out"], seen["other_again"]["status"]) == ("", 0)
+    assert "no bytecode" in seen["broken"]["err"] and seen["broken"]["status"] == 0
+    assert [path for path in seen["tree"] if path.startswith("/usr/lib/oasis") and path.endswith(".pyc")] == []
