@@ -32,13 +32,13 @@ WRITES = {
     "chat.delete", "chat.summarise", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
     "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
     "service.select", "service.add", "service.change", "service.delete", "service.key", "service.test",
-    "service.models", "alias.set", "alias.delete", "secret.keep",
+    "service.models", "alias.set", "alias.delete", "secret.keep", "tool.set",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
     "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat",
-    "audit.list", "audit.verify",
+    "audit.list", "audit.verify", "tool.list",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}
 WRONG[bool] = [1, 0, "true", [True], {}]
@@ -439,7 +439,6 @@ def test_the_newest_change_is_undone(root, call, renamed):
 
 
 def test_a_change_for_a_time_is_told_and_listed(daemon, call):
-    assert "until" in configure.SPEC["input_schema"]["properties"]
     emitted = []
     operator = Operator(
         daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: emitted.append((kind, more)), lambda: None,

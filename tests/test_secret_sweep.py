@@ -15,7 +15,7 @@ import pytest
 
 from oasis.change import entries, secrets
 from oasis.methods import TABLE
-from oasis.tools.registry import Registry
+from oasis.tools.builtin import BuiltIn
 from tests.daemon import start_daemon
 from tests.recorder import Recorder
 from tests.test_daemon import approve, follow, of_type
@@ -212,7 +212,7 @@ class Sweep:
 def shapes():
     """Return every argument shape that the tools are asked in: fitting, wrong, too many, none at all."""
     wrong = (None, 5, True, "x", [], ["x"], {}, {"a": [1]}, "../../etc/oasis/keys.json", "@login[0]", "oasis")
-    for spec in Registry().specs():
+    for spec in BuiltIn(None).specs():
         properties = spec["input_schema"]["properties"]
         yield spec["name"], {}
         yield spec["name"], "{broken"
