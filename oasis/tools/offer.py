@@ -65,8 +65,8 @@ def _means_something(word: str) -> bool:
 
 
 def _says(word: str, text: str, words: list[str]) -> bool:
-    """Return whether a word, or one that begins with it, is said; scripts without blanks are looked through."""
-    if word.isascii():
+    """Return whether a word, or one that begins with it, is said; phrases and scripts without blanks are looked for."""
+    if word.isascii() and " " not in word:
         return any(one.startswith(word) for one in words)
     return word in text
 

@@ -208,19 +208,21 @@ class Registry:
         labels = [*whose, *[str(label) for label in result.get("untrusted") or [] if label not in whose]]
         if labels:
             result["untrusted"] = labels
-        text = jsonl.dumps(operator.masked(clean.value(result)))
+        shown = operator.masked(clean.value(result))
+        text = jsonl.dumps(shown)
         if len(text.encode("utf-8")) > RESULT_BYTES:
             if not whose:
                 raise ToolError(
                     "the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section"
                 )
-            text = _cut(text, labels)
+            is_plain = set(shown) <= {"text", "untrusted"} and isinstance(shown.get("text"), str)
+            text = _cut(shown["text"] if is_plain else text, labels)
         return text, is_error, labels
 
 
 def _cut(text: str, labels: list[str]) -> str:
     """Return the beginning of a result of somebody else's, and what is missing of it."""
-    piece = text
+    piece = text[:RESULT_BYTES]
     while True:
         told = jsonl.dumps({"text": piece, "cut": "the first of %d characters" % len(text), "untrusted": labels})
         over = len(told.encode("utf-8")) - RESULT_BYTES

@@ -1,0 +1,114 @@
+"""Arguments against a JSON Schema: errors name place, value and what is allowed; foreign schemas are bounded."""
+
+import time
+
+import pytest
+
+from oasis.errors import ToolError
+from oasis.tools import patterns
+from oasis.tools.arguments import check
+
+PET = {"anyOf": [{"type": "object", "properties": {"cat": {"type": "integer"}}, "required": ["cat"]}, {"type": "null"}]}
+
+FITTING = [
+    ({"type": "string"}, "x"), ({"type": "integer"}, 3), ({"type": "integer"}, 3.0), ({"type": "number"}, 3),
+    ({"type": "number"}, 0.5), ({"type": "null"}, None), ({"type": ["string", "null"]}, None), ({}, {"any": [1]}),
+    (True, 1), ({"enum": ["a", None]}, None), ({"const": 1}, 1), ({"minimum": 1, "maximum": 3}, 2),
+    ({"exclusiveMinimum": 1}, 1.5), ({"type": "string", "maxLength": 2}, "ab"), ({"pattern": "^[a-z]+$"}, "abc"),
+    ({"type": "object"}, {"more": 1}), ({"properties": {"a": {"type": "string"}}}, {"a": "x", "b": 1}),
+    ({"additionalProperties": {"type": "integer"}}, {"a": 1}), ({"items": {"type": "integer"}}, [1, 2]), (PET, None),
+    (PET, {"cat": 1}), ({"format": "no such", "made-up": 1}, "x"), ({"type": "made-up"}, 1),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, 1), ({"$ref": "https://elsewhere/x"}, "x"),
+    ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, 1), ({"allOf": [{"minimum": 1}, {"maximum": 3}]}, 2),
+]  # fmt: skip
+
+MISFITS = [
+    ({"type": "string"}, 3, "it must be a string, not 3"),
+    ({"type": "integer"}, True, "it must be an integer, not true"),
+    ({"type": "number"}, True, "it must be a number, not true"),
+    ({"type": "integer"}, 0.5, "it must be an integer, not 0.5"),
+    ({"type": ["string", "null"]}, 1, "it must be a string or null, not 1"),
+    ({"enum": ["on", "off"]}, "up", "it is 'up'; allowed are on, off"),
+    ({"enum": [1]}, True, "it is true; allowed are 1"),
+    ({"const": "a"}, "b", "it is 'b'; only 'a' is allowed"),
+    ({"maximum": 10}, 99, "it is 99; at most 10 is allowed"),
+    ({"exclusiveMaximum": 10}, 10, "it is 10; less than 10 is allowed"),
+    ({"maxLength": 3}, "long", "it is 4 long; at most 3 characters are allowed"),
+    ({"minItems": 1}, [], "it is 0 long; at least 1 items are allowed"),
+    ({"pattern": "^[a-z]+$"}, "A", "it is 'A'; it must look like ^[a-z]+$"),
+    ({"required": ["a"]}, {}, "it needs the argument a"),
+    ({"additionalProperties": False}, {"b": 1}, "it has no argument 'b'"),
+    ({"properties": {"a": {"type": "string"}}}, {"a": 1}, "it.a must be a string, not 1"),
+    ({"additionalProperties": {"type": "integer"}}, {"a": "x"}, "it.a must be an integer, not 'x'"),
+    ({"items": {"type": "integer"}}, [1, "x"], "it[1] must be an integer, not 'x'"),
+    ({"properties": {"a": {"items": {"properties": {"b": {"enum": ["x"]}}}}}}, {"a": [{"b": "y"}]}, "it.a[0].b is 'y'"),
+    (PET, {"cat": "no"}, "it.cat must be an integer, not 'no'"),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "x", "it must be an integer"),
+    (False, 1, "it is not allowed"),
+]
+
+
+@pytest.mark.parametrize("schema, value", FITTING)
+def test_what_fits_is_let_through(schema, value):
+    check(value, schema, "it")
+
+
+@pytest.mark.parametrize("schema, value, message", MISFITS)
+def test_what_does_not_fit_is_told_by_place_value_and_what_is_allowed(schema, value, message):
+    with pytest.raises(ToolError) as failure:
+        check(value, schema, "it")
+    assert failure.value.message.startswith(message)
+
+
+def test_a_long_value_is_told_in_short():
+    with pytest.raises(ToolError) as failure:
+        check("x" * 100_000, {"enum": ["a"]}, "it")
+    assert len(failure.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"},
+        {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}] * 50}}, "$ref": "#/$defs/a"},
+        {"items": {"anyOf": [{"type": "null"}] * 500}},
+    ],
+)
+def test_a_schema_without_end_is_refused_soon(schema):
+    begin_s = time.monotonic()
+    with pytest.raises(ToolError):
+        check([1] * 500, schema, "it")
+    assert time.monotonic() - begin_s < 3
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(a+)+$",
+        "^(a|aa)+$",
+        "(x+x+)+y",
+        "^(.*)*$",
+        "(a*)*b",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "a*a*a*a*a*a*a*a*b",
+        "(?=a)",
+    ],
+)
+def test_a_pattern_that_could_take_years_is_left_to_the_tool(pattern):
+    begin_s = time.monotonic()
+    assert patterns.fits(pattern, "a" * 5000 + "!") is None
+    assert time.monotonic() - begin_s < 1
+
+
+@pytest.mark.parametrize(
+    "pattern, text, answer",
+    [
+        ("^[a-z0-9_]{1,32}$", "abc", True), ("^[a-z0-9_]{1,32}$", "A", False),
+        (r"^\d{4}-\d{2}-\d{2}$", "2026-11-22", True),
+        ("^(on|off)$", "on", True), ("^(on|off)$", "no", False), ("b", "abc", True), ("^[^@]+@[^@]+$", "a@b", True),
+        ("(", "x", None), ("[a-z", "x", None), ("x" * 600, "x", None),
+    ],
+)  # fmt: skip
+def test_usual_patterns_are_tried(pattern, text, answer):
+    assert patterns.fits(pattern, text) is answer
