@@ -182,9 +182,13 @@ class Daemon(Records, Chats):
     def m_change_rollback(self, change: str) -> Value:
         return self._settle(change, "rolled_back")
 
-    def m_change_undo(self, change: str = "") -> Value:
+    def m_change_undo(self, change: str = "", skip_conflicts: bool = False) -> Value:
         old = next(item for item in self.changes if item["id"] == change)
-        return self._start("", lambda run: self._undo(run, old))
+        return self._start("", lambda run: self._undo(run, old, skip_conflicts))
+
+    def m_doctor_fix(self, finding: str) -> Value:
+        found = next(item for item in self.findings if item["id"] == finding)
+        return self._start("", lambda run: self._guest(run, summary=found["title"]))
 
     # --- scripts
 
