@@ -208,7 +208,7 @@ class Daemon:
     def _examine(self, facts: Facts) -> dict[str, object]:
         from oasis.tools.diagnose import examined  # an idle daemon does without
 
-        return examined(self.root, self._files, self._executor.run, facts)
+        return examined(self.root, self.files, self._executor.run, facts)
 
     def _evidence(self) -> Evidence:
         if self._parts is None:

@@ -222,6 +222,8 @@ STARTS = {
     ("change.services", "executor.run"): "init scripts",
     ("change.evidence", "executor.run"): "nft, which lists what was compiled",
     ("daemon", "executor.run"): "the uci program, given to the cursor",
+    ("exchanges", "executor.run"): "programs of the router, given to the tools",
+    ("frontends.alone", "executor.run"): "ping and nslookup, given to the doctor",
     ("system.ubus", "executor.run"): "the ubus program",
 }
 STARTERS = {"subprocess", "multiprocessing", "pty", "_posixsubprocess", "asyncio", "concurrent"}

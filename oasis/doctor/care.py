@@ -108,6 +108,8 @@ def connections(scene: Scene) -> Found:
     count = scene.number("/proc/sys/net/netfilter/nf_conntrack_count")
     most = scene.number("/proc/sys/net/netfilter/nf_conntrack_max")
     dropped = [line for line in scene.log() if "nf_conntrack: table full" in line]
+    if count is None and not dropped:
+        raise SkippedError("the kernel does not tell")
     if (count and most and count * 100 >= most * _CONNTRACK_PERCENT) or dropped:
         values = {"count": count or 0, "most": most or 0}
         yield seen("conntrack-full", "", values, ["%(count)d of %(most)d connections" % values, *dropped[-_LINES:]])

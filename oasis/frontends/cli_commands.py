@@ -264,6 +264,13 @@ COMMANDS = {
         "Each line of the log holds the hash of the line before. With --verify the whole chain is followed, and the\n"
         "status is 1 when a line was altered or removed.",
     ),
+    "doctor": (
+        "[--all] [--no-wait] [--fix FINDING]",
+        "look for faults, from the cable up to the services",
+        "cli_doctor:doctor",
+        "Changes nothing, and works while the service does not run. With --all every check is listed. --fix\n"
+        "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something needs care.",
+    ),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
 
@@ -278,7 +285,7 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "status", "audit", "help")),
+                         "topics", "sysmsg", "tools", "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

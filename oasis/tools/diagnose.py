@@ -1,4 +1,4 @@
-"""The tool `diagnose`: a round of the doctor, in as few words as a small model reads, and the round itself for others."""
+"""The tool `diagnose`: a round of the doctor in few words, and the round itself for others."""
 
 from __future__ import annotations
 

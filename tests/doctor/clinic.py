@@ -1,4 +1,4 @@
-"""A healthy router for the doctor, and how it is made ill: by UCI commands, by what the bus says, by files, by silence."""
+"""A healthy router for the doctor, and how it is made ill: by UCI commands, the bus, files, silence."""
 
 from __future__ import annotations
 

@@ -1,0 +1,39 @@
+"""What the command line can do while the daemon does not run: look, never write.
+
+The only module of the command line that knows the router itself; loaded when the daemon was asked and is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from oasis.system.executor import Executor
+from oasis.system.files import Files
+from oasis.system.root import Root
+from oasis.system.ubus import Ubus, opener
+from oasis.tools.diagnose import examined
+from oasis.tools.facts import Facts
+from oasis.uci import model
+from oasis.uci.tables import tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def doctor(folder: str, search: str) -> dict[str, Any]:
+    """Return a round of the doctor (doctor/rounds.py) over a router root; `search` is where programs are looked for."""
+    root, files = Root(folder, search.split(":")), Files()
+    executor = Executor(root.environment(), root.allowed(os.sep))
+    ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
+
+    def config(package: str) -> dict[str, dict[str, object]] | None:
+        data = files.read(root.confdir + "/" + package) if "/" not in package else None
+        return None if data is None else tables(model.parse(data, package))
+
+    def packages() -> list[str]:
+        return [name for name in files.names(root.confdir) if not name.startswith(".")]
+
+    facts = Facts(config, ubus.call, lambda path: files.read(root.path(path)), lambda: int(time.time()), packages)
+    return examined(root, files, executor.run, facts)
