@@ -51,12 +51,7 @@ CALLS = 24
 WAITERS = 16
 # A call that gives way does so within this time.
 _SLICE_MS = 3000
-# Where rpcd keeps the programs that are objects of the bus, upstream's among them.
-_PLUGINS = "/usr/libexec/rpcd/"
-_WAY_OUT = (
-    "remove the Oasis that was here before (packages oasis, luci-app-oasis, oasis-mod-tool), "
-    "then restart rpcd and oasis"
-)
+_WAY_OUT = "remove the Oasis that was here before (luci-app-oasis, oasis-mod-tool, oasis), and restart rpcd"
 
 
 def objects() -> dict[str, dict[str, dict[str, str]]]:
@@ -171,7 +166,7 @@ class Bus:
             return self._upstream().call(name, arguments, role)
         if name not in TABLE or TABLE[name][0] == "local":
             raise UsageError("the bus has no method %r" % name, "list them with: ubus -v list 'oasis*'")
-        if name == "run.poll" and isinstance(arguments.get("wait_ms"), int) and arguments["wait_ms"] > 0:
+        if name == "run.poll" and type(arguments.get("wait_ms")) is int and arguments["wait_ms"] > 0:
             return self._poll(arguments, role)
         reply = self._methods.call(name, arguments, role)
         is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION}
@@ -208,7 +203,7 @@ def front(daemon: Daemon) -> Callable[[], None]:
     rights = Rights(daemon.ubus.call, time.monotonic, _own())
     bus = Bus(daemon.methods, rights, lambda waiters: _phone(daemon, waiters), time.monotonic)
     peer = Peer(opener(daemon.root.bus_socket), objects(), bus.answer, _tell, CALLS)
-    daemon.methods.bus = lambda: taken(peer, daemon.root.path)
+    daemon.methods.bus = lambda: faults(peer)
     peer.start()
     return peer.stop
 
@@ -235,10 +230,9 @@ def _own() -> str:
         return "root"
 
 
-def taken(peer: Peer, path: Callable[[str], str]) -> list[str]:
-    """Return a sentence for each of our names that somebody else has on the bus: who, and the way out."""
-    found = []
-    for name, why in peer.taken().items():
-        owner = "rpcd, with the program %s%s" % (_PLUGINS, name) if os.path.exists(path(_PLUGINS + name)) else why
-        found.append("%s is taken on the bus by %s: %s" % (name, owner, _WAY_OUT))
-    return found
+def faults(peer: Peer) -> list[str]:
+    """Return what is wrong with our place on the bus: names that somebody else has, who, and the way out."""
+    reason = peer.reason()
+    if reason:
+        return ["not on the bus: %s" % reason]
+    return ["%s is taken on the bus by %s; %s" % (name, who, _WAY_OUT) for name, who in peer.taken().items()]
