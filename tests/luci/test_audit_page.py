@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_saved_log_is_whole_and_its_chain_can_be_followed(router: Any, visit: An
     lines = (tmp_path / "audit.jsonl").read_bytes().split(b"\n")
     assert saved.value.suggested_filename == "oasis-audit.jsonl"
     assert lines.pop() == b"" and len(lines) == 430
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         assert json.loads(line)["previous"] == hashlib.sha256(before).hexdigest()
     expect(page.locator(".oasis-said")).to_have_text("430 lines were saved.")
 

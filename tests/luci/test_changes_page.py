@@ -1,4 +1,4 @@
-"""The page of changes in a real browser: list, filter, difference, undo and its conflicts, and the change that waits."""
+"""The page of changes in a browser: list, filter, difference, undo and its conflicts, the change that waits."""
 
 from __future__ import annotations
 
