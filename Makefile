@@ -77,7 +77,7 @@ acl: $(BIN)/oasis
 	@$(BIN)/python3 package/acl.py
 
 package:
-	@$(PYTHON) package/build.py
+	@$(PYTHON) package/build.py $(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
 
 clean:
 	rm -rf build

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 
+import apk
 import catalogue
 import ipk
 import manifest as manifests
@@ -24,6 +25,8 @@ from archive import gzip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from manifest import Files, Manifest
 
 
@@ -66,17 +69,64 @@ def build(manifest: Manifest, repository: str, time_s: int) -> dict[str, tuple[s
     """Return {file name: (control text, bytes, installed bytes)} of every .ipk."""
     built = {}
     version = manifests.version(manifest)
+    for name, package, found in packages(manifest, repository):
+        size = ipk.installed_bytes(package, found)
+        text = ipk.control(name, package, manifest, version, manifests.users(package), size, time_s)
+        data = ipk.build(text, package.get("conffiles", []), manifests.scripts(package), found, time_s)
+        built[f"{name}_{version}_all.ipk"] = (text, data, size)
+    return built
+
+
+def packages(manifest: Manifest, repository: str) -> Iterator[tuple[str, Manifest, Files]]:
+    """Yield (name, package, files) of what can be built from this tree."""
     for name, package in manifest["packages"].items():
         found = contents(manifest, package, repository)
         if found is None:
             print(f"{name}: not built, there is no {package['catalogue']['po']}", file=sys.stderr)
-            continue
-        size = ipk.installed_bytes(package, found)
-        text = ipk.control(name, package, manifest, version, manifests.users(package), size, time_s)
-        scripts = manifests.scripts(package)
-        data = ipk.build(text, package.get("conffiles", []), scripts, found, time_s)
-        built[f"{name}_{version}_all.ipk"] = (text, data, size)
-    return built
+        else:
+            yield name, package, found
+
+
+def build_apk(manifest: Manifest, repository: str, time_s: int, folder: str, key: str) -> list[str]:
+    """Write every .apk and their index; return the paths of the packages, none where apk cannot make any."""
+    program = shutil.which("apk")
+    if not program:
+        print("no .apk: there is no apk (apk-tools 3) on PATH", file=sys.stderr)
+        return []
+    version, written = manifests.version(manifest), []
+    for name, package, found in packages(manifest, repository):
+        path = os.path.join(folder, f"{name}-{version}.apk")
+        book = apk.book(name, package, manifests.users(package), found)
+        texts = apk.scripts(name, manifests.scripts(package))
+        apk.build(program, apk.info(name, package, manifest, version), texts, {**found, **book}, path, key, time_s)
+        written.append(path)
+    apk.index(program, written, os.path.join(folder, "packages.adb"), key, time_s)
+    return written
+
+
+def write_feed(folder: str, built: dict[str, tuple[str, bytes, int]], key: str) -> None:
+    """Write the packages for opkg and their index, signed when there is a key."""
+    for name, (_, data, _) in built.items():
+        write(os.path.join(folder, name), data)
+    listed = ipk.index({name: (text, data) for name, (text, data, _) in built.items()}).encode()
+    path = os.path.join(folder, "Packages")
+    write(path, listed)
+    write(path + ".gz", gzip(listed))
+    if key:
+        sign(path, key)
+
+
+def sign(path: str, key: str) -> None:
+    """Write the signature beside a file, in signify's form, which opkg checks.
+
+    Raises: BuildError.
+    """
+    signer = next((found for found in map(shutil.which, ("usign", "signify-openbsd", "signify")) if found), None)
+    if not signer:
+        raise BuildError("a key was given, but neither usign nor signify is on PATH")
+    done = subprocess.run([signer, "-S", "-m", path, "-s", key, "-x", path + ".sig"], check=False)
+    if done.returncode:
+        raise BuildError(f"{signer} could not sign {path}")
 
 
 def write(path: str, data: bytes) -> None:
@@ -87,22 +137,24 @@ def write(path: str, data: bytes) -> None:
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", default=os.path.join(manifests.REPOSITORY, "build", "packages"))
+    parser.add_argument("--ipk-key", default="", metavar="FILE", help="secret key of usign or signify for the index")
+    parser.add_argument("--apk-key", default="", metavar="FILE", help="secret key (PEM, P-256) for apk's index")
     read = parser.parse_args(words)
-    manifest = manifests.load()
-    try:
-        built = build(manifest, manifests.REPOSITORY, epoch(manifests.REPOSITORY, dict(os.environ)))
-    except BuildError as error:
-        print(f"package: {error}", file=sys.stderr)
-        return 1
+    manifest, repository = manifests.load(), manifests.REPOSITORY
     shutil.rmtree(read.output, ignore_errors=True)
     os.makedirs(read.output)
-    for name, (_, data, _) in built.items():
-        write(os.path.join(read.output, name), data)
-    packages = ipk.index({name: (text, data) for name, (text, data, _) in built.items()}).encode()
-    write(os.path.join(read.output, "Packages"), packages)
-    write(os.path.join(read.output, "Packages.gz"), gzip(packages))
+    try:
+        time_s = epoch(repository, dict(os.environ))
+        built = build(manifest, repository, time_s)
+        write_feed(read.output, built, read.ipk_key)
+        others = build_apk(manifest, repository, time_s, read.output, read.apk_key)
+    except (BuildError, apk.ApkError) as error:
+        print(f"package: {error}", file=sys.stderr)
+        return 1
     for name, (_, data, size) in built.items():
         print(f"{name:45} {len(data):>9,} bytes, installed {size:>10,}")
+    for path in others:
+        print(f"{os.path.basename(path):45} {os.path.getsize(path):>9,} bytes")
     return 0
 
 
