@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -86,29 +85,13 @@ def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
             history = () if decisions is None else ("--decisions", str(decisions))
             daemon, line = start("fake_daemon.py", "--root", root, *words, *history)
             assert line == "ready"
-        extra = ["--acl", _access(root)]
+        extra: list[str] = []
         for name, value in options.items():
             extra += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
         _, url = start("server.py", "--root", root, *extra)
         return Router(url, root, daemon)
 
     return run
-
-
-# Methods that pages call and the method table does not have yet; the double has them.
-COMING = {
-    "read": {"oasis.tool": ["list"], "oasis.doctor": ["run"]},
-    "write": {"oasis.tool": ["set"], "oasis.doctor": ["fix"]},
-}
-
-
-def _access(root: str) -> str:
-    """Lay the access files out below a root, with those of methods to come; return the folder."""
-    folder = os.path.join(root, "acl.d")
-    shutil.copytree(os.path.join(HERE, "../../files/usr/share/rpcd/acl.d"), folder, dirs_exist_ok=True)
-    with open(os.path.join(folder, "coming.json"), "w", encoding="utf-8") as file:
-        json.dump({"coming": {kind: {"ubus": objects} for kind, objects in COMING.items()}}, file)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ class Site:
         self.www = os.path.abspath(options.www)
         self.has_ubus = not options.no_ubus
         self.sessions = Sessions(
-            options.acl, passwords, options.session_s,
+            os.path.join(FILES, "usr/share/rpcd/acl.d"), passwords, options.session_s,
             os.path.join(self.root, "var/run/rpcd/sessions.json"),
         )  # fmt: skip
         self.rpc = JsonRpc(self.sessions, Bridge(self.root, CALL_LIMIT_S))
@@ -272,7 +272,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--password", help="root's password (default: none is set, any one is let in)")
     parser.add_argument("--viewer", help="password of a second user `viewer` who may only read")
     parser.add_argument("--www", default=os.path.join(FILES, "www"), help="folder of the web server (default: ours)")
-    parser.add_argument("--acl", default=os.path.join(FILES, "usr/share/rpcd/acl.d"), help="folder of access files")
     parser.add_argument("--no-ubus", action="store_true", help="as without uhttpd-mod-ubus: calls go through LuCI")
     return parser.parse_args(arguments)
 
