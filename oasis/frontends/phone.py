@@ -104,13 +104,9 @@ class Phone:
         change = self._ask("change.pending", {}, role)["change"]
         if not change or change["state"] != "applied":
             return {"status": NOT_FOUND}
-        commands = ["set " + line["text"] for part in self._diff(change, role) for line in part if line["op"] == "+"]
-        gone = ["delete " + line["text"] for part in self._diff(change, role) for line in part if line["op"] == "-"]
-        return {"status": OK, "uci_list": jsonl.dumps(proposal(commands + gone)["uci_list"]), "change": change}
-
-    def _diff(self, change: dict[str, Any], role: Role) -> list[list[dict[str, str]]]:
-        loaded = self._ask("change.load", {"change": change["id"]}, role)["change"]
-        return [part["lines"] for part in loaded["diff"]]
+        diff = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
+        commands = [command for part in diff for command in commands_of(part)]
+        return {"status": OK, "uci_list": jsonl.dumps(proposal(commands)["uci_list"]), "change": change}
 
     def _analize(self, role: Role, message: str) -> Reply:
         from oasis.change import fenced
@@ -155,7 +151,8 @@ class Phone:
             raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
         run = self._daemon.exchanges().act(service, cmd, self._daemon.came(role))
         story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
-        return {"status": OK, "message": story.text(""), "run": run.id}
+        told = story.text("")
+        return {"status": ERROR, "desc": told} if story.is_failed else {"status": OK, "message": told, "run": run.id}
 
     def _system_confirm(self, role: Role, option: str) -> Reply:
         raise PolicyError("the router is neither restarted nor shut down from here", "LuCI: System, Reboot")
@@ -269,6 +266,25 @@ class Phone:
         text = self._daemon.exchanges().look(tool, arguments_of(param))
         reply = jsonl.loads(text)
         return reply if isinstance(reply, dict) else {"result": reply}
+
+
+def commands_of(part: dict[str, Any]) -> list[str]:
+    """Return the difference of a package as commands, as far as its lines tell: {"package", "lines"}."""
+    found, section = [], ""
+    for line in part["lines"]:
+        word, _, rest = line["text"].strip().partition(" ")
+        name, _, value = rest.partition(" ")
+        if word == "config":
+            section = value.strip("'") or "@" + name.strip("'")
+        elif word in ("option", "list") and line["op"] != " ":
+            verbs = {"option": ("delete", "set"), "list": ("del_list", "add_list")}[word]
+            found.append((verbs[line["op"] == "+"], "%s.%s.%s" % (part["package"], section, name), value.strip("'")))
+    new = {path for verb, path, _ in found if verb == "set"}
+    return [
+        "%s %s" % (verb, path if verb == "delete" else "%s=%s" % (path, value))
+        for verb, path, value in found
+        if verb != "delete" or path not in new
+    ]
 
 
 def _flag(is_on: bool) -> str:

@@ -157,6 +157,11 @@ class Story:
             elif kind in ("plan", "change", "error"):
                 setattr(self, "_" + kind, event[kind])
 
+    @property
+    def is_failed(self) -> bool:
+        """Whether the run ended in an error."""
+        return self._error is not None
+
     def reply(self, chat: str) -> dict[str, object]:
         """Return the story in upstream's shape; `content` is never empty."""
         found: dict[str, object] = {"content": self.text(chat), "reboot": False, "shutdown": False}
@@ -207,5 +212,6 @@ def proposal(commands: list[str]) -> dict[str, Any]:
     for command in commands:
         verb, _, rest = command.removeprefix("uci ").partition(" ")
         if verb in found:
-            found[verb].append({"param": rest})
+            is_quoted = rest[:1] + rest[-1:] == "''" and rest.count("'") == 2
+            found[verb].append({"param": rest[1:-1] if is_quoted else rest})
     return {"uci_notify": True, "uci_list": found}

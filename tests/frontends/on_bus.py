@@ -1,4 +1,4 @@
-"""Callers of the bus for tests: a daemon in this process, the sessions that rpcd would know, calls as a peer has them."""
+"""Callers of the bus for tests: a daemon in this process, the sessions that rpcd would know, calls as a peer has."""
 
 from __future__ import annotations
 
