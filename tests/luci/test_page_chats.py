@@ -133,37 +133,6 @@ def test_new_chat_begins_with_a_topic(router: Any, visit: Any) -> None:
     expect(page.get_by_text("What the model was told first")).to_have_count(1)
 
 
-def test_topics_are_added_changed_and_deleted(router: Any, visit: Any) -> None:
-    page = visit(router().url)
-    button(page, "New chat").click()
-    button(page, "Topics…").click()
-    rows = page.locator(".oasis-rows li")
-    expect(rows.first.get_by_role("button", name="Delete"), "the default one stays").to_have_count(0)
-    button(page, "Add a topic").click()
-    button(page, "Save").click()
-    page.get_by_role("alert").filter(has_text="a topic needs a title").wait_for()
-    page.get_by_label("Title").fill("My <b>cellar</b>")
-    page.get_by_label("What the model is told").fill("Two routers & a switch")
-    button(page, "Save").click()
-    rows.get_by_text("My <b>cellar</b>").wait_for()
-    rows.last.get_by_role("button", name="Change").click()
-    expect(page.get_by_label("What the model is told")).to_have_value("Two routers & a switch")
-    page.get_by_label("Title").fill("My attic")
-    button(page, "Save").click()
-    rows.get_by_text("My attic").wait_for()
-    page.keyboard.press("Escape")
-    choice = page.get_by_label("This chat is about")
-    choice.select_option(label="My attic")
-    button(page, "Topics…").click()
-    rows.last.get_by_role("button", name="Delete").click()
-    button(page, "Delete").click()
-    button(page, "Add a topic").wait_for()
-    expect(rows).to_have_count(2)
-    page.keyboard.press("Escape")
-    expect(choice).to_have_value("default")
-    hold_all(page)
-
-
 def test_service_is_chosen_for_what_follows_and_named_below_each_answer(router: Any, visit: Any) -> None:
     page = talk(router, visit, "one")
     choice = page.get_by_label("Answered by")

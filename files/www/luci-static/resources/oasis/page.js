@@ -23,9 +23,9 @@ function nodes(content) {
 
 function cell(column, content) {
 	return E(column.isName ? 'th' : 'td', {
-		'class': 'td' + (column.isNumber ? ' oasis-number' : ''), 'data-title': column.title,
+		'class': 'td' + (column.isNumber ? ' oasis-number' : ''), 'data-title': column.isWide ? '' : column.title,
 		'role': column.isName ? 'rowheader' : 'cell', 'scope': column.isName ? 'row' : null
-	}, nodes(content));
+	}, [ E('div', nodes(content)) ]);
 }
 
 function row(columns, contents) {
@@ -106,15 +106,18 @@ return baseclass.extend({
 	},
 
 	/*
-	 * A table. columns: [{ title, isName (heads its row), isNumber }], the last two may be absent; rows and sums: lists of cells, each
-	 * a text, a node or a list of both; empty: what stands there instead when there are no rows. On a phone each row is a small list.
+	 * A table. columns: [{ title ("" for buttons), isName (heads its row), isNumber, isWide (takes a phone's whole line) }], all but the
+	 * title may be absent; rows and sums: lists of cells, each a text, a node or a list of both; empty: what stands there instead when
+	 * there are no rows. On a phone each row is a small list.
 	 */
 	table: function(caption, columns, rows, empty, sums) {
 		if (!rows.length)
 			return E('p', { 'class': 'oasis-nothing' }, [ empty || _('Nothing is here yet.') ]);
 
 		const head = columns.map(function(column) {
-			return E('th', { 'class': 'th' + (column.isNumber ? ' oasis-number' : ''), 'role': 'columnheader', 'scope': 'col' }, [ column.title ]);
+			return E('th', { 'class': 'th' + (column.isNumber ? ' oasis-number' : ''), 'role': 'columnheader', 'scope': 'col' }, [
+				column.title || E('span', { 'class': 'oasis-hidden' }, [ _('Actions') ])
+			]);
 		});
 
 		return E('table', { 'class': 'table oasis-table', 'role': 'table' }, [

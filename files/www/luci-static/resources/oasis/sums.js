@@ -29,14 +29,14 @@ function total(items) {
 	return sum;
 }
 
-function columns(items) {
+/* items: those of the whole table, for whether it has costs */
+function columns(items, currency) {
 	return [
 		{ title: _('Requests'), isNumber: true }, { title: _('Tokens read'), isNumber: true }, { title: _('of these cached'), isNumber: true },
 		{ title: _('Tokens written'), isNumber: true }
-	].concat(hasCost(items) ? { title: _('Cost'), isNumber: true } : []);
+	].concat(hasCost(items) ? { title: currency ? _('Cost (%s)').format(words.plain(currency)) : _('Cost'), isNumber: true } : []);
 }
 
-/* items: those of the whole table, for whether it has costs */
 function cells(item, items) {
 	return COUNTS.map(function(key) { return page.number(item[key]); }).concat(hasCost(items) ? item.cost == null ? '\u2013' : words.plain(item.cost) : []);
 }
@@ -59,11 +59,11 @@ return baseclass.extend({
 	tokens: function(item) { return (item.input_tokens || 0) + (item.output_tokens || 0); },
 
 	/* Items by service and model with their sum. */
-	table: function(caption, items, empty) {
+	table: function(caption, items, currency, empty) {
 		const name = function(item) { return [ words.plain(item.service), E('div', { 'class': 'oasis-small' }, [ words.plain(item.model) ]) ]; };
 		const rows = items.map(function(item) { return [ name(item) ].concat(cells(item, items)); });
 
-		return page.table(caption, [ { title: _('Service and model'), isName: true } ].concat(columns(items)), rows, empty,
+		return page.table(caption, [ { title: _('Service and model'), isName: true } ].concat(columns(items, currency)), rows, empty,
 			items.length > 1 ? [ _('Together') ].concat(cells(total(items), items)) : null);
 	},
 

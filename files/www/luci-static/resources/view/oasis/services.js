@@ -38,7 +38,7 @@ return view.extend({
 		this.frame.fill([
 			page.section('', [
 				page.table(_('Services'), columns, services.map(this.row, this)),
-				page.act(_('Add a service'), 'cbi-button-add important', this.add.bind(this), 'services/add')
+				page.act(_('Add a service'), 'cbi-button-add', this.add.bind(this), 'services/add')
 			]),
 			aliases.section(named, services, this.reload),
 			E('p', { 'class': 'oasis-small' }, [ page.way('usage', _('What services used and cost')) ])
@@ -52,7 +52,9 @@ return view.extend({
 	},
 
 	row: function(service, place) {
-		const told = E('div', { 'class': 'oasis-small', 'role': 'status' }, [ words.plain(service.ready ? service.base_url : service.note) ]);
+		const told = E('div', { 'class': 'oasis-small', 'role': 'status' }, [
+			!service.profile ? _('understands the most asked requests, without a model') : words.plain(service.ready ? service.base_url : service.note)
+		]);
 		const name = words.plain(service.name);
 
 		return [
@@ -65,7 +67,7 @@ return view.extend({
 	},
 
 	keyBadge: function(service) {
-		return service.has_key ? page.badge(_('key set'), 'good') : service.key == 'required' ? page.badge(_('no key'), 'warn') : '';
+		return service.has_key ? page.badge(_('key set'), 'good') : '';
 	},
 
 	buttons: function(service, place, name, told) {

@@ -89,12 +89,12 @@ return view.extend({
 	},
 
 	draw: function(reply) {
-		const columns = [ { title: _('Title'), isName: true }, { title: _('What the model is told') }, { title: '' } ];
+		const columns = [ { title: _('Title'), isName: true }, { title: _('What the model is told'), isWide: true }, { title: '' } ];
 
 		this.frame.fill([
 			page.section('', [
 				page.table(_('System messages'), columns, (reply.topics || []).map(this.row, this)),
-				page.act(_('Add a system message'), 'cbi-button-add important', L.bind(edit, null, { title: '', text: '' }, this.reload), 'topics/add')
+				page.act(_('Add a system message'), 'cbi-button-add', L.bind(edit, null, { title: '', text: '' }, this.reload), 'topics/add')
 			])
 		]);
 	},

@@ -48,7 +48,7 @@ return view.extend({
 			return Object.assign(sums.total(this.items.filter(function(item) { return item.month == month; })), { month: month });
 		}, this);
 		const most = Math.max.apply(null, rows.map(sums.tokens));
-		const columns = [ { title: _('Month'), isName: true } ].concat(sums.columns(this.items), { title: _('Share') });
+		const columns = [ { title: _('Month'), isName: true } ].concat(sums.columns(this.items, this.reply.currency), { title: _('Compared') });
 
 		return page.table(_('Months'), columns, rows.map(function(row) {
 			return [ row.month ].concat(sums.cells(row, this.items), sums.bar(sums.tokens(row), most));
@@ -63,7 +63,7 @@ return view.extend({
 			const items = this.items.filter(function(item) { return item.month == select.value; });
 
 			place.textContent = '';
-			place.appendChild(sums.table(_('Usage of %s').format(select.value), items));
+			place.appendChild(sums.table(_('Usage of %s').format(select.value), items, this.reply.currency));
 		}, this);
 
 		select.addEventListener('change', show);
@@ -91,7 +91,7 @@ return view.extend({
 				const reply = await api.call('chat_usage', id);
 
 				if (select.value == id)
-					place.appendChild(sums.table(_('Usage of a chat'), reply.usage || [], _('No model was asked in this chat.')));
+					place.appendChild(sums.table(_('Usage of a chat'), reply.usage || [], reply.currency, _('No model was asked in this chat.')));
 			});
 		}, this));
 		return [ E('div', { 'class': 'oasis-choices' }, [ E('label', [ E('span', [ _('Chat') ]), ' ', select ]) ]), place ];
