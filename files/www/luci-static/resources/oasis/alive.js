@@ -91,6 +91,11 @@ function origin(address) {
 	return '%s//%s%s'.format(window.location.protocol, address.indexOf(':') == -1 ? address : '[' + address + ']', port);
 }
 
+/* Where the router says it went; what is no address leads nowhere. */
+function isAddress(text) {
+	return (/^[0-9a-fA-F.:]{2,45}$/).test(text || '');
+}
+
 function pause(ms) {
 	return new Promise(function(resolve) { window.setTimeout(resolve, ms); });
 }
@@ -109,8 +114,11 @@ return baseclass.extend({
 		return nonceOf(change.id) != null;
 	},
 
-	/* This page at the router's new address, able to prove the change there. */
+	/* This page at the router's new address, able to prove the change there; null where it is no address. */
 	address: function(change) {
+		if (!isAddress(change.new_address))
+			return null;
+
 		const nonce = nonceOf(change.id);
 		const query = nonce ? '?%s=%s.%s'.format(MARK, change.id, nonce) : '';
 
@@ -153,7 +161,7 @@ return baseclass.extend({
 		};
 
 		here();
-		if (change.new_address && change.new_address != window.location.hostname)
+		if (isAddress(change.new_address) && change.new_address != window.location.hostname)
 			there();
 		return self;
 	}

@@ -6,6 +6,7 @@
 'require oasis.controls as controls';
 'require oasis.errands as errands';
 'require oasis.history as history';
+'require oasis.words as words';
 
 /*
  * Changes and rollback: what Oasis changed on this router, the change that waits to be kept, and undoing.
@@ -49,7 +50,7 @@ return view.extend({
 	undo: function(item) {
 		const begin = function(isSkipping) { return function() { return api.call('undo', item.id, isSkipping); }; };
 
-		return this.errands.begin(_('Undo: %s').format(item.summary), begin(), begin(true));
+		return this.errands.begin(_('Undo: %s').format(words.plain(item.summary)), begin(), begin(true));
 	},
 
 	refresh: function() {

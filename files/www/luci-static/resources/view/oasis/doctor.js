@@ -5,6 +5,7 @@
 'require oasis.page as page';
 'require oasis.errands as errands';
 'require oasis.findings as findings';
+'require oasis.words as words';
 
 /*
  * The doctor: what is wrong with this router, without a model. Looking changes nothing; a fix is a plan like any other.
@@ -64,7 +65,7 @@ return view.extend({
 	},
 
 	fix: function(finding) {
-		return this.errands.begin(_('Fix: %s').format(finding.title), function() { return api.call('fix', finding.id); });
+		return this.errands.begin(_('Fix: %s').format(words.plain(finding.title)), function() { return api.call('fix', finding.id); });
 	},
 
 	handleSave: null,
