@@ -16,6 +16,8 @@ Limits = tuple[str, str, str, str]
 
 # `uci` and `ubus` write configuration and print answers. Their memory is what they read, and one reads 256 KiB at most.
 TOOL: Limits = ("64", "8192", "131072", "30")
+# The package manager unpacks what it installs and runs its scripts, a backup is as large as /etc.
+PACKAGES: Limits = ("256", "131072", "", "600", *TOOL[4:])
 # Init scripts and our own scripts that call them. What a script starts and leaves running inherits these, a whole
 # daemon in the worst case: so only what no daemon of a router needs is taken.
 SERVICE: Limits = ("4096", "", "", "")
