@@ -6,7 +6,7 @@ Knows names of files and programs, opens none of them.
 import os
 
 from oasis.errors import SettingsError, UsageError
-from oasis.system.limits import SERVICE, TOOL
+from oasis.system.limits import PACKAGES, SERVICE, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.
-PROGRAMS = ("uci", "ubus", "nft", "ping", "nslookup", "sh")
+PROGRAMS = ("uci", "ubus", "nft", "sh")
+# These act on the whole router, or look around from it: in a folder only those in its own bin/ count, for the host that
+# it is on has programs of the same names.
+TOOLS = ("ping", "traceroute", "nslookup", "opkg", "apk", "sysupgrade", "poweroff")
 # What the executor may start besides init scripts; everything else is refused.
-_TOOLS = ("uci", "ubus", "nft", "ping", "nslookup")
+_KINDS = {
+    "uci": TOOL, "ubus": TOOL, "nft": TOOL, "ping": TOOL, "traceroute": TOOL, "nslookup": TOOL, "opkg": PACKAGES,
+    "apk": PACKAGES, "sysupgrade": PACKAGES, "poweroff": SERVICE,
+}  # fmt: skip
 _SHELL = "/bin/sh"
 SCRIPTS = ("guard.sh", "restore.sh")
 
@@ -33,10 +39,11 @@ class Root:
         self.folder = "/" if folder in ("", "/") else os.path.abspath(folder)
         self._programs: dict[str, str] = {}
         places = []
-        for name in PROGRAMS:
+        for name in PROGRAMS + TOOLS:
             for place in search or []:
                 path = place + "/" + name
-                if place.startswith("/") and os.access(path, os.X_OK):
+                is_ours = name in PROGRAMS or self.folder == "/" or place == self.folder + "/bin"
+                if place.startswith("/") and is_ours and os.access(path, os.X_OK):
                     self._programs[name] = path
                     places.append(place)
                     break
@@ -68,11 +75,12 @@ class Root:
         return bool(name) and not name.strip(_SERVICE_NAME) and not name.startswith((".", "-"))
 
     def allowed(self, scripts: str) -> "Callable[[list[str]], Limits | None]":
-        """Return the executor's list: two programs, init scripts, and our own scripts in the folder `scripts`."""
+        """Return the executor's list: our programs, init scripts, and our own scripts in the folder `scripts`."""
 
         def kind(argv: "list[str]") -> "Limits | None":
-            if argv[0] in [self.program(name) for name in _TOOLS]:
-                return TOOL
+            for name, limits in _KINDS.items():
+                if argv[0] == self.program(name):
+                    return limits
             if argv[0] == _SHELL:
                 return SERVICE if argv[1:2] and argv[1] in [scripts + "/" + name for name in SCRIPTS] else None
             folder, _, name = argv[0].rpartition("/")

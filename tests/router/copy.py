@@ -22,6 +22,8 @@ _AT_RUN_TIME = (
     "ubus",
 )
 _UBUS = '#!/bin/sh\nOASIS_ROOT=%s exec %s -IS %s/ubus.py "$@"\n'
+_PROGRAM = '#!/bin/sh\nOASIS_ROOT=%s exec %s -IS %s/programs.py %s "$@"\n'
+PROGRAMS = ("ping", "traceroute", "nslookup", "opkg", "poweroff", "sysupgrade")
 
 
 def copy_root(target):
@@ -36,6 +38,9 @@ def copy_root(target):
     for service, head in _heads(target).items():
         _start(target, service, head)
     _write(target, "bin/ubus", _UBUS % (_quoted(target), _quoted(sys.executable), _quoted(FOLDER)), 0o755)
+    for name in PROGRAMS:
+        words = (_quoted(target), _quoted(sys.executable), _quoted(FOLDER), name)
+        _write(target, "bin/" + name, _PROGRAM % words, 0o755)
     return target
 
 

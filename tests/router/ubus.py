@@ -180,6 +180,17 @@ def _rc_init(router, arguments):
     services.run(router.root, arguments["name"], arguments["action"])
 
 
+def _system_reboot(router, _):
+    with open(os.path.join(router.root, "var/log/programs.log"), "a", encoding="utf-8") as file:
+        file.write("reboot\n")
+
+
+def _packages(router, _):
+    own = os.path.join(router.root, "packages.json")
+    with open(own if os.path.exists(own) else os.path.join(FOLDER, "packages.json"), encoding="utf-8") as file:
+        return {"packages": json.load(file)["installed"]}
+
+
 def _uci_configs(router, _):
     return {"configs": sorted(os.listdir(os.path.join(router.root, "etc/config")))}
 
@@ -204,6 +215,8 @@ def _uci_get(router, arguments):
 HANDLERS = {
     ("system", "board"): _board,
     ("system", "info"): lambda router, _: dict(router.fixture("system", "info"), localtime=int(time.time())),
+    ("system", "reboot"): _system_reboot,
+    ("rpc-sys", "packagelist"): _packages,
     ("network", "reload"): _network_reload,
     ("network", "restart"): _network_reload,
     ("network.interface", "dump"): lambda router, _: router.interfaces(),

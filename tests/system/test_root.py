@@ -89,3 +89,15 @@ def test_a_service_that_is_not_there_is_refused(folder):
 def test_a_folder_that_is_no_router_root_is_told(tmp_path):
     with pytest.raises(SettingsError, match="cannot list the services"):
         service_names(Root(str(tmp_path)))
+
+
+def test_in_a_folder_no_program_of_the_host_acts_on_it(tmp_path):
+    """`make run` and every test work on a folder: what is switched off there must not be this machine."""
+    for name in ("poweroff", "opkg", "ping", "ubus"):
+        program(tmp_path / "host", name)
+    program(tmp_path / "bin", "opkg")
+    root = Root(str(tmp_path), [str(tmp_path / "bin"), str(tmp_path / "host")])
+    assert (root.program("poweroff"), root.program("ping")) == ("", "")
+    assert root.program("opkg") == str(tmp_path / "bin/opkg") and root.program("ubus") == str(tmp_path / "host/ubus")
+    assert root.allowed("/scripts")([str(tmp_path / "host/poweroff"), "-f"]) is None
+    assert Root("/", [str(tmp_path / "host")]).program("poweroff") == str(tmp_path / "host/poweroff")
