@@ -218,6 +218,9 @@ def test_a_change_that_waits_for_the_owner_is_told_at_once_and_followed_later(ro
     assert other["status"] == "ERROR"
     assert "answered" in other["content"]
     call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    until = time.monotonic() + 30
+    while call("change.pending")["change"] is None and time.monotonic() < until:
+        time.sleep(0.05)
     after = app.send(reply["id"], RISKY)
     assert "uci_parse_tbl" not in after
     assert "unless you keep it" in after["content"]
