@@ -54,13 +54,14 @@ class Turn:
 
     `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
     during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
-    service answers), `head` the bookmark that the owner's message carries, and all that answers it.
+    service answers), `head` the bookmark that the owner's message carries, and all that answers it, `rounds` how many
+    answers may call tools.
     """
 
     def __init__(
         self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
         new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
-        context: MakeContext | None = None, head: str = "",
+        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS,
     ) -> None:  # fmt: skip
         self._chat = chat
         self._ask = ask
@@ -73,6 +74,7 @@ class Turn:
         self._source = source
         self._make_context = context or _newest
         self._head = head
+        self._rounds = rounds
         self._taint: list[str] = []  # of what the model was sent last
         self._written: Written | None = None
         self.stop_reason = ""
@@ -101,14 +103,14 @@ class Turn:
         return state
 
     def _loop(self) -> None:
-        for number in range(ROUNDS + 1):
-            answer = self._answer(self._tools if number < ROUNDS else [])
+        for number in range(self._rounds + 1):
+            answer = self._answer(self._tools if number < self._rounds else [])
             calls = schema.tool_uses(answer)
             if calls:
                 self._run_calls(calls)
             elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                 return
-            if number == ROUNDS - 1:
+            if number == self._rounds - 1:
                 self._system += "\n" + _NO_MORE
 
     def _answer(self, tools: list[dict[str, object]]) -> Message:

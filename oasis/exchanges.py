@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from oasis import question
-from oasis.agent import Turn
+from oasis.agent import ROUNDS, Turn
 from oasis.asking import Asking, prompts
 from oasis.context import Context
 from oasis.core import jsonl, schema
@@ -34,6 +34,7 @@ if False:  # annotations only
     from oasis.chats.collection import Collection
     from oasis.core.shapes import Any, Callable, Message, Options, Protocol
     from oasis.core.store import Chat
+    from oasis.goal import Goal
     from oasis.offline.process import Offline
     from oasis.runs import Runs
     from oasis.settings import Settings
@@ -49,7 +50,7 @@ if False:  # annotations only
         def unix_s(self) -> int: ...
 
     Service = dict[str, Any]
-    Taken = tuple[Chat, Message, Options, Context]
+    Taken = tuple[Chat, Message, Options, Context, Goal | None]
 
 
 # The alias of a small model for titles.
@@ -99,11 +100,18 @@ class Exchanges:
             stored.append(message["id"])
             if asked.get("service"):
                 options = {**options, question.PROVIDER: asked["service"]}
-            return opened, message, options, context
+            return opened, message, options, context, self._goal(asked)
 
         run = self._runs.start(new.id if new else chat, self._answer, take, came)
         run.message = stored[0]
         return run
+
+    def _goal(self, asked: dict[str, Any]) -> Goal | None:
+        if not asked.get("turns"):
+            return None
+        from oasis.goal import Goal  # with the first goal
+
+        return Goal(asked["turns"])
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
@@ -165,7 +173,7 @@ class Exchanges:
         return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
-        chat, message, options, context = taken
+        chat, message, options, context, goal = taken
         run.emit("message", id=message["id"], role="user")
         try:
             services, asker = self._services(run, options), self._asker(run, chat)
@@ -177,20 +185,20 @@ class Exchanges:
         operator = Operator(
             self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model
         )
+
+        def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
+            return self.registry.call(name, arguments, operator.seeing(taint))
+
         turn = Turn(
-            chat,
-            failover.ask,
-            lambda name, arguments, taint: self.registry.call(name, arguments, operator.seeing(taint)),
-            self._offered(chat, failover.service),
-            prompts()["system"],
-            self._new_id,
-            run.emit,
-            run.is_cancelled,
-            source(failover.service),
-            failover.context if is_model else None,
-            str(message.get("head", "")),
-        )
+            chat, failover.ask, goal.watched(call) if goal else call, self._offered(chat, failover.service),
+            prompts()["system"] + ("\n" + prompts()["agent"] if goal else ""), self._new_id, run.emit, run.is_cancelled,
+            source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
+            goal.turns if goal else ROUNDS,
+        )  # fmt: skip
         state = turn.run()
+        if goal:
+            messages = list(chat.messages.values())
+            run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
         for report in chat.reports:
             run.emit("note", text=report)
         if failover.service["vendor"] != OFFLINE and state == "done" and self._wants_title(chat):

@@ -116,6 +116,15 @@ class Methods:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
+    def agent_start(
+        self, role: dict[str, object], goal: str, turns: int = 0, chat: str = "", service: str = ""
+    ) -> dict[str, object]:
+        from oasis.goal import checked  # an idle daemon does without
+
+        asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
+        run = self._exchanges().start(asked, self._came(role))
+        return {"run": run.id, "chat": run.chat, "message": run.message}
+
     def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
         run = self._exchanges().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}

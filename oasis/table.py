@@ -36,6 +36,10 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "attachments": (list, False),
         },
     ),
+    "agent.start": (
+        "write",
+        {"goal": (str, True), "turns": (int, False), "chat": (str, False), "service": (str, False)},
+    ),
     "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
     "run.cancel": ("write", {"run": (str, True)}),
     "run.active": ("read", {}),

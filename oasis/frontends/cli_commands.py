@@ -31,6 +31,14 @@ COMMANDS = {
         "and the command waits until somebody approves or declines it; with --no-wait it ends with status 10 instead.\n"
         "Ctrl-C cancels.",
     ),
+    "agent": (
+        "[-t TURNS] [--service SERVICE] [--chat CHAT] GOAL…",
+        "work on a goal until it is done, or needs you",
+        "cli_agent:agent",
+        "TURNS is how many answers the model may take, 6 when not given; t=N and turns=N in front of the goal mean the\n"
+        "same. It ends in the state DONE (status 0), NEED_INPUT (20), NEED_CONFIRMATION (21), STUCK (1) or FAILED (2).\n"
+        "Risky plans wait for you as always. The last line, OASIS_AGENT_RESULT=…, is for scripts.",
+    ),
     "chat": (
         f"{_TOLD}[CHAT]",
         "talk with the router until /exit",
@@ -276,7 +284,7 @@ COMMANDS = {
 
 # How help shows them; every command is in one of these.
 GROUPS = (
-    ("Talk", ("prompt", "chat", "resume")),
+    ("Talk", ("prompt", "chat", "resume", "agent")),
     (
         "Chats",
         ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete", "delchat",

@@ -95,6 +95,7 @@ class Turn:
         self._status = OK  # of what happened to the plan and the change
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
         self.message = ""  # the newest message that the run stored
+        self.ending: dict[str, Any] = {}  # of a goal in agent mode
         self.missing: list[str] = []  # what the owner would have to force for what was refused
 
     def follow(self, waits: bool) -> int:
@@ -215,6 +216,9 @@ class Turn:
         tokens = f" (about {event['tokens']} tokens)" if event.get("tokens") else ""
         self._screen.notice(f"{what} of this thread{tokens} did not fit and went unseen by the model")
 
+    def _on_agent(self, event: dict[str, Any]) -> None:
+        self.ending = {key: event[key] for key in ("state", "message", "turns", "tools")}
+
     def _on_title(self, event: dict[str, Any]) -> None:
         self._break()
         self._screen.progress(f"Title: {event['title']}  ID: {event['chat']}")
@@ -281,6 +285,7 @@ _HANDLERS = {
     "error": Turn._on_error,
     "note": Turn._on_note,
     "trimmed": Turn._on_trimmed,
+    "agent": Turn._on_agent,
     "title": Turn._on_title,
     "end": Turn._on_end,
 }
