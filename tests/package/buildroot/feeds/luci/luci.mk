@@ -1,0 +1,43 @@
+LUCI_NAME:=$(notdir $(CURDIR))
+PKG_NAME?=$(LUCI_NAME)
+
+include $(INCLUDE_DIR)/package.mk
+
+PKG_BUILD_DIR:=$(BUILD_DIR)/$(PKG_NAME)
+
+define Package/$(PKG_NAME)
+  SECTION:=luci
+  CATEGORY:=LuCI
+  TITLE:=$(LUCI_TITLE)
+  DEPENDS:=$(LUCI_DEPENDS)
+  PKGARCH:=$(LUCI_PKGARCH)
+endef
+
+define Build/Prepare
+	for d in htdocs root; do \
+		mkdir -p $(PKG_BUILD_DIR)/$$d; \
+		$(CP) ./$$d/* $(PKG_BUILD_DIR)/$$d/; \
+	done
+	$(call Build/Prepare/$(LUCI_NAME))
+endef
+
+define Package/$(PKG_NAME)/install
+	$(INSTALL_DIR) $(1)/www
+	cp -pR $(PKG_BUILD_DIR)/htdocs/* $(1)/www/
+	cp -pR $(PKG_BUILD_DIR)/root/* $(1)/
+endef
+
+define Translation
+  define Package/luci-i18n-oasis-$(1)
+    SECTION:=luci
+    CATEGORY:=LuCI
+    TITLE:=$(PKG_NAME) - $(1) translation
+    DEPENDS:=$(PKG_NAME)
+    PKGARCH:=all
+  endef
+  Package/luci-i18n-oasis-$(1)/install=cp -pR po/$(1) $$(1)/
+endef
+
+LANGUAGES:=$(filter-out templates,$(notdir $(wildcard po/*)))
+$(foreach language,$(LANGUAGES),$(eval $(call Translation,$(language))))
+$(foreach name,$(PKG_NAME) $(LANGUAGES:%=luci-i18n-oasis-%),$(eval $(call BuildPackage,$(name))))

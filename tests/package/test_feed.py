@@ -1,0 +1,148 @@
+"""The feed is what the manifest says, and real GNU make reads it; OpenWrt's build system is played by buildroot/."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from tests.daemon import copy_root, start_daemon
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+needs_make = pytest.mark.skipif(not shutil.which("make"), reason="no make on this host")
+
+
+def make(package, out, **more):
+    words = [f"{name}={value}" for name, value in {"TOPDIR": HERE + "/buildroot", "OUT": out, **more}.items()]
+    env = {"PATH": os.environ["PATH"]}
+    return subprocess.run(["make", "-s", "-C", package, *words], env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def built(packaging, tmp_path_factory):
+    """Have make lay out every package of the feed; return the folder."""
+    out = str(tmp_path_factory.mktemp("feed"))
+    for name in sorted(os.listdir(packaging.feed.FOLDER)):
+        if os.path.isdir(os.path.join(packaging.feed.FOLDER, name)):
+            done = make(os.path.join(packaging.feed.FOLDER, name), out, PYTHON=sys.executable)
+            assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return out
+
+
+def tree(top):
+    found = {}
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            found["/" + os.path.relpath(path, top)] = stat.S_IMODE(os.lstat(path).st_mode)
+    return found
+
+
+def test_what_is_checked_in_is_what_the_manifest_says(packaging):
+    feed = packaging.feed
+    for path, text in feed.texts(packaging.manifest.load()).items():
+        with open(os.path.join(feed.FOLDER, path), encoding="utf-8") as file:
+            assert file.read() == text, "run: python3 package/feed.py"
+    for path, target in feed.LINKS.items():
+        assert os.readlink(os.path.join(feed.FOLDER, path)) == target
+
+
+def test_every_link_of_the_feed_leads_somewhere(packaging):
+    for path in packaging.feed.LINKS:
+        assert os.path.isdir(os.path.join(packaging.feed.FOLDER, path)), path
+
+
+@needs_make
+@pytest.mark.parametrize("name", ["oasis", "luci-app-oasis"])
+def test_the_sdk_packs_the_files_of_the_ipk(built, packaging, name):
+    manifest = packaging.manifest.load()
+    wanted = {}
+    for path, (_, mode) in packaging.manifest.files(manifest, manifest["packages"][name]).items():
+        wanted[path + "c" if path.endswith(".py") else path] = mode
+    assert tree(f"{built}/{name}") == wanted
+
+
+@needs_make
+def test_the_sources_are_a_package_of_their_own(built):
+    sources = tree(built + "/oasis-src")
+    assert len(sources) > 100 and all(path.endswith(".py") for path in sources)
+
+
+@needs_make
+def test_the_launchers_keep_their_first_line(built):
+    for path in ("/usr/bin/oasis", "/usr/sbin/oasisd"):
+        with open(built + "/oasis" + path, encoding="utf-8") as file:
+            assert file.readline() == "#!/usr/bin/python3 -IS\n"
+
+
+@needs_make
+def test_scripts_and_conffiles_arrive_as_they_are_written(built, packaging):
+    packages = packaging.manifest.load()["packages"]
+    for name in ("oasis", "luci-app-oasis"):
+        for script, text in packaging.manifest.scripts(packages[name]).items():
+            with open(f"{built}/{name}.{script}", encoding="utf-8") as file:
+                assert file.read() == text
+    with open(built + "/oasis.conffiles", encoding="utf-8") as file:
+        assert file.read().split() == packages["oasis"]["conffiles"]
+
+
+@needs_make
+def test_the_build_system_hears_of_dependencies_conflicts_and_users(built, packaging):
+    for name, package in packaging.manifest.load()["packages"].items():
+        if "catalogue" in package:
+            continue
+        with open(f"{built}/{name}.control", encoding="utf-8") as file:
+            fields = dict(line.rstrip("\n").split(": ", 1) for line in file)
+        assert fields["DEPENDS"].replace("+", "").split() == package["depends"]
+        assert fields["CONFLICTS"].split() == package.get("conflicts", [])
+        assert fields["USERID"] == packaging.manifest.users(package)
+        assert fields["PKGARCH"] == "all"
+        assert fields["VERSION"] == packaging.manifest.version(packaging.manifest.load())
+
+
+@needs_make
+def test_bytecode_alone_runs(built, tmp_path):
+    lib = built + "/oasis/usr/lib/oasis"
+    running = start_daemon(copy_root(tmp_path / "root"), library=lib)
+    try:
+        assert "undo the last change" in answer(running, "what can you do?"), running.log()
+    finally:
+        running.stop()
+    asked = json.dumps({"id": 1, "op": "nonsense"}) + "\n"
+    worker = [sys.executable, "-I", "-B", lib + "/oasis/worker/__main__.pyc"]
+    done = subprocess.run(worker, input=asked, capture_output=True, text=True, check=False, timeout=60)
+    assert '"type":"error"' in done.stdout, done
+
+
+def answer(running, question):
+    """Return all text of the answer."""
+    started = running.call("run.start", message=question)
+    text, since = "", 0
+    while True:
+        reply = running.call("run.poll", run=started["run"], since=since, wait_ms=5000)
+        text += "".join(str(event.get("text", "")) for event in reply["events"])
+        since = reply["next"]
+        if reply["state"] != "running":
+            return text
+
+
+@needs_make
+def test_a_feed_without_its_repository_says_so(packaging, tmp_path):
+    shutil.copytree(os.path.join(packaging.feed.FOLDER, "oasis"), tmp_path / "a" / "openwrt-feed" / "oasis")
+    done = make(str(tmp_path / "a" / "openwrt-feed" / "oasis"), str(tmp_path / "out"), PYTHON=sys.executable)
+    assert done.returncode != 0
+    assert "the feed needs the whole repository" in done.stderr
+
+
+def test_the_script_for_ci_tells_a_wrong_version(packaging, tmp_path):
+    oasis = tmp_path / "oasis"
+    oasis.write_text("#!/bin/sh\necho oasis 0.0.1\n")
+    oasis.chmod(0o755)
+    argv = ["sh", os.path.join(packaging.feed.FOLDER, "oasis", "test.sh"), "oasis", "9.8.7"]
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == 1
