@@ -209,8 +209,12 @@ def front(daemon: Daemon) -> Callable[[], None]:
 
 
 def _tell(text: str) -> None:
-    more = "; " + _WAY_OUT if " is taken" in text else ""
-    log(text + more)
+    log(_with_way_out(text))
+
+
+def _with_way_out(text: str) -> str:
+    is_foreign = " is taken on the bus by " in text and "by ubusd" not in text
+    return "%s; %s" % (text, _WAY_OUT) if is_foreign else text
 
 
 def _phone(daemon: Daemon, waiters: Waiters) -> Phone:
@@ -235,4 +239,4 @@ def faults(peer: Peer) -> list[str]:
     reason = peer.reason()
     if reason:
         return ["not on the bus: %s" % reason]
-    return ["%s is taken on the bus by %s; %s" % (name, who, _WAY_OUT) for name, who in peer.taken().items()]
+    return [_with_way_out("%s is taken on the bus by %s" % pair) for pair in sorted(peer.taken().items())]
