@@ -94,6 +94,7 @@ class Daemon:
         self._clock = clock = Clock()
         self.settings = Settings(root, files, environment)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
+        self._main = self.settings.main()
         self._backend = self.settings.choice("uci_backend", BACKENDS)
         self.runs = Runs(self._new_record_id, clock.now_s, lambda text: self.redactor.open_end(text))
         self._shop = shop = self._workshop()
@@ -106,8 +107,8 @@ class Daemon:
         idle_s = self.settings.number("worker_idle_s", 60)
         # In a folder a worker may stay who started it; on a router it never is root.
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
-        models = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
-        self.models = Metered(models, self._usage)
+        self._workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
+        self.models = Metered(self._workers, self._usage)
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
                                   clock.unix_s, _free_bytes, log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
@@ -127,7 +128,7 @@ class Daemon:
     def _workshop(self) -> Workshop:
         files, clock, root = self.files, self._clock, self.root
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
-        policy = Policy(
+        self._policy = policy = Policy(
             self.settings.choice("approval", APPROVALS),
             self.settings.number("confirm_s", 0),
             self.settings.number("management_confirm_s", 0),
@@ -298,6 +299,13 @@ class Daemon:
             traceback.print_exc(file=sys.stderr)
             fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
             return rpc.failure(number, rpc.FAILED, fault.message, fault.as_dict())
+
+    def reload(self) -> None:
+        """Take over settings that need no new start."""
+        from oasis.takeover import take
+
+        for note in take(self.settings, self._policy, self._workers, self._main):
+            log(note)
 
     def stop(self) -> None:
         """Stop serving, end runs and workers, put back what nobody kept."""

@@ -23,6 +23,13 @@ class Models:
         self._pool: Pool | None = None
         self._is_closed = False
 
+    def set(self, max_workers: int, idle_s: int) -> None:
+        """Take over other settings; workers that are there already stay."""
+        with self._lock:
+            self._max_workers, self._idle_s = max_workers, idle_s
+            if self._pool is not None:
+                self._pool.set(max_workers, idle_s)
+
     def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
         """Ask a model; see the pool."""
         self._opened().chat(request, on_event, cancelled)

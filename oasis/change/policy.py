@@ -29,6 +29,10 @@ class Policy:
 
     def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
         self._data = _read("policy.json")
+        self.set(approval, confirm_s, management_s)
+
+    def set(self, approval: str, confirm_s: int, management_s: int) -> None:
+        """Take over other settings of the owner's; a change that waits already keeps its window."""
         self.approval = approval
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]

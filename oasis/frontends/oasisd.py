@@ -11,6 +11,7 @@ from oasis import VERSION
 from oasis.change.redact import Masked
 from oasis.daemon import Daemon, log
 from oasis.errors import OasisError
+from oasis.system.limits import give_way
 from oasis.system.root import Root
 
 TYPE_CHECKING = False
@@ -33,6 +34,9 @@ def main(argv: list[str]) -> int:
     stopping = _stop_pipe()
     root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
     os.chdir("/")  # where every program that we start works
+    note = give_way() if root.folder == "/" else ""
+    if note:
+        log(note)
     try:
         daemon = Daemon(root, os.environ)
         sys.stderr = Masked(sys.stderr, daemon.redactor.text)
@@ -74,7 +78,9 @@ def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) 
     for note in daemon.notes:
         log(note)
     log("ready on %s" % daemon.root.socket)
-    os.read(stopping, 1)
+    # procd's word that the settings changed; at a terminal it is the terminal that goes.
+    while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
+        daemon.reload()
     if leave_bus is not None:
         leave_bus()
     daemon.stop()

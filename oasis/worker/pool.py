@@ -76,6 +76,12 @@ class Pool:
         self._has_janitor = False
         self._is_closed = False
 
+    def set(self, max_workers: int, idle_s: float) -> None:
+        """Have other limits from the next request on."""
+        with self._changed:
+            self._max_workers, self._idle_s = max_workers, idle_s
+            self._changed.notify_all()
+
     def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
         """Ask a model; call `on_event` with each event, the last is `done` or `error`. Blocks until then.
 

@@ -175,7 +175,7 @@ def test_every_child_has_its_limits_and_nothing_of_ours(root, executor, tmp_path
         os.close(writing)
     core, *others = [hard for _, hard in seen["limits"]]
     assert core == 0
-    for given, limit, factor in zip(others, limits, (1, 1024, 1024, 1), strict=True):
+    for given, limit, factor in zip(others, limits[:4], (1, 1024, 1024, 1), strict=True):
         assert limit == "" or given == int(limit) * factor
     assert set(seen["environment"]) <= {"PATH", "HOME", "LANG", "LC_ALL", "OASIS_ROOT", "LC_CTYPE", *OF_SHELLS}
     assert [number for number in seen["descriptors"] if number > 3] == [], "3 is the listing itself"

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -9,8 +10,9 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.system.executor import OUTPUT_BYTES, Executor
-from oasis.system.limits import MODEL, SERVICE, TOOL
+from oasis.system.limits import DAEMON_SCORE, MODEL, SERVICE, TOOL
 from oasis.system.root import Root
+from tests.daemon import REPOSITORY
 
 SH = "/bin/sh"
 ENV = {"PATH": "/usr/bin:/bin", "LANG": "C"}
@@ -211,7 +213,7 @@ def test_a_child_has_the_limits_of_its_kind(limits):
     core, *found = [int(word) for word in out.split()]
     assert (status, core) == (0, 0), err
     factors = (1, 1024, 1024, 1)
-    for number, limit, factor in zip(found, limits, factors, strict=True):
+    for number, limit, factor in zip(found, limits[:4], factors, strict=True):
         assert limit == "" or number == int(limit) * factor
 
 
@@ -256,7 +258,7 @@ def test_a_child_cannot_eat_the_memory():
 
 def test_a_child_that_spins_is_killed_by_the_kernel():
     started = time.monotonic()
-    status, _, _ = python(("64", "0", "", "1"), "while True: pass", timeout_s=20)
+    status, _, _ = python(("64", "0", "", "1", ""), "while True: pass", timeout_s=20)
     assert status in (-signal.SIGXCPU, -signal.SIGKILL)
     assert time.monotonic() - started < 10
 
@@ -271,6 +273,24 @@ def test_a_limit_that_is_lower_already_stays():
 
     _, out, err = python(SERVICE, code, *limited(words, TOOL))
     assert (out, err) == (b"20\n9\nstill\n", b"")
+
+
+SCORE = "print(open('/proc/self/oom_score_adj').read())"
+
+
+def test_a_worker_goes_before_the_daemon_and_the_router_s_services_last():
+    assert int(MODEL[4]) > DAEMON_SCORE
+    assert int(python(MODEL, SCORE)[1]) == int(MODEL[4])
+    raised = (
+        "import os, sys; from oasis.system import limits; before = open('/proc/self/oom_score_adj').read(); "
+        "print(repr(limits.give_way()), before.strip(), flush=True); "
+        "os.execv('/bin/sh', limits.limited([sys.executable, '-c', sys.argv[1]], limits.SERVICE))"
+    )
+    words = [sys.executable, "-c", raised, SCORE]
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    why, before, after = done.stdout.split()
+    assert why == "''"
+    assert int(after) == 0 or int(after) == int(before), "where a host forbids less than it gave"
 
 
 def test_the_limits_cost_no_process(executor):
