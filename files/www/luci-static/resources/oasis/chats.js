@@ -3,6 +3,7 @@
 'require oasis.controls as controls';
 'require oasis.dialog as dialog';
 'require oasis.search as search';
+'require oasis.words as words';
 
 /*
  * The list of chats with its buttons, archived ones folded. It knows no daemon but for the search: the rest are functions
@@ -13,7 +14,7 @@
 const WIDE = '(min-width: 760px)';
 
 function titleOf(item) {
-	return item.title || _('Untitled chat');
+	return words.plain(item.title) || _('Untitled chat');
 }
 
 function whenOf(item) {

@@ -4,6 +4,7 @@
 'require oasis.run as run';
 'require oasis.alive as alive';
 'require oasis.change as change';
+'require oasis.words as words';
 
 /*
  * Plans and changes of the page: what is decided about them, the banner of the one that waits to be kept, and what is known
@@ -53,7 +54,7 @@ const Desk = baseclass.extend({
 			return Promise.reject(api.fault('busy', _('Oasis is still answering.'), _('Wait for the end or stop it, then press again.')));
 
 		return api.call('force', refusal.refused, refusal.force).then(L.bind(function(reply) {
-			this.page.log.note(_('Proposed all the same: %s').format(refusal.summary));
+			this.page.log.note(_('Proposed all the same: %s').format(words.plain(refusal.summary)));
 			this.page.talk.begun(reply);
 		}, this));
 	},
@@ -66,7 +67,7 @@ const Desk = baseclass.extend({
 			}
 
 			this.page.talk.leave();
-			this.page.log.note(_('Undo: %s').format(item.summary));
+			this.page.log.note(_('Undo: %s').format(words.plain(item.summary)));
 			this.page.talk.begun(reply);
 		}, this));
 	},

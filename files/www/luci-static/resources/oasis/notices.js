@@ -1,5 +1,6 @@
 'use strict';
 'require baseclass';
+'require oasis.words as words';
 
 /*
  * What is said above the conversation: a fault of the page as a whole, a plan that waits elsewhere, and what stays true
@@ -25,7 +26,7 @@ return baseclass.extend({
 		const clear = function(unconfined) {
 			if (unconfined !== undefined)
 				standing = unconfined ? E('div', { 'class': 'alert-message warning' }, [
-					_('The AI worker is not confined: %s').format(unconfined)
+					_('The AI worker is not confined: %s').format(words.plain(unconfined))
 				]) : null;
 			node.textContent = '';
 			if (standing)
@@ -45,14 +46,14 @@ return baseclass.extend({
 
 				clear();
 				node.appendChild(E('div', { 'class': 'alert-message ' + kind, 'role': 'alert' }, [
-					E('strong', [ fault.message ]), ' ', fault.hint || '', again ? E('div', [ again ]) : ''
+					E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint), again ? E('div', [ again ]) : ''
 				]));
 				changed();
 			},
 
 			plan: function(plan, open) {
 				node.appendChild(E('div', { 'class': 'alert-message notice' }, [
-					_('A plan in another chat waits for your decision: %s').format(plan.summary), ' ', button(_('Open'), '', open)
+					_('A plan in another chat waits for your decision: %s').format(words.plain(plan.summary)), ' ', button(_('Open'), '', open)
 				]));
 				changed();
 			}

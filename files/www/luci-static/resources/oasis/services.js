@@ -2,6 +2,7 @@
 'require baseclass';
 'require oasis.controls as controls';
 'require oasis.page as page';
+'require oasis.words as words';
 
 /*
  * The choice of the service and model that answers: for what is sent from now on in this chat, and from there for every
@@ -11,7 +12,7 @@
 function labelOf(service) {
 	const name = service.model && service.model != service.name ? '%s \u00b7 %s'.format(service.name, service.model) : service.name;
 
-	return service.ready ? name : _('%s (not set up)').format(name);
+	return service.ready ? words.plain(name) : _('%s (not set up)').format(words.plain(name));
 }
 
 const Choice = baseclass.extend({
@@ -36,7 +37,7 @@ const Choice = baseclass.extend({
 	mark: function() {
 		const service = this.find(this.select.value || this.active);
 
-		this.note.textContent = service && service.note || '';
+		this.note.textContent = words.plain(service && service.note);
 		this.always.hidden = !this.prefer || !this.select.value || this.select.value == this.active;
 	},
 

@@ -16,6 +16,7 @@
 'require oasis.exchange as exchange';
 'require oasis.controls as controls';
 'require oasis.alive as alive';
+'require oasis.words as words';
 
 /*
  * The chat page: joins the list of chats, the conversation, the banner of an unconfirmed change and the field to write in
@@ -258,7 +259,7 @@ return view.extend({
 	headline: function() {
 		const item = this.list.get(this.chat) || {};
 
-		this.title.textContent = this.chat ? item.title || _('Untitled chat') : _('New chat');
+		this.title.textContent = this.chat ? words.plain(item.title) || _('Untitled chat') : _('New chat');
 		this.title.title = this.title.textContent;
 		this.about.hidden = !this.chat;
 	},
