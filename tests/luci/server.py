@@ -24,6 +24,8 @@ import threading
 import urllib.parse
 from http.cookies import SimpleCookie
 
+import hostile
+import languages
 import scripts
 from bridge import Bridge
 from jsonrpc import JsonRpc
@@ -56,9 +58,11 @@ class Site:
             os.path.join(FILES, "usr/share/rpcd/acl.d"), passwords, options.session_s,
             os.path.join(self.root, "var/run/rpcd/sessions.json"),
         )  # fmt: skip
-        self.rpc = JsonRpc(self.sessions, Bridge(self.root, CALL_LIMIT_S))
+        bus = Bridge(self.root, CALL_LIMIT_S)
+        self.rpc = JsonRpc(self.sessions, bus if options.hostile is None else hostile.Bus(bus, options.hostile))
         self.slots = threading.BoundedSemaphore(SCRIPTS_MAX)
         self.menu = _menu(os.path.join(FILES, "usr/share/luci/menu.d"))
+        self.language, self.texts = options.language, languages.load(options.language)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -181,8 +185,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "requestpath": path.split("/"),
             "nodespec": {"satisfied": True, "readonly": not any("write" in kind for kind in kinds)},
         }
-        text = _template("page.html").replace("@TITLE@", html.escape(str(node.get("title", ""))))
-        text = text.replace("@TABS@", _tabs(self.server.site.menu, path))
+        site = self.server.site
+        title = str(node.get("title", ""))
+        text = _template("page.html").replace("@TITLE@", html.escape(site.texts.get(title, title)))
+        text = text.replace("@TABS@", _tabs(site.menu, path, site.texts)).replace("@LANG@", site.language)
+        text = text.replace("@TEXTS@", json.dumps(site.texts))
         text = text.replace("@ENV@", json.dumps(env)).replace("@VIEW@", node["action"]["path"].replace("/", "."))
         headers = [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache")]
         self._send(200, [*headers, ("X-Frame-Options", "SAMEORIGIN")], text.encode())
@@ -247,14 +254,16 @@ def _menu(folder: str) -> dict[str, dict[str, object]]:
     return {path: node for path, node in nodes.items() if node.get("action", {}).get("type") == "view"}
 
 
-def _tabs(menu: dict[str, dict[str, object]], path: str) -> str:
+def _tabs(menu: dict[str, dict[str, object]], path: str, texts: dict[str, str]) -> str:
     """Return the tabs of a page: it and its neighbours, in order."""
     folder = path.rpartition("/")[0]
     near = [(node.get("order", 0), name, node) for name, node in menu.items() if name.rpartition("/")[0] == folder]
     line = '<li class="tabmenu-item%s"><a href="%s/%s">%s</a></li>'
+    near.sort(key=lambda item: str(item[0]).zfill(5))
+    titles = [(name, str(node.get("title", ""))) for _, name, node in near]
     return "".join(
-        line % (" active" if name == path else "", LUCI, name, html.escape(str(node.get("title", ""))))
-        for _, name, node in sorted(near, key=lambda item: str(item[0]).zfill(5))
+        line % (" active" if name == path else "", LUCI, name, html.escape(texts.get(title, title)))
+        for name, title in titles
     )
 
 
@@ -272,6 +281,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--password", help="root's password (default: none is set, any one is let in)")
     parser.add_argument("--viewer", help="password of a second user `viewer` who may only read")
     parser.add_argument("--www", default=os.path.join(FILES, "www"), help="folder of the web server (default: ours)")
+    parser.add_argument("--hostile", type=int, metavar="TURN", help="put hostile texts into every reply")
+    parser.add_argument("--language", default="en", help="of the pages, one of po/ (default: %(default)s)")
     parser.add_argument("--no-ubus", action="store_true", help="as without uhttpd-mod-ubus: calls go through LuCI")
     return parser.parse_args(arguments)
 
