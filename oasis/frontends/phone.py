@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.daemon import Daemon
-    from oasis.frontends.bus import Waiters
+    from oasis.frontends.bus_calls import Waiters
 
     Role = dict[str, object]
     Reply = dict[str, object]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.frontends.bus import Waiters
+    from oasis.frontends.bus_calls import Waiters
 
     Role = dict[str, object]
     Call = Callable[[str, dict[str, object], Role], dict[str, Any]]

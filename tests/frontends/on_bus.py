@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from oasis.errors import ToolError
-from oasis.frontends.bus import Bus, Rights
+from oasis.frontends.bus_calls import Answers, Rights
 from oasis.system.busturns import Call
 from tests.daemon import REPOSITORY
 
@@ -52,7 +52,7 @@ class Bench:
     def __init__(self, daemon, now_s, make_phone):
         self.rpcd = Rpcd()
         self.daemon = daemon
-        self.bus = Bus(daemon.methods, Rights(self.rpcd, now_s), make_phone, now_s)
+        self.bus = Answers(daemon.methods, Rights(self.rpcd, now_s), make_phone, now_s)
 
     def call(self, where, method, session="", /, user="root", **arguments):
         if session:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from oasis.errors import UsageError
-from oasis.frontends.bus import Waiters
+from oasis.frontends.bus_calls import Waiters
 from oasis.frontends.phone import arguments_of, commands_of
 from oasis.frontends.sending import AGAIN_S, SEND_S, Sending, Story, proposal
 

@@ -11,7 +11,8 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.frontends.bus import CALLS, WAITERS
+from oasis.frontends.bus import CALLS
+from oasis.frontends.bus_calls import WAITERS
 from oasis.system import buswire
 from oasis.system.ubus import Ubus
 from tests.daemon import REPOSITORY, copy_root, set_option, start_daemon

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-from oasis.frontends.bus import Bus, Rights
+from oasis.frontends.bus_calls import Answers, Rights
 from oasis.frontends.phone import Phone
 from oasis.system.blobmsg import decode, encode
 from oasis.system.busturns import Call
@@ -35,7 +35,9 @@ class StandIn:
     def __init__(self, daemon):
         self._sessions = Sessions(ACL + "/rpcd/acl.d", {"root": None, "viewer": "looks"}, 300)
         rights = Rights(self._access, time.monotonic)
-        self.bus = Bus(daemon.methods, rights, lambda waiters: Phone(daemon, waiters, time.monotonic), time.monotonic)
+        self.bus = Answers(
+            daemon.methods, rights, lambda waiters: Phone(daemon, waiters, time.monotonic), time.monotonic
+        )
 
     def _access(self, name, method, arguments):
         assert (name, method) == ("session", "access")
