@@ -3,7 +3,8 @@
 Bytes in, values out, and back; no socket and no message. Numbers are big-endian, everything is padded to 4 bytes,
 lengths count the 4 bytes of their own and no padding. What is read comes from others: depth, number of values and every
 length are checked, and a blob is read whole or refused. Text is UTF-8 that ends at its first NUL, as in C; a boolean is
-a number of 8 bits; None is a value of no type.
+a number of 8 bits; None is a value of no type. What JSON can say and the bus cannot is said as near as may be, since a
+model may send it: a number of more than 64 bits as its digits, a NUL and an empty name as U+FFFD.
 Source: libubox's blob.h, blobmsg.h, blobmsg.c (the checks are those of blobmsg_check_attr).
 """
 
@@ -22,6 +23,8 @@ _NAMED = 0x80000000
 _LENGTH = 0xFFFFFF
 # Far more than any object of a router has; far less than Python's own limit.
 DEEPEST = 64
+# What a model sends may be as deep as that, and goes out inside of more.
+_DEEPEST_OUT = 2 * DEEPEST
 # A value takes at least 4 bytes on the bus and some 100 in Python. The largest answers of a router, logs of a thousand
 # lines, have some 10,000.
 VALUES = 65536
@@ -68,7 +71,7 @@ def decode(data: bytes) -> dict[str, object]:
 def encode(values: dict[str, object]) -> bytes:
     """Return named values as the content of a blob.
 
-    Raises: ToolError for a value that the bus has no type for, and for more levels than `decode` reads.
+    Raises: ToolError for a value that the bus has no type for, and for too many levels.
     """
     return _table(values, 0)
 
@@ -142,7 +145,8 @@ def _broken() -> ToolError:
 
 
 def _table(values: dict[str, object], depth: int) -> bytes:
-    return b"".join([_named(str(key), value, depth) for key, value in values.items()])
+    # The programs of the bus print a value without a name as if it stood in a list.
+    return b"".join([_named(str(key) or "\ufffd", value, depth) for key, value in values.items()])
 
 
 def _named(name: str, value: object, depth: int) -> bytes:
@@ -168,8 +172,8 @@ def _content(value: object, depth: int) -> tuple[int, bytes]:
         return STRING, _text(value)
     if value is None:
         return NOTHING, b""
-    if depth >= DEEPEST:
-        raise ToolError("the bus takes no data of more than %d levels" % DEEPEST)
+    if depth >= _DEEPEST_OUT:
+        raise ToolError("the bus takes no data of more than %d levels" % _DEEPEST_OUT)
     if isinstance(value, dict):
         return TABLE, _table(value, depth + 1)
     if isinstance(value, (list, tuple)):
@@ -186,4 +190,7 @@ def _number(value: int) -> tuple[int, bytes]:
         return INT32, value.to_bytes(4, "big", signed=True)
     if -(1 << 63) <= value < 1 << 63:
         return INT64, value.to_bytes(8, "big", signed=True)
-    raise ToolError("the bus takes no number of more than 64 bits")
+    try:
+        return STRING, _text(str(value))
+    except ValueError:
+        raise ToolError("the bus takes no number of so many digits")

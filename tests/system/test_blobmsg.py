@@ -7,7 +7,7 @@ import struct
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import ToolError
@@ -21,7 +21,10 @@ with open(os.path.join(HERE, "bus_recorded.json"), encoding="utf-8") as handle:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 NUMBERS = st.integers(-(1 << 63), (1 << 63) - 1)
 PLAIN = st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
-NESTED = st.recursive(PLAIN, lambda one: st.lists(one, max_size=5) | st.dictionaries(TEXTS, one, max_size=5))
+NAMES = TEXTS.filter(bool)
+NESTED = st.recursive(
+    PLAIN, lambda one: st.lists(one, max_size=5) | st.dictionaries(NAMES, one, max_size=5), max_leaves=15
+)
 
 
 def named(kind, name, content, flag=0x80):
@@ -82,13 +85,15 @@ def test_recorded_values_are_those_that_the_program_printed():
     assert shown["big"] == 5000000000 and shown["nul"] is None and shown["dbl"] == 0.25 and shown["b"] is True
 
 
-@given(st.dictionaries(TEXTS, NESTED, max_size=8))
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(NAMES, NESTED, max_size=5))
 def test_what_is_written_is_read_as_the_same(values):
     again = decode(encode(values))
     assert again == values
     assert json.dumps(again, sort_keys=True) == json.dumps(values, sort_keys=True), "true is not 1, 1 is not 1.0"
 
 
+@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_values_or_refused(data):
     for read in (decode, attributes):
@@ -112,7 +117,8 @@ def without_infinite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-@given(st.dictionaries(TEXTS, NESTED, max_size=4), st.data())
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(NAMES, NESTED, max_size=4), st.data())
 def test_values_with_a_changed_byte_are_values_or_refused(values, data):
     said = bytearray(encode(values) or b"\0")
     said[data.draw(st.integers(0, len(said) - 1))] = data.draw(st.integers(0, 255))
@@ -171,6 +177,11 @@ def test_text_that_c_would_cut_is_not_cut():
     assert decode(encode({"half": "\ud800"})) == {"half": "?"}
 
 
+def test_what_only_json_can_say_is_said_as_near_as_may_be():
+    assert decode(encode({"n": 1 << 63, "m": -(1 << 63) - 1})) == {"n": str(1 << 63), "m": str(-(1 << 63) - 1)}
+    assert decode(encode({"": {"": 1}})) == {"\ufffd": {"\ufffd": 1}}
+
+
 def deep(levels):
     value = named(7, b"x", b"\1")
     for _ in range(levels):
@@ -183,11 +194,10 @@ def test_levels_have_an_end_in_both_directions():
     assert encode(values) == deep(DEEPEST)
     with pytest.raises(ToolError, match="more than 64 levels"):
         decode(deep(DEEPEST + 1))
-    with pytest.raises(ToolError, match="more than 64 levels"):
-        encode({"t": values})
+    assert len(encode({"t": {"t": {"t": values}}})) > len(deep(DEEPEST + 2)), "what was read goes out inside of more"
     round_and_round = {}
     round_and_round["again"] = [round_and_round]
-    with pytest.raises(ToolError, match="more than 64 levels"):
+    with pytest.raises(ToolError, match="more than 128 levels"):
         encode(round_and_round)
 
 
@@ -217,7 +227,7 @@ def test_a_megabyte_of_anything_is_read_in_time():
 
 
 @pytest.mark.parametrize("value, words", [
-    (1 << 63, "more than 64 bits"), (-(1 << 63) - 1, "more than 64 bits"), (math.nan, "takes no nan"),
+    (math.nan, "takes no nan"),
     (-math.inf, "takes no -inf"), (b"x", "takes no bytes"), ({1, 2}, "takes no set"), (object, "takes no type"),
 ])  # fmt: skip
 def test_a_value_that_the_bus_has_no_type_for_is_refused(value, words):
