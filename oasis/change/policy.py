@@ -86,10 +86,18 @@ class Policy:
             return "risky", "%s is on the way by which you reach the router" % package
         return "risky", "%s can interrupt somebody's connection" % package
 
-    def judge_service(self, name: str) -> tuple[str, list[str]]:
-        """Return the class of restarting a service by itself, and why."""
+    def is_stop(self, name: str, action: str) -> bool:
+        """Return whether an action ends a service by which the owner and everybody else reach something."""
+        return action in _STOPS and name in self._data["stops"]
+
+    def judge_service(self, name: str, action: str = "restart") -> tuple[str, list[str]]:
+        """Return the class of an action on a service by itself, and why."""
         if name in self._data["forbidden_services"]:
             return "forbidden", [self._data["forbidden_services"][name]]
+        if self.is_stop(name, action):
+            return "risky", ["without %s %s" % (name, self._data["stops"][name])]
+        if action in _STOPS:
+            return "risky", ["what %s does is not done any more" % name]
         if name in self._data["risky_services"]:
             return "risky", ["restarting %s interrupts connections" % name]
         if name not in {rule["name"] for rule in _read("services.json")["services"]} | set(self._data["low_services"]):
@@ -200,5 +208,6 @@ def _which(section: Section, rule: dict[str, Any]) -> str:
 
 
 _ORDER = ("low", "risky", "forbidden")
+_STOPS = ("stop", "disable")
 _OPENS = "%s%s lets in somebody who could not come in before"
 _UNBARS = "%s%s does not keep out any more whom it kept out"

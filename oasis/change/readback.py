@@ -137,8 +137,21 @@ class ReadBack:
             name, action = str(item["name"]), str(item["action"])
             one = _Service(name, action, before.get(name), may_end, self._settle_s, self._read)
             # A script may complain only because its service is turned off (services.py): then that must be true.
-            found[name] = ("service %s" % name, one.look_for_end if item.get("status") else one.look)
+            if action in ("enable", "disable"):
+                found["start of %s at boot" % name] = ("start of %s at boot" % name, self._look_for_link(name, action))
+                continue
+            is_ended = bool(item.get("status")) or action == "stop"
+            found[name] = ("service %s" % name, one.look_for_end if is_ended else one.look)
         return list(found.values())
+
+    def _look_for_link(self, name: str, action: str) -> Callable[[Now], Answer]:
+        def look(now: Now) -> Answer:
+            is_there = any(link.startswith("S") and link[3:] == name for link in self._names("/etc/rc.d"))
+            if is_there == (action == "enable"):
+                return "seen", ""
+            return "wrong", "service %s %s at boot" % (name, "starts" if is_there else "does not start")
+
+        return look
 
 
 def _is_given_up(answer: str, why: str, passed_s: float, patience_s: float) -> bool:
