@@ -22,10 +22,12 @@ ARGUMENT_CHARS = 16 * 1024
 
 
 def plan(
-    planner: Planner, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str], run: str, chat: str
-) -> Plan:
+    planner: Planner, tool: dict[str, Any], arguments: dict[str, Any], told: tuple[list[str], list[str]], run: str,
+    chat: str,
+) -> Plan:  # fmt: skip
     """Return the plan of one call, which always waits for the owner; `tool` is {"name", "source", "class"}.
 
+    `told` are the reasons why he is asked, and what the call would do, both in words.
     Raises: PolicyError for arguments that are too long to be read.
     """
     length = len(jsonl.dumps(arguments))
@@ -36,9 +38,11 @@ def plan(
         )
     made = planner.empty(run, chat, "call the tool %s" % tool["name"])
     made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
-    made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"])]
+    reasons, words = told
+    made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
     made["words"] += ["%s: %s" % (short(name), _shown(value)) for name, value in arguments.items()]
-    made["risk"], made["reasons"], made["is_asked"] = "risky", list(reasons), True
+    made["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
+    made["reasons"], made["is_asked"] = list(reasons), True
     return planner.bind(made)
 
 

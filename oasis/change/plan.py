@@ -135,15 +135,16 @@ class Planner:
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
         """Return the plan that only acts on a service."""
         self._root.init_script(name)
-        risk, reasons = self.policy.judge_service(name)
+        risk, reasons = self.policy.judge_service(name, action)
         if risk == "forbidden":
             raise PolicyError(
-                "the service %s is not restarted here: %s" % (name, reasons[0]), "the owner does it, by hand"
+                "the service %s is not touched here: %s" % (name, reasons[0]), "the owner does it, by hand"
             )
         plan = self.empty(run, chat, "%s %s" % (action, name))
         plan["risk"], plan["reasons"] = risk, reasons
         plan["words"] = ["service %s: %s" % (name, action)]
         plan["services"] = [{"name": name, "action": action}]
+        plan["is_asked"] = self.policy.is_stop(name, action)
         return self.bind(plan)
 
     def read(self, package: str) -> bytes:

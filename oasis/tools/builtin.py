@@ -1,7 +1,8 @@
 """The tools that Oasis brings: told by builtin.json, each in a module of its own that is loaded with its first call.
 
-A module has `run(arguments, …) -> result` and gets beside the arguments what its entry says under "hands": `facts` (the
-router as this run may see it), `operator` (the hands of the run), or `router`: (router, operator, watch).
+A module has `run(arguments, …) -> result`, perhaps `preview` with the same arguments, and gets beside the arguments what
+its entry says under "hands": `facts` (the router as this run may see it), `operator` (the hands of the run), or
+`router`: (router, operator, watch).
 """
 
 from __future__ import annotations
@@ -40,12 +41,20 @@ class BuiltIn:
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
         """Run a tool; raises what it raises."""
+        result: dict[str, Any] = self._ask("run", name, arguments, operator, watch)
+        return result
+
+    def preview(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> list[str]:
+        """Return what a call would do, in words; raises what makes it impossible."""
+        words: list[str] = self._ask("preview", name, arguments, operator, watch)
+        return words
+
+    def _ask(self, what: str, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> Any:
         entry = next(one for one in self.specs() if one["name"] == name)
-        module: Any = __import__("oasis.tools." + entry["module"], fromlist=("run",))
+        module: Any = __import__("oasis.tools." + entry["module"], fromlist=(what,))
         given: tuple[Any, ...] = (operator,)
         if entry["hands"] == "facts":
             given = (operator.facts,)
         elif entry["hands"] == "router":
             given = (self._router, operator, watch)
-        result: dict[str, Any] = module.run(arguments, *given)
-        return result
+        return getattr(module, what)(arguments, *given)

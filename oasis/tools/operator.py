@@ -228,17 +228,21 @@ class Operator:
         record = self._shop.transaction.apply(plan, self._message)
         return _outcome(plan, record, decision)
 
-    def permit(self, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str]) -> dict[str, Any] | None:
+    def permit(
+        self, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str], words: list[str]
+    ) -> dict[str, Any] | None:
         """Ask the owner about a call of a tool; return what is told when he does not let it through, None when he does.
 
         Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
         """
         from oasis.change import called  # an idle daemon does without
 
-        plan = called.plan(self._shop.planner, tool, arguments, reasons, self._run, self._chat)
-        decision, words = self._decided(plan)
+        if tool["class"] == "danger":
+            called.check_idle(self._shop.transaction.pending())
+        plan = called.plan(self._shop.planner, tool, arguments, (reasons, words), self._run, self._chat)
+        decision, reason = self._decided(plan)
         if decision != "approved":
-            return _refusal(plan, decision, words)
+            return _refusal(plan, decision, reason)
         self._shop.planner.check_current(plan)
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())

@@ -8,11 +8,15 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
                          nothing changes: what is made of it is kept as long
     call(name, arguments, operator, watch) -> result
                          arguments are checked, the owner said yes; runs in a thread when the spec has a timeout
+    preview(name, arguments, operator, watch) -> [words]
+                         where a spec has "previews": what the owner is told of a call that he is asked about; it raises
+                         when the call could not be made anyway
 
     Spec      {"name", "description", "input_schema": JSON Schema, "class", "timeout_s"}, and where that is so
               "enabled": bool     without the owner's word: True for built-in ones, False for all others
               "approval": text    without the owner's word: `allow` for class read and what is built in, else `ask`
               "untrusted": text   whose words every result and error holds, as "words of the MCP server x": taints
+              "safe": {argument: [values]}    calls that only read although the class says more, by an argument
               "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
               "core": True, "words": [beginnings of words]    when small models are told of it (offer.py)
               "note": text        for the owner's list
@@ -148,10 +152,10 @@ class Registry:
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             argument.check(arguments, spec["input_schema"], name)
             _refuse_placeholders(name, arguments)
-            refusal = self._ask(spec, permit, arguments, operator)
+            refusal = self._ask(source, spec, permit, arguments, operator)
             if refusal is None:
                 whose += [spec["untrusted"]] if spec.get("untrusted") else []
-                result = self._run(source, spec, arguments, operator)
+                result = self._run(source, spec, arguments, operator, "call")
             else:
                 result = refusal
             return self._told(result, spec, whose, operator)
@@ -175,31 +179,33 @@ class Registry:
         return source, spec, permit
 
     def _ask(
-        self, spec: Spec, permit: dict[str, Any], arguments: dict[str, Any], operator: Operator
+        self, source: Source, spec: Spec, permit: dict[str, Any], arguments: dict[str, Any], operator: Operator
     ) -> dict[str, Any] | None:
         """Wait for the owner where a call needs him; return what is told when he does not let it through."""
-        is_asked = permit["approval"] == "ask"
+        kind = _class(spec, arguments)
+        is_asked = permit["approval"] == "ask" and kind == spec["class"]
         if spec.get("plans"):
             operator.asking(is_asked)
             return None
-        reasons = [_DANGER] if spec["class"] == "danger" else [_SET] if is_asked else []
-        if operator.taint and spec["class"] in ("change", "net"):
+        reasons = [_DANGER] if kind == "danger" else [_SET] if is_asked else []
+        if operator.taint and kind in ("change", "net"):
             reasons.append(_TAINTED)
-        return operator.permit(spec, arguments, reasons) if reasons else None
+        if not reasons:
+            return None
+        words = self._run(source, spec, arguments, operator, "preview") if spec.get("previews") else []
+        return operator.permit(spec, arguments, reasons, words)
 
-    def _run(self, source: Source, spec: Spec, arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+    def _run(self, source: Source, spec: Spec, arguments: dict[str, Any], operator: Operator, what: str) -> Any:
         name, seconds = spec["name"], spec.get("timeout_s", TIMEOUT_S)
         watch = Watch(lambda text: operator.progress(name, text), operator.is_cancelled, self._now_s, seconds)
+        work = getattr(source, what)
         if not seconds:
-            return source.call(name, arguments, operator, watch)
-        found = self._watched.run(name, lambda: source.call(name, arguments, operator, watch), watch)
-        if not isinstance(found, dict):
-            raise ToolError("the tool %s answered with something that is no object" % name)
-        return found
+            return work(name, arguments, operator, watch)
+        return self._watched.run(name, lambda: work(name, arguments, operator, watch), watch)
 
-    def _told(
-        self, result: dict[str, Any], spec: Spec, whose: list[str], operator: Operator
-    ) -> tuple[str, bool, list[str]]:
+    def _told(self, result: Any, spec: Spec, whose: list[str], operator: Operator) -> tuple[str, bool, list[str]]:
+        if not isinstance(result, dict):
+            raise ToolError("the tool %s answered with something that is no object" % spec["name"])
         result = dict(result)
         is_error = result.pop("is_error", False) is True
         for_owner = result.pop("user_only", None)
@@ -218,6 +224,12 @@ class Registry:
             is_plain = set(shown) <= {"text", "untrusted"} and isinstance(shown.get("text"), str)
             text = _cut(shown["text"] if is_plain else text, labels)
         return text, is_error, labels
+
+
+def _class(spec: Spec, arguments: dict[str, Any]) -> str:
+    """Return of which class one call is."""
+    is_safe = any(arguments.get(name) in values for name, values in spec.get("safe", {}).items())
+    return "read" if is_safe else str(spec["class"])
 
 
 def _cut(text: str, labels: list[str]) -> str:

@@ -22,6 +22,12 @@ CHANGES = 15
 WORDS = 6
 WORDS_CHARS = 120
 
+# Parts that are asked for more seldom, and the modules they are in.
+MORE = {
+    "wan": "topics", "dns": "topics", "dhcp": "topics", "firewall": "topics", "traffic": "topics", "ports": "topics",
+    "system": "hardware",
+}  # fmt: skip
+
 _CONFIG_ONLY = "the live state is not available, this is from the configuration"
 
 
@@ -36,8 +42,11 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         return {"what": what, **devices(facts, input.get("names") is True, str(input.get("named") or ""))}
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
+    if isinstance(what, str) and what in MORE:
+        module = __import__("oasis.tools." + MORE[what], fromlist=(what,))
+        return {"what": what, **getattr(module, what)(facts)}
     if part is None:
-        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes"]))
+        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes", *MORE]))
     return {"what": what, **part(facts)}
 
 
@@ -93,7 +102,7 @@ def devices(facts: Facts, names: bool = False, named: str = "") -> dict[str, obj
         if isinstance(expires, int) and expires > now_s:
             entry["lease_s"] = expires - now_s
         if device["mac"] in stations:
-            entry["wifi"] = stations[str(device["mac"])]
+            entry.update(stations[str(device["mac"])])
         if device["mac"] in blocked:
             entry["blocked"] = True
         found.append(entry)
@@ -107,11 +116,27 @@ def _is_named(name: str, words: str) -> bool:
 
 
 def wifi(facts: Facts) -> dict[str, object]:
-    """Return the radios, each with its networks; no key is shown, only how a network is secured."""
+    """Return the radios, each with its networks and who is in them; no key is shown, only how a network is secured."""
+    from oasis.tools import topics
+
     live = facts.ubus("network.wireless", "status")
-    answer: dict[str, object] = {"radios": _radios(facts)}
+    radios, clients = _radios(facts), topics.clients(facts)
+    for network in [network for radio in radios for network in dicts(radio["networks"])]:
+        name = _ifname(live, str(network["section"]))
+        if name:
+            network.update(device=name, clients=clients.get(name, []))
+    answer: dict[str, object] = {"radios": radios}
     answer.update(_foreign_networks(facts))
     return _with_note(answer, live or not answer["radios"])
+
+
+def _ifname(live: dict[str, object], section: str) -> str:
+    """Return the network device of a section of the package wireless, "" when it is not up."""
+    for radio in live.values():
+        for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+            if interface.get("section") == section:
+                return str(interface.get("ifname", ""))
+    return ""
 
 
 def services(facts: Facts) -> dict[str, object]:
@@ -172,20 +197,21 @@ def _change(record: dict[str, Any]) -> dict[str, object]:
 def _interfaces(facts: Facts) -> list[dict[str, object]]:
     live = facts.interfaces()
     if live:
-        return [_live(item) for item in live if item.get("interface") != "loopback"]
+        return [live_interface(item) for item in live if item.get("interface") != "loopback"]
     found = facts.sections("network", "interface")
     return [_configured(section) for section in found if section.get(".name") != "loopback"]
 
 
-def _live(item: dict[str, object]) -> dict[str, object]:
+def live_interface(item: dict[str, object]) -> dict[str, object]:
+    """Return an interface of netifd's in few values."""
     answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
     answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
     answer["up"] = item.get("up") is True
-    answer["ipv4"] = _cidr(item.get("ipv4-address"))
-    answer["ipv6"] = _cidr(item.get("ipv6-address")) + [
-        text for one in _dicts(item.get("ipv6-prefix-assignment")) for text in _cidr([one.get("local-address")])
+    answer["ipv4"] = cidr(item.get("ipv4-address"))
+    answer["ipv6"] = cidr(item.get("ipv6-address")) + [
+        text for one in dicts(item.get("ipv6-prefix-assignment")) for text in cidr([one.get("local-address")])
     ]
-    for route in _dicts(item.get("route")):
+    for route in dicts(item.get("route")):
         if route.get("mask") == 0:
             answer["gateway"] = route.get("nexthop")
     if item.get("dns-server"):
@@ -207,7 +233,7 @@ def _configured(section: dict[str, object]) -> dict[str, object]:
 
 
 def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, object]:
-    outside = [item for item in interfaces if item.get("interface") in _wan_names(facts)]
+    outside = [item for item in interfaces if item.get("interface") in wan_names(facts)]
     with_route = [item for item in outside if item.get("up") and item.get("gateway")]
     if with_route:
         return {
@@ -219,7 +245,8 @@ def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, ob
     return {"interfaces": [item["interface"] for item in outside]}
 
 
-def _wan_names(facts: Facts) -> list[str]:
+def wan_names(facts: Facts) -> list[str]:
+    """Return the interfaces that lead outside: those of masqueraded zones."""
     zones = facts.sections("firewall", "zone")
     return [name for zone in zones if zone.get("masq") == "1" for name in words(zone.get("network"))] or ["wan", "wan6"]
 
@@ -232,7 +259,7 @@ def _networks(facts: Facts) -> list[dict[str, object]]:
     return [
         {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
         for radio in _radios(facts)
-        for network in _dicts(radio["networks"])
+        for network in dicts(radio["networks"])
     ]
 
 
@@ -276,15 +303,19 @@ def _band(radio: dict[str, object]) -> object:
     return radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
 
 
-def _stations(facts: Facts) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _stations(facts: Facts) -> dict[str, dict[str, object]]:
+    """Return the wireless network that each device is in, by MAC: {"wifi": ssid, "signal_dbm"?}."""
+    from oasis.tools import topics
+
+    found: dict[str, dict[str, object]] = {}
+    clients = topics.clients(facts)
     for radio in facts.ubus("network.wireless", "status").values():
-        for interface in _dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
-            ifname = interface.get("ifname")
+        for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             settings = interface.get("config")
-            clients = facts.ubus("hostapd." + ifname, "get_clients").get("clients") if isinstance(ifname, str) else None
-            for mac in clients if isinstance(clients, dict) else []:
-                found[mac.lower()] = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
+            ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
+            for client in clients.get(str(interface.get("ifname")), []):
+                signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
+                found[str(client["mac"])] = {"wifi": ssid, **signal}
     return found
 
 
@@ -294,12 +325,14 @@ def _with_note(answer: dict[str, object], live: object) -> dict[str, object]:
     return {key: value for key, value in answer.items() if value != ""}
 
 
-def _dicts(value: object) -> list[dict[str, object]]:
+def dicts(value: object) -> list[dict[str, object]]:
+    """Return the objects in what should be a list of them."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _cidr(value: object) -> list[str]:
-    return [f"{item.get('address')}/{item.get('mask')}" for item in _dicts(value)]
+def cidr(value: object) -> list[str]:
+    """Return netifd's addresses as people write them."""
+    return [f"{item.get('address')}/{item.get('mask')}" for item in dicts(value)]
 
 
 def _of(value: object, *fields: str) -> dict[str, int]:

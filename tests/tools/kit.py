@@ -50,7 +50,7 @@ class Hands:
     def asking(self, is_asking):
         self.asks = is_asking
 
-    def permit(self, tool, arguments, reasons):
+    def permit(self, tool, arguments, reasons, words):
         self.asked.append((tool["name"], arguments, reasons))
         return self.answer
 

@@ -1,0 +1,172 @@
+"""The tool `probe`: does an address answer, which way leads there, what does a name mean.
+
+One target a call. Of the networks around the router only machines that it knows may be asked: there is no looking for
+others. A name is looked up first, and what it means is judged like an address: a name must not lead where an address
+may not. What is told are checked addresses and numbers, so nothing of it is anybody's words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.errors import ToolError, UsageError
+from oasis.tools import handles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.tools.facts import Facts
+    from oasis.tools.operator import Operator
+    from oasis.tools.router import Router
+    from oasis.tools.watch import Watch
+
+COUNT, MOST = 3, 10
+HOPS = 15
+_WAIT_S = 2
+_LOOKUP_S = 10.0
+_NAME = re.compile(
+    r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.?\Z"
+)
+_DEVICE = re.compile(r"dev#[0-9]+\Z")
+_IPV6 = re.compile(r"[0-9a-f:]+(?:\.[0-9.]+)?\Z")
+_FOUND = re.compile(r"^(?:Address(?:es)?(?: \d+)?:)\s+([0-9a-fA-F:.]+)\s*$", re.M)
+_COUNTS = re.compile(r"(\d+) packets transmitted, (\d+) (?:packets )?received")
+_TIMES = re.compile(r"= ([0-9.]+)/([0-9.]+)/([0-9.]+)")
+_HOP = re.compile(r"^\s*(\d+)\s+(?:([0-9a-f.:]+)\s+([0-9.]+) ms|\*)", re.M)
+# Networks that are nobody's on the internet: first octets with the mask's length.
+_OWN = ((10, 0, 8), (172, 16, 12), (192, 168, 16), (100, 64, 10), (169, 254, 16))
+_MULTICAST = 224
+
+
+def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> dict[str, Any]:
+    """Return what was found; a target that does not answer is an answer.
+
+    Raises: UsageError for a target that is none or may not be asked, ToolError when the router lacks the program.
+    """
+    target = _target(str(arguments["target"]).strip().lower(), operator.facts)
+    what = str(arguments.get("what") or "ping")
+    names: dict[str, Any] = {}
+    address = target
+    if not _is_address(target):
+        found = _lookup(target, router, watch)
+        names = {"name": target, "addresses": found}
+        if what == "lookup" or not found:
+            return {"what": what, **names, **({} if found else {"notes": ["no server knows this name"]})}
+        address = _first(found, str(arguments.get("family") or ""))
+    elif what == "lookup":
+        raise UsageError("%s is an address already" % target, "give a name, or ping it")
+    _refuse_strangers(address, operator.facts)
+    work = _trace if what == "traceroute" else _ping
+    return {"what": what, **names, "address": address, **work(address, arguments, router, watch)}
+
+
+def _target(target: str, facts: Facts) -> str:
+    """Return an address or a name; a device's handle becomes its address.
+
+    Raises: UsageError for anything else.
+    """
+    if _DEVICE.match(target.partition(".ip")[0]):
+        known = [one for one in handles.listed(facts) if one["device"] == target.partition(".ip")[0]]
+        if len(known) != 1 or not known[0]["ip"]:
+            raise UsageError("no address of %s is known now" % target, "read status devices again")
+        return str(known[0]["ip"])
+    if _is_address(target):
+        return target
+    if not _NAME.match(target) or target.rstrip(".").rpartition(".")[2].isdigit():
+        raise UsageError("%r is neither a name nor an address" % target[:80], "like openwrt.org or 1.1.1.1")
+    return target.rstrip(".")
+
+
+def _is_address(text: str) -> bool:
+    return handles.is_ipv4(text) or _is_ipv6(text)
+
+
+def _is_ipv6(text: str) -> bool:
+    if ":" not in text or not _IPV6.match(text) or text.count("::") > 1 or ":::" in text or len(text) > 45:
+        return False
+    groups = [group for group in text.split(":") if group]
+    return all(len(group) <= 4 or handles.is_ipv4(group) for group in groups) and 0 < len(groups) <= 8
+
+
+def _refuse_strangers(address: str, facts: Facts) -> None:
+    """Raise UsageError for an address that is no single machine, or one nearby that the router does not know."""
+    if handles.is_ipv4(address):
+        octets = [int(part) for part in address.split(".")]
+        if octets[0] in (0, 127) or octets[0] >= _MULTICAST:
+            raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
+        is_near = any(_is_in(octets, *network) for network in _OWN)
+    else:
+        head = int(address.split(":")[0] or "0", 16)
+        if head in (0, 0xFFFF) or head >> 8 == 0xFF:
+            raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
+        is_near = head >> 9 == 0x7E or head >> 6 == 0x3FA  # fc00::/7, fe80::/10
+    if is_near and address not in _known(facts):
+        raise UsageError(
+            "%s is in a private network, and this router knows no such machine" % address,
+            "those that it knows: status devices",
+        )
+
+
+def _is_in(octets: list[int], first: int, second: int, length: int) -> bool:
+    number = octets[0] << 8 | octets[1]
+    return number >> (16 - length) == (first << 8 | second) >> (16 - length)
+
+
+def _known(facts: Facts) -> set[str]:
+    """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
+    known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
+    for item in facts.interfaces():
+        for key in ("ipv4-address", "ipv6-address"):
+            found = item.get(key)
+            known |= (
+                {str(one.get("address")) for one in found if isinstance(one, dict)}
+                if isinstance(found, list)
+                else set()
+            )
+        routes, servers = item.get("route"), item.get("dns-server")
+        known |= (
+            {str(one.get("nexthop")) for one in routes if isinstance(one, dict)} if isinstance(routes, list) else set()
+        )
+        known |= {str(one) for one in servers} if isinstance(servers, list) else set()
+    return known
+
+
+def _lookup(name: str, router: Router, watch: Watch) -> list[str]:
+    _, out, _ = router.run(["nslookup", name], watch, _LOOKUP_S)
+    # The first part tells which server was asked.
+    _, _, answers = out.partition("\n\n")
+    found = [match.lower() for match in _FOUND.findall(answers)]
+    return [address for address in dict.fromkeys(found) if _is_address(address)][:8]
+
+
+def _first(addresses: list[str], family: str) -> str:
+    """Return the address to ask: of the family that is wanted, else an IPv4 one, which every router has."""
+    wanted = [one for one in addresses if (":" in one) == (family == "ipv6")]
+    if family and not wanted:
+        raise ToolError("it has no address of %s" % family, "it has: " + ", ".join(addresses))
+    return (wanted or addresses)[0]
+
+
+def _ping(address: str, arguments: dict[str, Any], router: Router, watch: Watch) -> dict[str, Any]:
+    count = min(int(arguments.get("count") or COUNT), MOST)
+    words = ["ping", "-c", str(count), "-W", str(_WAIT_S), address]
+    _, out, _ = router.run(words, watch, count * (_WAIT_S + 1.0) + 2)
+    counts, times = _COUNTS.search(out), _TIMES.search(out)
+    if counts is None:
+        raise ToolError("ping told nothing that is understood", "is there a route? status wan")
+    sent, received = int(counts.group(1)), int(counts.group(2))
+    answer: dict[str, Any] = {"sent": sent, "received": received, "answers": received > 0}
+    if times:
+        answer["ms"] = dict(zip(("least", "average", "most"), map(float, times.groups()), strict=True))
+    return answer
+
+
+def _trace(address: str, arguments: dict[str, Any], router: Router, watch: Watch) -> dict[str, Any]:
+    words = ["traceroute", "-n", "-q", "1", "-w", str(_WAIT_S), "-m", str(HOPS), address]
+    _, out, _ = router.run(words, watch, HOPS * (_WAIT_S + 0.5) + 2)
+    hops = [
+        {"hop": int(number), **({"address": place, "ms": float(ms)} if place and _is_address(place) else {})}
+        for number, place, ms in _HOP.findall(out)
+    ]
+    return {"hops": hops, "arrives": bool(hops) and hops[-1].get("address") == address}
