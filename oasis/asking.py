@@ -14,6 +14,7 @@ from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError
 from oasis.settings import OFFLINE
 from oasis.system.pace import Pace
+from oasis.system.patience import Patience
 
 if False:  # annotations only
     from oasis.agent import Ask, OnEvent
@@ -45,9 +46,10 @@ class Asking:
 
     def __init__(
         self, settings: Settings, models: Models, offline: Offline, facts: Facts, redactor: Redactor,
-        blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace,
+        blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace, patience: Patience,
     ) -> None:  # fmt: skip
         self._settings = settings
+        self._patience = patience
         self._models = models
         self._offline = offline
         self._facts = facts
@@ -125,20 +127,23 @@ class Asking:
         on_event: OnEvent, is_cancelled: Callable[[], bool],
     ) -> None:  # fmt: skip
         hide, without = self._redactor.hide, self._without.setdefault(_place(service), [])
+        identifier = str(service["identifier"])
 
         def hear(event: dict[str, Any]) -> None:
             if event["type"] == "refused" and event["parameter"] not in without:
                 without.append(event["parameter"])
+            self._patience.hear(identifier, event)
             # A service may repeat what it was sent.
             on_event(hide(event) if event["type"] in _ITS_WORDS else event)
 
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
         request = {**self._settings.request(service), "messages": sent, "tools": tools}
+        request["options"] = self._patience.options(identifier, request["options"])
         if without:
             request["options"] = {**request["options"], "without": list(without)}
         pace = service["pace"]
-        if self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
+        if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
             self._models.chat(request, hear, is_cancelled)
         else:
             on_event({"type": "error", "error": _CANCELLED})

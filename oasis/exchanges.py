@@ -17,6 +17,7 @@ from oasis.failover import Failover, source
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.system.pace import Pace
+from oasis.system.patience import Patience
 from oasis.tools import offer
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
@@ -159,12 +160,14 @@ class Exchanges:
         run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
-    def use(self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "") -> Run:
+    def use(
+        self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "", client: str = ""
+    ) -> Run:
         """Start a run that makes one call of a tool, for the owner himself or, by `words`, for somebody else.
 
         What others ask for is treated as what a model asks for with their words in sight.
         """
-        return self._runs.start("", lambda run: self._use(run, name, arguments, words), None, came)
+        return self._runs.start("", lambda run: self._use(run, name, arguments, words), None, came, client)
 
     def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str) -> tuple[str, str]:
         operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, bool(words))
@@ -271,8 +274,9 @@ def gather(
 ) -> Exchanges:  # fmt: skip
     """Return the exchanges of a daemon, with the tools and what asks its services."""
     asking = Asking(
-        settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep)
-    )
+        settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
+        Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
+    )  # fmt: skip
     built_in = [BuiltIn(Router(root, executor.run, files))]
     registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
     return Exchanges(chats, settings, registry, shop, runs, asking, new_id)

@@ -4,6 +4,7 @@ import pytest
 
 from oasis.asking import Asking
 from oasis.errors import ProviderError
+from oasis.system.patience import KEPT_S, SHORT, Patience
 
 
 class Settings:
@@ -63,8 +64,8 @@ def ask(asking, service=SERVICE):
     return events, notes
 
 
-def make(models, pace):
-    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace)
+def make(models, pace, patience=None):
+    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace, patience or Patience(float, int))
 
 
 def test_every_request_keeps_the_pace_of_its_service():
@@ -90,6 +91,53 @@ def test_what_a_service_refuses_is_remembered_for_it_and_its_model_alone():
     assert [request["options"].get("without") for request in models.requests] == [None, ["seed"], None]
 
 
+def unreached(code="unreachable"):
+    return {"type": "error", "error": {"code": code, "message": "no", "hint": "", "retryable": True}}
+
+
+def patience_of(models):
+    return [{key: request["options"].get(key) for key in SHORT} for request in models.requests]
+
+
+def test_a_service_that_was_not_reached_gets_one_short_try_until_it_is_there_again():
+    clock, models = [0.0], Models([unreached()], [unreached("dns")], [DONE], [DONE])
+    asking = make(models, Pace(True), Patience(lambda: clock[0], lambda: None))
+    for _ in range(4):
+        ask(asking)
+        clock[0] += KEPT_S - 1
+    whole = dict.fromkeys(SHORT)
+    assert patience_of(models) == [whole, SHORT, SHORT, whole]
+
+
+@pytest.mark.parametrize("code", ["rate_limit", "authentication", "clock"])
+def test_a_service_that_said_no_was_reached(code):
+    models = Models([unreached(code)], [DONE])
+    asking = make(models, Pace(True))
+    ask(asking), ask(asking)
+    assert patience_of(models)[1] == dict.fromkeys(SHORT)
+
+
+def test_patience_comes_back_with_time_and_with_an_interface_that_came_up():
+    clock, online = [0.0], [None]
+    models = Models(*[[unreached()]] * 4)
+    asking = make(models, Pace(True), Patience(lambda: clock[0], lambda: online[0]))
+    ask(asking)
+    clock[0] += KEPT_S + 1
+    ask(asking)
+    online[0] = b"12.3 4.5"
+    ask(asking)
+    ask(asking, {**SERVICE, "identifier": "other"})
+    assert patience_of(models) == [dict.fromkeys(SHORT)] * 4
+
+
+def test_a_wait_that_the_owner_made_shorter_stays():
+    patience = Patience(float, int)
+    patience.hear("home", unreached())
+    assert patience.options("home", {"connect_s": 2, "retries": 5, "seed": 1}) == {
+        "connect_s": 2, "retries": 0, "seed": 1,
+    }  # fmt: skip
+
+
 def test_a_retry_is_a_note_and_no_part_of_the_answer():
     retry = {"type": "retry", "text": "it is busy; asking again in 0.5 s", "wait_s": 0.5}
     assert ask(make(Models([retry, DONE]), Pace(True))) == ([DONE], [retry["text"]])
@@ -97,7 +145,7 @@ def test_a_retry_is_a_note_and_no_part_of_the_answer():
 
 def test_texts_to_embed_keep_the_pace_and_hold_no_secret():
     models, pace = Models(), Pace(True)
-    asking = Asking(Settings(), models, None, None, Hiding(), None, lambda: 0, pace)
+    asking = Asking(Settings(), models, None, None, Hiding(), None, lambda: 0, pace, Patience(float, int))
     assert asking.embed(SERVICE, "", ["wifi s3cret", "ab"], lambda: False) == [[8.0], [2.0]]
     assert models.requests[0]["texts"] == ["wifi ***", "ab"] and pace.asked == [("home", 2, 3)]
 
