@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -12,6 +11,7 @@ import sys
 import pytest
 
 from tests.daemon import copy_root, start_daemon
+from tests.package import asking
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="no make on this host")
@@ -110,25 +110,11 @@ def test_bytecode_alone_runs(built, tmp_path):
     lib = built + "/oasis/usr/lib/oasis"
     running = start_daemon(copy_root(tmp_path / "root"), library=lib)
     try:
-        assert "undo the last change" in answer(running, "what can you do?"), running.log()
+        assert "undo the last change" in asking.answer(running, "what can you do?"), running.log()
     finally:
         running.stop()
-    asked = json.dumps({"id": 1, "op": "nonsense"}) + "\n"
-    worker = [sys.executable, "-I", "-B", lib + "/oasis/worker/__main__.pyc"]
-    done = subprocess.run(worker, input=asked, capture_output=True, text=True, check=False, timeout=60)
-    assert '"type":"error"' in done.stdout, done
-
-
-def answer(running, question):
-    """Return all text of the answer."""
-    started = running.call("run.start", message=question)
-    text, since = "", 0
-    while True:
-        reply = running.call("run.poll", run=started["run"], since=since, wait_ms=5000)
-        text += "".join(str(event.get("text", "")) for event in reply["events"])
-        since = reply["next"]
-        if reply["state"] != "running":
-            return text
+    argv = [sys.executable, "-I", "-B", lib + "/oasis/worker/__main__.pyc"]
+    assert "op 'nonsense' is unknown" in asking.worker(argv, {"id": 1, "op": "nonsense"})
 
 
 @needs_make
