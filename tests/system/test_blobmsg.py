@@ -23,7 +23,7 @@ NUMBERS = st.integers(-(1 << 63), (1 << 63) - 1)
 PLAIN = st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 NAMES = TEXTS.filter(bool)
 NESTED = st.recursive(
-    PLAIN, lambda one: st.lists(one, max_size=5) | st.dictionaries(NAMES, one, max_size=5), max_leaves=15
+    PLAIN, lambda one: st.lists(one, max_size=4) | st.dictionaries(NAMES, one, max_size=4), max_leaves=12
 )
 
 
