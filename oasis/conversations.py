@@ -172,13 +172,23 @@ class Conversations:
     def upload_part(self, data: str, upload: str = "", name: str = "", is_last: bool = False) -> dict[str, object]:
         upload, size = self.uploads.take(upload, name, data)
         reply: dict[str, object] = {"upload": upload, "size_bytes": size}
-        if is_last:
-            from oasis.core.blobs import media_type
+        return {**reply, **self._kind(upload)} if is_last else reply
 
-            reply["media_type"], note = media_type(*self.uploads.read(upload))
-            if note:
-                reply["note"] = note
-        return reply
+    def put(self, name: str, text: str) -> dict[str, object]:
+        """Put a text of the router's own among the uploads; reply as for the last part of one."""
+        upload, size = self.uploads.put(name, text.encode())
+        return {"upload": upload, "name": name, "size_bytes": size, **self._kind(upload)}
+
+    def _kind(self, upload: str) -> dict[str, object]:
+        from oasis.core.blobs import media_type
+
+        kind, note = media_type(*self.uploads.read(upload))
+        return {"media_type": kind, "note": note} if note else {"media_type": kind}
+
+    def upload_drop(self, upload: str) -> dict[str, object]:
+        """Forget an upload, a whole one or a part; one that is gone is fine."""
+        self.uploads.drop([upload])
+        return {"status": "OK"}
 
     def files(self, uploads: list[str]) -> list[Block]:
         """Keep uploads as attachments; return their blocks. The uploads stay until they are dropped."""

@@ -285,6 +285,17 @@ class Methods:
     ) -> dict[str, object]:
         return {"tool": self._exchanges().registry.set(name, enabled, approval)}
 
+    def config_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
+
+    def config_attach(self, role: dict[str, object], package: str) -> dict[str, object]:
+        """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
+        from oasis.offline import report
+        from oasis.tools import read_config
+
+        shown = report.config(read_config.run({"package": package}, self._shop.facts))
+        return self._talks().put(package + ".txt", shown.strip("`\n") + "\n")
+
     def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 

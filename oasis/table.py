@@ -101,6 +101,9 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
         "write",
         {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
     ),
+    "upload.drop": ("write", {"upload": (str, True)}),
+    "config.list": ("read", {}),
+    "config.attach": ("write", {"package": (str, True)}),
     "upstream.import": ("write", {}),
     "topic.list": ("read", {}),
     "topic.add": ("write", {"title": (str, True), "text": (str, True)}),
@@ -139,7 +142,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "viewer": (
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
-        "service.providers", "alias.list", "usage.list", "usage.chat",
+        "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "doctor.run",
     ),
     # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.

@@ -292,6 +292,35 @@ def test_what_is_no_file_is_refused(talk):
     assert "empty" in failure(here.daemon.call("run.start", message="x", attachments=[empty["upload"]]))
 
 
+def test_an_upload_that_is_dropped_early_makes_room(talk):
+    here = talk()
+    parts = [here.daemon.call("upload.part", data="AAAA", name=f"{number}.txt")["upload"] for number in range(8)]
+    assert "on their way" in failure(here.daemon.call("upload.part", data="AAAA", name="x"))
+    assert here.daemon.call("upload.drop", upload=parts[0]) == {"status": "OK"}
+    assert here.daemon.call("upload.drop", upload=parts[0]) == {"status": "OK"}
+    assert "no upload" in failure(here.daemon.call("upload.part", data="AAAA", upload=parts[0]))
+    assert here.upload("y.txt", b"there is room")["size_bytes"] == 13
+
+
+def test_a_package_is_attached_without_its_secrets(talk):
+    here = talk()
+    with open(here.root + "/etc/config/wireless", "a", encoding="utf-8") as file:
+        file.write("\nconfig wifi-iface 'attic'\n\toption ssid 'Attic'\n\toption key 'correct-horse-battery'\n")
+    names = here.daemon.call("config.list")["packages"]
+    assert "wireless" in names and "oasis" not in names
+    made = here.daemon.call("config.attach", package="wireless")
+    assert (made["name"], made["media_type"]) == ("wireless.txt", "text/plain")
+    chat, _, _ = here.say("look", attachments=[made["upload"]])
+    sent = here.sent()[-1]
+    assert "wireless.attic.ssid='Attic'" in sent and "wireless.attic.key=" in sent
+    assert "correct-horse-battery" not in sent
+    sha256 = here.load(chat)["messages"][0]["content"][1]["sha256"]
+    with open(f"{here.root}/etc/oasis/chats/blobs/{sha256}", encoding="utf-8") as file:
+        assert "correct-horse-battery" not in file.read()
+    for package in ("oasis", "nothing", "../passwd"):
+        assert "package" in failure(here.daemon.call("config.attach", package=package))
+
+
 # In and out
 
 

@@ -29,7 +29,9 @@ WRITES = {
     "run.start", "run.cancel", "plan.propose", "plan.force", "plan.approve", "plan.decline",
     "change.confirm", "change.rollback", "change.undo",
     "change.extend", "change.alive", "path.seen",
-    "chat.delete", "chat.summarise", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upstream.import",
+    "chat.delete", "chat.summarise", "chat.import", "bookmark.set", "bookmark.delete", "upload.part", "upload.drop",
+    "upstream.import",
+    "config.attach",
     "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
     "service.select", "service.add", "service.change", "service.delete", "service.key", "service.test",
     "service.models", "alias.set", "alias.delete", "secret.keep", "tool.set",
@@ -37,7 +39,7 @@ WRITES = {
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
-    "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat",
+    "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "config.list",
     "audit.list", "audit.verify", "tool.list",
 }  # fmt: skip
 WRONG = {str: [5, True, ["x"], {}, 1.5], int: ["5", True, [1], {}, 1.5], list: ["x", 5, {}, [5], [["x"]], [None]]}

@@ -39,8 +39,17 @@ class Uploads:
 
         Raises: UsageError for what is no base64, too much, or an upload that is not there any more.
         """
+        return self._add(upload, name, _decoded(data))
+
+    def put(self, name: str, data: bytes) -> tuple[str, int]:
+        """Add what is here already as a whole upload; return its id and its bytes.
+
+        Raises: UsageError for too much.
+        """
+        return self._add("", name, data)
+
+    def _add(self, upload: str, name: str, piece: bytes) -> tuple[str, int]:
         self._forget_old()
-        piece = _decoded(data)
         if not upload:
             if len(self._known) >= UPLOADS:
                 raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait ten minutes")
