@@ -495,6 +495,18 @@
 
 	window.LuCI = LuCI;
 	window.E = dom.create;
-	window._ = function(text) { return text; };
-	window.N_ = function(n, one, many) { return n == 1 ? one : many; };
+
+	/* LuCI looks up hashes of these keys; which form of a plural it is, the catalogue's own rule says */
+	function translated(text, context, form) {
+		const key = (context ? context + '\u0001' : '') + text.trim().replace(/[ \t\n]+/g, ' ') + (form == null ? '' : '\u0002' + form);
+
+		return (window.TR || {})[key];
+	}
+
+	window._ = function(text, context) { return translated(text, context) || text; };
+	window.N_ = function(n, one, many, context) {
+		const form = +new Function('n', ((window.TR || {})[''] || 'nplurals=2; plural=(n != 1);').replace(/nplurals=\d+;/, 'var') + '; return +plural;')(n);
+
+		return translated(one, context, form) || (form ? many : one);
+	};
 })(window, document);
