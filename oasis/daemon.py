@@ -326,9 +326,15 @@ _STOP_S = 2.0
 
 
 def role_of(peer: dict[str, object]) -> dict[str, object]:
-    """Return the role of a connection: the user that runs us, or root, is the owner; others only look."""
+    """Return the role of a connection: the user that runs us, or root, is the owner; others only look.
+
+    Shape: {"name", "terminal", "pid", "peer", "client"?: how an MCP client calls itself}
+    """
     is_owner = peer["uid"] in (0, os.geteuid())
-    return {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"], "pid": peer["pid"]}
+    role = {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"], "pid": peer["pid"], "peer": peer}
+    if is_owner and "client" in peer:  # lowered by itself, for as long as the connection lives (client.join)
+        role.update(name="client", client=peer["client"], terminal=False)
+    return role
 
 
 def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:

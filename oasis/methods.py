@@ -11,6 +11,7 @@ import os
 from oasis import VERSION
 from oasis.change import history
 from oasis.change.plan import card
+from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.table import ROLES, TABLE, check
 from oasis.tools import replies
@@ -21,7 +22,7 @@ if False:  # annotations only
     from oasis.conversations import Conversations
     from oasis.core.shapes import Any, Callable
     from oasis.exchanges import Exchanges
-    from oasis.runs import Runs
+    from oasis.runs import Run, Runs
     from oasis.services.book import Book
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
@@ -36,6 +37,11 @@ _SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "ri
 def shown(record: dict[str, object]) -> dict[str, object]:
     """Return what front-ends see of a change's record."""
     return {key: record[key] for key in _SHOWN if key in record}
+
+
+def _client(role: dict[str, object]) -> str:
+    """Return how the MCP client calls itself that a connection was lowered for, "" for all others."""
+    return str(role.get("client", "")) if role["name"] == "client" else ""
 
 
 class Methods:
@@ -130,10 +136,16 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
-        return self._runs.get(run).poll(since, wait_ms)
+        return self._run(role, run).poll(since, wait_ms)
+
+    def _run(self, role: dict[str, object], name: str) -> Run:
+        run = self._runs.get(name)
+        if role["name"] == "client" and run.client != _client(role):
+            raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
+        return run
 
     def run_cancel(self, role: dict[str, object], run: str) -> dict[str, object]:
-        found = self._runs.get(run)
+        found = self._run(role, run)
         found.cancel()
         return {"run": run, "state": found.state}
 
@@ -279,6 +291,24 @@ class Methods:
     def tool_list(self, role: dict[str, object]) -> dict[str, object]:
         tools = self._exchanges().registry.listed()
         return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
+
+    def tool_specs(self, role: dict[str, object]) -> dict[str, object]:
+        registry = self._exchanges().registry
+        classes = {tool["name"]: tool["class"] for tool in registry.listed()}
+        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in registry.specs()]}
+
+    def tool_call(
+        self, role: dict[str, object], name: str, arguments: dict[str, object] | None = None
+    ) -> dict[str, object]:
+        client = _client(role)
+        words = "words of the MCP client %s" % client if client else ""
+        run = self._exchanges().use(name, arguments or {}, self._came(role), words, client)
+        return {"run": run.id, "chat": run.chat}
+
+    def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
+        peer: Any = role["peer"]
+        peer["client"] = clean.name(name) or "without a name"
+        return {"version": VERSION}
 
     def tool_set(
         self, role: dict[str, object], name: str, enabled: bool | None = None, approval: str = ""

@@ -56,6 +56,7 @@ class Run:
         self.chat = chat
         self.message = ""  # the owner's that it answers, where there is one
         self.came = came
+        self.client = ""  # the program of somebody else's that began it, by the name that it gives itself
         self.state = "running"
         self._now_s = now_s
         self._ended_s: float | None = None
@@ -216,15 +217,16 @@ class Runs:
         self._held: set[str] = set()  # chats that somebody works on without a run
 
     def start(
-        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Sequence[Any] = ()
-    ) -> Run:
+        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Sequence[Any] = (),
+        client: str = "",
+    ) -> Run:  # fmt: skip
         """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
 
         `prepare()` is called before, in the caller's thread, while the chat is reserved already; what it returns is
         given on: `work(run, prepared)`.
         Raises: UsageError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
-        run = self._reserve(chat, came)
+        run = self._reserve(chat, came, client)
         try:
             arguments = (prepare(),) if prepare else ()
             name = "run " + run.id
@@ -235,7 +237,7 @@ class Runs:
             raise
         return run
 
-    def _reserve(self, chat: str, came: Sequence[Any]) -> Run:
+    def _reserve(self, chat: str, came: Sequence[Any], client: str) -> Run:
         with self._lock:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
@@ -244,6 +246,7 @@ class Runs:
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
             run = Run(self._new_id(), chat, self._now_s, self._news, came, self._open_end)
+            run.client = client
             self._runs[run.id] = run
             return run
 

@@ -127,6 +127,9 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "usage.list": ("read", {"month": (str, False)}),
     "usage.chat": ("read", {"id": (str, True)}),
     "tool.list": ("read", {}),
+    "tool.specs": ("read", {}),
+    "tool.call": ("write", {"name": (str, True), "arguments": (dict, False)}),
+    "client.join": ("local", {"name": (str, True)}),
     "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
     "secret.keep": ("write", {"value": (str, True)}),
     "doctor.run": ("read", {}),
@@ -145,8 +148,12 @@ ROLES: dict[str, tuple[str, ...]] = {
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "doctor.run",
     ),
-    # A program of somebody else's (MCP): the state, but no chat, which holds what the owner typed.
-    "client": ("info", "plan.list", "change.list", "change.pending"),
+    # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
+    # runs it has its own.
+    "client": (
+        "info", "plan.list", "change.list", "change.pending", "config.list", "client.join", "tool.specs", "tool.call",
+        "run.poll", "run.cancel",
+    ),
     # A run without anybody there; it works through tools and calls nothing.
     "schedule": (),
 }  # fmt: skip

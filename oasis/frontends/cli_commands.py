@@ -35,8 +35,8 @@ COMMANDS = {
         "[-t TURNS] [--service SERVICE] [--chat CHAT] GOAL…",
         "work on a goal until it is done, or needs you",
         "cli_agent:agent",
-        "TURNS is how many answers the model may take, 6 when not given; t=N and turns=N in front of the goal mean the\n"
-        "same. It ends in the state DONE (status 0), NEED_INPUT (20), NEED_CONFIRMATION (21), STUCK (1) or FAILED (2).\n"
+        "TURNS is how many answers the model may take, 6 when not given; t=N and turns=N in front of the goal mean\n"
+        "the same. It ends as DONE (status 0), NEED_INPUT (20), NEED_CONFIRMATION (21), STUCK (1) or FAILED (2).\n"
         "Risky plans wait for you as always. The last line, OASIS_AGENT_RESULT=…, is for scripts.",
     ),
     "chat": (
@@ -260,8 +260,8 @@ COMMANDS = {
         "[ACTION] [NAME]",
         "list the tools of AI models, show one, or set what one may do",
         "cli_tools:tools",
-        "ACTION is list, show, enable, disable, ask, allow or deny. A tool that is allowed runs when a model calls it;\n"
-        "ask puts every call to you, deny refuses it. Changes of the configuration are put to you as the setting\n"
+        "ACTION is list, show, enable, disable, ask, allow or deny. A tool that is allowed runs when a model calls\n"
+        "it; ask puts every call to you, deny refuses it. Changes of the configuration are put to you as the setting\n"
         "approval says, and dangerous tools always ask. The numbers are about what telling a model of each costs.",
     ),
     "status": ("", "show version, AI service, and what is waiting", "cli_services:status", ""),
@@ -272,12 +272,21 @@ COMMANDS = {
         "Each line of the log holds the hash of the line before. With --verify the whole chain is followed, and the\n"
         "status is 1 when a line was altered or removed.",
     ),
+    "mcp": (
+        "[--http PORT]",
+        "offer the router's tools to programs that speak MCP",
+        "cli_mcp:serve",
+        "Speaks the Model Context Protocol over standard input and output: `ssh root@router oasis mcp` is the command\n"
+        "of a server; with --http on 127.0.0.1, for who has the token of /etc/oasis/mcp-token. A client may look and\n"
+        "propose; approving, keeping and setting stay with you, here and on the page.",
+    ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
         "look for faults, from the cable up to the services",
         "cli_doctor:doctor",
         "Changes nothing, and works while the service does not run. With --all every check is listed. --fix\n"
-        "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something needs care.",
+        "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something\n"
+        "needs care.",
     ),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
@@ -293,7 +302,7 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "status", "doctor", "audit", "help")),
+                         "topics", "sysmsg", "tools", "mcp", "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.
