@@ -16,9 +16,15 @@ from oasis.frontends.bus_calls import WAITERS
 from oasis.system import buswire
 from oasis.system.ubus import Ubus
 from tests.daemon import REPOSITORY, copy_root, set_option, start_daemon
-from tests.system.buskit import Answers, ask, make_bus, make_peer, until
+from tests.system.buskit import Answers, ask, make_bus, make_peer
+from tests.system.buskit import until as until_s
 
-SOMEBODY = 65534
+# A machine that does five other things at once is still in time.
+LONG_S = 90
+
+
+def until(is_so):
+    return until_s(is_so, LONG_S)
 
 
 @pytest.fixture(params=["stand-in", "real"])
@@ -44,7 +50,7 @@ class Place:
         until(lambda: started.call("info")["bus"] != ["not on the bus: not connected yet"])
         return started
 
-    def ask(self, name, method, /, timeout_s=20, **arguments):
+    def ask(self, name, method, /, timeout_s=LONG_S, **arguments):
         return ask(self.path, name, method, arguments, timeout_s)
 
     def stop(self):
@@ -100,9 +106,9 @@ def test_a_poll_is_answered_when_there_is_news(place):
     assert replies == []
     began = time.monotonic()
     place.ask("oasis.plan", "decline", plan=plan["id"])
-    work.join(20)
+    work.join(LONG_S)
     assert replies[0]["events"][0]["type"] == "approval"
-    assert time.monotonic() - began < 2.5, "the news woke it, not the end of its time"
+    assert time.monotonic() - began < 10, "the news woke it, not the end of its time"
 
 
 def test_a_flood_of_waiters_leaves_the_bus_and_the_owner_room(place):
@@ -123,7 +129,7 @@ def test_a_flood_of_waiters_leaves_the_bus_and_the_owner_room(place):
     assert daemon.call("info")["version"], "the socket goes on"
     assert place.ask("oasis.plan", "decline", plan=plan["id"])["decision"] == "declined"
     for thread in work:
-        thread.join(20)
+        thread.join(LONG_S)
     assert len(replies) == 3 * CALLS
 
 
@@ -148,7 +154,7 @@ def test_a_daemon_that_dies_in_a_call_leaves_its_caller_no_answer_and_the_next_o
     until(lambda: is_there(place))
     assert "there is no run" in place.ask("oasis.run", "poll", run=run["run"])["error"]["message"]
     assert again.call("info")["bus"] == []
-    work.join(20)
+    work.join(LONG_S)
     assert len(failed) == 1
 
 
