@@ -25,7 +25,7 @@ from archive import gzip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from manifest import Files, Manifest
 
@@ -116,12 +116,12 @@ def write_feed(folder: str, built: dict[str, tuple[str, bytes, int]], key: str) 
         sign(path, key)
 
 
-def sign(path: str, key: str) -> None:
-    """Write the signature beside a file, in signify's form, which opkg checks.
+def sign(path: str, key: str, find: Callable[[str], str | None] = shutil.which) -> None:
+    """Write the signature beside a file, in signify's form, which opkg checks; `find` gives a program's path.
 
     Raises: BuildError.
     """
-    signer = next((found for found in map(shutil.which, ("usign", "signify-openbsd", "signify")) if found), None)
+    signer = next((found for found in map(find, ("usign", "signify-openbsd", "signify")) if found), None)
     if not signer:
         raise BuildError("a key was given, but neither usign nor signify is on PATH")
     done = subprocess.run([signer, "-S", "-m", path, "-s", key, "-x", path + ".sig"], check=False)

@@ -1,0 +1,218 @@
+"""Packages: the same bytes each time, complete, with what opkg and apk read of them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+import oasis
+
+NAMES = ("/usr/bin/python3", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
+PYTHONS = [name for name in NAMES if shutil.which(name)]
+EPOCH = 1700000000
+
+
+@pytest.fixture(scope="module")
+def built(packaging):
+    return packaging.build.build(packaging.manifest.load(), packaging.REPOSITORY, EPOCH)
+
+
+def entries(data):
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return [(info, archive.extractfile(info).read() if info.isfile() else b"") for info in archive]
+
+
+def parts(data):
+    """Return {member: entries} of an .ipk."""
+    return {info.name: entries(what) for info, what in entries(data) if info.name.endswith(".tar.gz")}
+
+
+def control(data):
+    found = {info.name: what for info, what in parts(data)["./control.tar.gz"]}
+    return dict(line.split(": ", 1) for line in found["./control"].decode().split("\n") if re.match(r"[A-Z]", line))
+
+
+def build(tree, output, python=sys.executable):
+    argv = [python, "-B", str(tree / "package" / "build.py"), "--output", str(output)]
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "SOURCE_DATE_EPOCH": str(EPOCH)}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def tree(packaging, tmp_path):
+    """Return a copy of what packages are made of: somebody may be editing here."""
+    for name in ("package", "files", "oasis", "po"):
+        if os.path.isdir(f"{packaging.REPOSITORY}/{name}"):
+            shutil.copytree(f"{packaging.REPOSITORY}/{name}", tmp_path / "tree" / name, copy_function=shutil.copy)
+    return tmp_path / "tree"
+
+
+def digests(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_the_version_is_that_of_the_program(packaging):
+    manifest = packaging.manifest.load()
+    assert manifest["version"] == oasis.VERSION
+    with open(packaging.REPOSITORY + "/pyproject.toml", encoding="utf-8") as file:
+        assert f'version = "{manifest["version"]}"' in file.read()
+
+
+def test_every_file_for_the_router_is_in_one_package(packaging):
+    manifest = packaging.manifest.load()
+    packed = [
+        path for one in manifest["packages"].values() for path in packaging.manifest.sources(manifest, one).values()
+    ]
+    assert len(packed) == len(set(packed))
+    wanted = set()
+    for top in ("files", "oasis"):
+        for folder, _, names in os.walk(os.path.join(packaging.REPOSITORY, top)):
+            wanted |= {os.path.join(folder, name) for name in names if "__pycache__" not in folder}
+    left = {path for path in wanted - set(packed) if not path.endswith((".pyi", ".pyc")) and "/." not in path}
+    assert left == set()
+    assert set(packed) <= wanted
+
+
+def test_every_source_of_the_manifest_is_there(packaging):
+    for package in packaging.manifest.load()["packages"].values():
+        for source in package.get("files", {}).values():
+            assert os.path.isdir(os.path.join(packaging.REPOSITORY, source)), source
+
+
+def test_owner_order_time_and_form_are_fixed(built):
+    for _, data, _ in built.values():
+        outer = entries(data)
+        assert [info.name for info, _ in outer][1:] == ["./control.tar.gz", "./data.tar.gz", "./debian-binary"]
+        for inside in [outer, *parts(data).values()]:
+            names = [info.name for info, _ in inside]
+            assert names == sorted(names)
+            for info, _ in inside:
+                assert (info.uid, info.gid, info.uname, info.gname, info.mtime) == (0, 0, "", "", EPOCH)
+                assert stat.S_IMODE(info.mode) in (0o755, 0o644, 0o600), info.name
+
+
+def test_gzip_tells_nothing_of_the_host(packaging):
+    packed = packaging.archive.gzip(b"x" * 1000)
+    assert packed[:10] == b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
+    assert gzip.decompress(packed) == b"x" * 1000
+
+
+def test_control_tells_dependencies_conflicts_users_and_size(built, packaging):
+    packages = packaging.manifest.load()["packages"]
+    for name, (_, data, size) in built.items():
+        fields = control(data)
+        package = packages[fields["Package"]]
+        assert name == f"{fields['Package']}_{fields['Version']}_all.ipk"
+        assert fields.get("Depends", "") == ", ".join(package["depends"])
+        assert fields.get("Conflicts", "") == ", ".join(package.get("conflicts", []))
+        assert fields.get("Require-User", "").split() == [f"{user}:{user}" for user in package.get("users", [])]
+        assert int(fields["Installed-Size"]) == size
+
+
+def test_the_configuration_is_a_conffile_and_private(built):
+    inside = parts(built[next(name for name in built if name.startswith("oasis_"))][1])
+    texts = {info.name: what.decode() for info, what in inside["./control.tar.gz"]}
+    assert texts["./conffiles"] == "/etc/config/oasis\n"
+    modes = {info.name: info.mode for info, _ in inside["./data.tar.gz"]}
+    assert modes["./etc/config/oasis"] == 0o600
+    assert modes["./etc/init.d/oasis"] == 0o755
+    assert not [name for name in modes if name.endswith((".pyc", ".pyi")) or "/." in name[1:]]
+
+
+def test_the_index_has_every_package_with_size_and_sum(built, packaging):
+    text = packaging.ipk.index({name: (text, data) for name, (text, data, _) in built.items()})
+    stanzas = [dict(re.findall(r"^(\w[\w-]*): (.*)$", stanza, re.M)) for stanza in text.strip().split("\n\n")]
+    assert [one["Filename"] for one in stanzas] == sorted(built)
+    for one in stanzas:
+        data = built[one["Filename"]][1]
+        assert (int(one["Size"]), one["SHA256sum"]) == (len(data), hashlib.sha256(data).hexdigest())
+        assert one["Description"] and one["Package"] and one["Version"]
+
+
+def test_two_runs_give_the_same_bytes_whatever_the_python(tree, tmp_path):
+    seen = []
+    for number, python in enumerate([sys.executable, sys.executable, *PYTHONS]):
+        done = build(tree, tmp_path / str(number), python)
+        if done.returncode == 0:
+            seen.append(digests(tmp_path / str(number)))
+        else:
+            assert number > 1, done.stderr  # another interpreter may be a name without a program
+    assert len(seen[0]) >= 5
+    assert seen == [seen[0]] * len(seen)
+
+
+def test_modes_and_times_of_the_checkout_do_not_matter(tree, tmp_path):
+    assert build(tree, tmp_path / "one").returncode == 0
+    for folder, _, names in os.walk(tree):
+        os.chmod(folder, 0o775)
+        for name in names:
+            path = os.path.join(folder, name)
+            os.chmod(path, 0o775 if os.access(path, os.X_OK) and os.stat(path).st_mode & 0o100 else 0o664)
+            os.utime(path, (1, 1))
+    assert build(tree, tmp_path / "two").returncode == 0
+    assert digests(tmp_path / "one") == digests(tmp_path / "two")
+
+
+def test_the_time_is_asked_for_when_nobody_knows_it(packaging, tmp_path):
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
+    with pytest.raises(packaging.build.BuildError, match="SOURCE_DATE_EPOCH"):
+        packaging.build.epoch(str(tmp_path), {})
+    (tmp_path / "CHANGELOG.md").write_text("## Unreleased\n\n## 0.2.0 (2026-11-22)\n\n## 0.1.0 (2026-01-01)\n")
+    assert packaging.build.epoch(str(tmp_path), {}) == 1795305600
+    assert packaging.build.epoch(str(tmp_path), {"SOURCE_DATE_EPOCH": "12"}) == 12
+
+
+@pytest.mark.skipif(not shutil.which("usign"), reason="usign is not on PATH")
+def test_the_index_is_signed_with_the_builders_key(packaging, tmp_path):
+    subprocess.run(["usign", "-G", "-p", tmp_path / "public", "-s", tmp_path / "secret", "-c", "x"], check=True)
+    (tmp_path / "Packages").write_text("x")
+    packaging.build.sign(str(tmp_path / "Packages"), str(tmp_path / "secret"))
+    argv = ["usign", "-V", "-q", "-m", tmp_path / "Packages", "-p", tmp_path / "public"]
+    assert subprocess.run(argv, check=False).returncode == 0
+    (tmp_path / "Packages").write_text("y")
+    assert subprocess.run(argv, check=False).returncode != 0
+
+
+def test_a_key_without_a_signer_is_an_error(packaging, tmp_path):
+    with pytest.raises(packaging.build.BuildError, match="neither usign nor signify"):
+        packaging.build.sign(str(tmp_path / "Packages"), "key", lambda name: None)
+
+
+def test_scripts_do_nothing_while_an_image_is_built(packaging, tmp_path):
+    manifest = packaging.manifest.load()
+    shell = ["busybox", "ash"] if shutil.which("busybox") else ["sh"]
+    (tmp_path / "empty").mkdir()
+    for package in manifest["packages"].values():
+        for name, text in packaging.manifest.scripts(package).items():
+            (tmp_path / name).write_text(text)
+            env = {"IPKG_INSTROOT": str(tmp_path / "empty"), "PATH": "/nowhere"}
+            argv = [shutil.which(shell[0]), *shell[1:], str(tmp_path / name)]
+            done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not on PATH")
+def test_scripts_are_clean(packaging):
+    here = packaging.REPOSITORY
+    scripts = [f"{here}/package/scripts/{name}" for name in os.listdir(here + "/package/scripts")]
+    argv = [
+        "shellcheck",
+        "-s",
+        "sh",
+        *scripts,
+        here + "/files/usr/lib/oasis/bytecode.sh",
+        here + "/openwrt-feed/oasis/test.sh",
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
