@@ -16,8 +16,10 @@ group_add_next() { [ "$1" = oasis ] && echo 32768; }
 procd_open_instance() { :; }
 procd_close_instance() { :; }
 procd_set_param() { echo "$@"; }
+procd_add_reload_trigger() { echo trigger "$@"; }
 . "$1"
 start_service
+service_triggers
 """
 SHELLS = [["/bin/sh"], *([["busybox", "ash"]] if shutil.which("busybox") else [])]
 
@@ -44,9 +46,15 @@ def test_a_user_that_is_there_stays_as_it_is(start):
 def test_the_daemon_runs_with_limits_and_time_to_put_back(start):
     told = start(user="oasis")
     assert told[0] == "command /usr/sbin/oasisd"
-    for line in ("no_new_privs 1", "limits core=0 nofile=1024 1024", "term_timeout 60", "respawn 3600 5 5"):
+    for line in ("limits core=0 nofile=1024 1024", "term_timeout 60", "respawn 3600 5 5", "stderr 1"):
         assert line in told
 
 
-def test_a_service_that_is_off_starts_nothing(start):
-    assert start(enabled="0") == []
+def test_a_changed_setting_is_a_signal_and_no_restart(start):
+    told = start(user="oasis")
+    for line in ("file /etc/config/oasis", "reload_signal HUP", "trigger oasis"):
+        assert line in told
+
+
+def test_a_service_that_is_off_starts_nothing_and_waits_for_being_switched_on(start):
+    assert start(enabled="0") == ["trigger oasis"]

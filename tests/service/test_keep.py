@@ -1,0 +1,76 @@
+"""What a new firmware leaves of /etc/oasis: all that a daemon wrote there but the change that nobody had kept."""
+
+import glob
+import os
+import subprocess
+
+import pytest
+
+from tests.daemon import REPOSITORY, copy_root, set_option, start_daemon
+from tests.test_daemon import WIFI, approve, follow, of_type
+
+KEEP = REPOSITORY + "/files/lib/upgrade/keep.d/oasis"
+
+
+def kept(root):
+    """Return the files that sysupgrade's `find` would put into the archive."""
+    with open(KEEP) as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    words = [found for line in lines for found in glob.glob(root + line) or [root + line]]
+    done = subprocess.run(["find", *words, "-type", "f"], capture_output=True, text=True, check=False)
+    return {path[len(root) :] for path in done.stdout.splitlines()}
+
+
+def written(root):
+    return {
+        os.path.join(folder, name)[len(root) :] for folder, _, names in os.walk(root + "/etc/oasis") for name in names
+    }
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A router on which all kinds of state were made: a chat, a key, changes kept and waiting, the old program."""
+    root = copy_root(str(tmp_path / "router"))
+    set_option(root, "alive_loopback", "1")
+    for name, text in (("chat_data/chat-0123456789", "{}"), ("oasis.conf", "[general]\n"), ("backup/list1/dhcp", "")):
+        os.makedirs(os.path.dirname(f"{root}/etc/oasis/{name}"), exist_ok=True)
+        with open(f"{root}/etc/oasis/{name}", "w") as file:
+            file.write(text)
+    daemon = start_daemon(root)
+    try:
+        follow(daemon, daemon.call("run.start", message="set the hostname to attic"))
+        daemon.call("service.add", name="openai", key="sk-keep-0123456789", model="m")
+        daemon.call("topic.add", title="Cellar", text="Two routers")
+        started = daemon.call("run.start", message=WIFI)
+        approve(daemon, follow(daemon, started, ("plan",)))
+        assert of_type(follow(daemon, started), "change")[-1]["change"]["state"] == "applied"
+    finally:
+        daemon.kill()
+    return root
+
+
+def test_all_of_the_owner_s_survives_and_what_waits_does_not(root):
+    left = written(root) - kept(root)
+    assert left and {path.split("/")[3] for path in left} == {"pending"}
+    for name in (
+        "keys.json",
+        "plan.key",
+        "audit.jsonl",
+        "chat_data/chat-0123456789",
+        "oasis.conf",
+        "backup/list1/dhcp",
+    ):
+        assert "/etc/oasis/" + name in kept(root)
+    assert any(path.endswith("record.json") for path in kept(root))
+    assert any(path.startswith("/etc/oasis/chats/") for path in kept(root))
+
+
+def test_it_is_kilobytes(root):
+    assert sum(os.path.getsize(root + path) for path in kept(root)) < 256 * 1024
+
+
+def test_the_list_is_read_as_sysupgrade_reads_it():
+    """One path a line, no blanks in it; comments begin the line."""
+    with open(KEEP) as file:
+        for line in file:
+            assert line.startswith(("#", "/etc/oasis/")) and (line.startswith("#") or " " not in line)
