@@ -2,6 +2,7 @@
 
 import glob
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -46,7 +47,8 @@ def root(tmp_path):
         assert of_type(follow(daemon, started), "change")[-1]["change"]["state"] == "applied"
     finally:
         daemon.kill()
-    return root
+    yield root
+    shutil.rmtree(root + "/etc/oasis/pending")  # which ends its guard
 
 
 def test_all_of_the_owner_s_survives_and_what_waits_does_not(root):
