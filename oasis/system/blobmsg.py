@@ -1,16 +1,16 @@
-"""Values as the bus carries them: attributes in a blob, and attributes with names and types (blobmsg).
+"""Values as the bus carries them: attributes with names and types.
 
-Bytes in, values out, and back; no socket and no message. Numbers are big-endian, everything is padded to 4 bytes,
-lengths count the 4 bytes of their own and no padding. What is read comes from others: depth, number of values and every
-length are checked, and a blob is read whole or refused. Text is UTF-8 that ends at its first NUL, as in C; a boolean is
-a number of 8 bits; None is a value of no type. What JSON can say and the bus cannot is said as near as may be, since a
-model may send it: a number of more than 64 bits as its digits, a NUL and an empty name as U+FFFD.
-Source: libubox's blob.h, blobmsg.h, blobmsg.c (the checks are those of blobmsg_check_attr).
+Bytes in, values out, and back; no socket and no message. What is read comes from others: depth, number of values and
+every length are checked, and a blob is read whole or refused. Text is UTF-8 that ends at its first NUL, as in C; a
+boolean is a number of 8 bits; None is a value of no type. What JSON can say and the bus cannot is said as near as may
+be, since a model may send it: a number of more than 64 bits as its digits, a NUL and an empty name as U+FFFD.
+Source: libubox's blobmsg.h, blobmsg.c (the checks are those of blobmsg_check_attr).
 """
 
 from __future__ import annotations
 
 from oasis.errors import ToolError
+from oasis.system.blob import LENGTH, NAMED, broken, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Place = tuple[int, str | None, int, int]
 
 NOTHING, ARRAY, TABLE, STRING, INT64, INT32, INT16, INT8, DOUBLE = range(9)
-_NAMED = 0x80000000
-_LENGTH = 0xFFFFFF
 # Far more than any object of a router has; far less than Python's own limit.
 DEEPEST = 64
 # What a model sends may be as deep as that, and goes out inside of more.
@@ -30,34 +28,6 @@ _DEEPEST_OUT = 2 * DEEPEST
 VALUES = 65536
 _NAME_BYTES = 65535
 _SIZES = {INT64: 8, INT32: 4, INT16: 2}
-
-
-def attribute(kind: int, content: bytes, flag: int = 0) -> bytes:
-    """Return an attribute, padded.
-
-    Raises: ToolError when it is longer than an attribute can be.
-    """
-    if len(content) + 4 > _LENGTH:
-        raise ToolError("%d bytes are more than the bus takes" % len(content), "ask for less")
-    head = flag | kind << 24 | (len(content) + 4)
-    return head.to_bytes(4, "big") + content + bytes(-len(content) % 4)
-
-
-def attributes(data: bytes) -> dict[int, bytes]:
-    """Return the contents of a blob's attributes by their types; the last of a type counts, as in blob_parse.
-
-    Raises: ToolError for a length that cannot be.
-    """
-    found = {}
-    at = 0
-    while at + 4 <= len(data):
-        head = int.from_bytes(data[at : at + 4], "big")
-        size = head & _LENGTH
-        if size < 4 or at + size > len(data):
-            raise _broken()
-        found[(head >> 24) & 0x7F] = data[at + 4 : at + size]
-        at += (size + 3) & ~3
-    return found
 
 
 def decode(data: bytes) -> dict[str, object]:
@@ -102,20 +72,20 @@ class _Reader:
             if self._left < 0:
                 raise ToolError("the bus sent more than %d values" % VALUES)
             head = int.from_bytes(data[at : at + 4], "big")
-            start, stop = at + 4, at + (head & _LENGTH)
+            start, stop = at + 4, at + (head & LENGTH)
             if stop < start or stop > end:
-                raise _broken()
+                raise broken()
             name = None
-            if head & _NAMED:
+            if head & NAMED:
                 last = start + 2 + int.from_bytes(data[start : start + 2], "big")
                 if stop - start < 3 or last >= stop or data[last]:
-                    raise _broken()
+                    raise broken()
                 name = data[start + 2 : last].decode("utf-8", "replace")
                 start += (last - start + 4) & ~3
                 if start > stop:
-                    raise _broken()
+                    raise broken()
             yield (head >> 24) & 0x7F, name, start, stop
-            at += ((head & _LENGTH) + 3) & ~3
+            at += ((head & LENGTH) + 3) & ~3
 
     def _value(self, kind: int, start: int, end: int, depth: int) -> object:
         if kind == TABLE:
@@ -125,7 +95,7 @@ class _Reader:
         content = self._data[start:end]
         if kind == STRING:
             if content[-1:] != b"\0":
-                raise _broken()
+                raise broken()
             return content[: content.index(b"\0")].decode("utf-8", "replace")
         if kind == INT8 and len(content) == 1:
             return content != b"\0"
@@ -136,26 +106,21 @@ class _Reader:
 
             return struct.unpack(">d", content)[0]
         if kind != NOTHING:
-            raise _broken()
+            raise broken()
         return None
-
-
-def _broken() -> ToolError:
-    return ToolError("the bus sent a broken message")
 
 
 def _table(values: dict[str, object], depth: int) -> bytes:
     # The programs of the bus print a value without a name as if it stood in a list.
-    return b"".join([_named(str(key) or "\ufffd", value, depth) for key, value in values.items()])
+    return b"".join([_value(str(key) or "\ufffd", value, depth) for key, value in values.items()])
 
 
-def _named(name: str, value: object, depth: int) -> bytes:
+def _value(name: str, value: object, depth: int) -> bytes:
     kind, content = _content(value, depth)
     label = _text(name)
     if len(label) > _NAME_BYTES + 1:
         raise ToolError("the bus takes no name of %d bytes" % (len(label) - 1))
-    head = (len(label) - 1).to_bytes(2, "big") + label
-    return attribute(kind, head + bytes(-len(head) % 4) + content, _NAMED)
+    return named(kind, label, content)
 
 
 def _text(text: str) -> bytes:
@@ -177,7 +142,7 @@ def _content(value: object, depth: int) -> tuple[int, bytes]:
     if isinstance(value, dict):
         return TABLE, _table(value, depth + 1)
     if isinstance(value, (list, tuple)):
-        return ARRAY, b"".join([_named("", item, depth + 1) for item in value])
+        return ARRAY, b"".join([_value("", item, depth + 1) for item in value])
     if isinstance(value, float) and value - value == 0:
         import struct
 

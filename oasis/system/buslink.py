@@ -11,7 +11,7 @@ import _socket
 import threading
 
 from oasis.errors import ToolError
-from oasis.system import buswire
+from oasis.system import busmessage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class Link:
 
     def __init__(self, connection: _socket.socket) -> None:
         try:
-            kind, _, self.client, _ = buswire.receive(connection)
-            if kind != buswire.HELLO:
+            kind, _, self.client, _ = busmessage.receive(connection)
+            if kind != busmessage.HELLO:
                 raise ToolError("the bus did not say hello")
         except (OSError, ToolError):
             connection.close()
@@ -51,7 +51,7 @@ class Link:
 
         Raises: ToolError and OSError at its end.
         """
-        return buswire.receive(self._connection)
+        return busmessage.receive(self._connection)
 
     def send(self, data: bytes) -> None:
         """Send whole messages; what cannot be sent ends the connection, and is lost."""
@@ -82,7 +82,7 @@ class Link:
                     break
             self._asked[self._number] = done, []
             sequence = self._number
-        self.send(buswire.message(kind, sequence, peer, content))
+        self.send(busmessage.message(kind, sequence, peer, content))
 
     def answered(self, kind: int, sequence: int, words: dict[int, bytes]) -> None:
         """Take a status or data; what belongs to no request of ours is passed over."""
@@ -91,16 +91,16 @@ class Link:
             if found is None:
                 return
             done, data = found
-            if kind == buswire.DATA:
+            if kind == busmessage.DATA:
                 if len(data) < _ANSWERS:
                     data.append(words)
                 return
             del self._asked[sequence]
-        done(buswire.number_of(words.get(buswire.OF_STATUS, b"")), data)
+        done(busmessage.number_of(words.get(busmessage.OF_STATUS, b"")), data)
 
     def ask_nothing(self, done: Callable[[], None]) -> None:
         """Have `done` called when the bus has done all that it was asked before: an object of no name is looked up."""
-        self.ask(buswire.LOOKUP, 0, buswire.text(buswire.OF_PATH, ""), lambda status, data: done())
+        self.ask(busmessage.LOOKUP, 0, busmessage.text(busmessage.OF_PATH, ""), lambda status, data: done())
 
     def flush(self, timeout_s: float) -> None:
         """Wait until the bus has read what was sent: it forgets what it did not read when a connection ends."""

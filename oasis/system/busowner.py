@@ -9,8 +9,8 @@ Source: ubus's ubusd_monitor.c.
 from __future__ import annotations
 
 from oasis.errors import OasisError
-from oasis.system import buswire
-from oasis.system.blobmsg import attribute, attributes
+from oasis.system import busmessage, buswire
+from oasis.system.blob import attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _asked(connect: Callable[[float], _socket.socket], name: str) -> int:
     """
     connection = connect(_WAIT_S)
     try:
-        buswire.receive(connection)
+        busmessage.receive(connection)
         return buswire.look_up(connection, name)
     finally:
         connection.close()
@@ -70,19 +70,18 @@ def _client(connect: Callable[[float], _socket.socket], number: int) -> int:
     """
     connection = connect(_WAIT_S)
     try:
-        _, _, ours, _ = buswire.receive(connection)
+        _, _, ours, _ = busmessage.receive(connection)
         for sequence, to, method in ((1, _MONITOR, "add"), (2, number, _METHOD)):
-            words = buswire.number(buswire.OF_OBJECT, to) + buswire.text(buswire.OF_METHOD, method)
-            words += attribute(buswire.OF_DATA, b"")
-            connection.sendall(buswire.message(buswire.INVOKE, sequence, to, words))
-        wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: buswire.INVOKE, _SENT: 1}
+            words = busmessage.invocation(to, method, b"")
+            connection.sendall(busmessage.message(busmessage.INVOKE, sequence, to, words))
+        wanted = {_PEER: ours, _SEQUENCE: 2, _TYPE: busmessage.INVOKE, _SENT: 1}
         for _ in range(_MESSAGES):
-            kind, sequence, _, content = buswire.receive(connection)
-            said = {key: buswire.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
+            kind, sequence, _, content = busmessage.receive(connection)
+            said = {key: busmessage.number_of(value) for key, value in attributes(content).items() if key <= _TYPE}
             if kind == _MONITORED and all(said.get(key) == value for key, value in wanted.items()):
                 return said.get(_CLIENT, 0)
-            if kind == buswire.STATUS and sequence == 1 and said[buswire.OF_STATUS]:
+            if kind == busmessage.STATUS and sequence == 1 and said.get(busmessage.OF_STATUS):
                 break  # only root may look
-        raise buswire.Failed(buswire.NO_DATA)
+        raise buswire.Failed(busmessage.NO_DATA)
     finally:
         connection.close()

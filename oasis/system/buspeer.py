@@ -12,23 +12,25 @@ import threading
 import time
 
 from oasis.errors import OasisError, ToolError
-from oasis.system import buswire
-from oasis.system.blobmsg import ARRAY, DOUBLE, INT8, INT32, STRING, TABLE, attribute, attributes, encode
+from oasis.system import busmessage
+from oasis.system.blob import attribute, attributes, named
 from oasis.system.buslink import Link
-from oasis.system.busturns import REPLY_BYTES, Call, Turn, Turns, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
     from collections.abc import Callable
 
+    from oasis.system.busturns import Call, Turns
     from oasis.system.buswatch import Watches
 
     Objects = dict[str, dict[str, dict[str, str]]]
     OnEvent = Callable[[str, dict[str, object]], None]
 
-# What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it.
-KINDS = {"text": STRING, "int": INT32, "bool": INT8, "list": ARRAY, "table": TABLE, "number": DOUBLE}
+# What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it. The numbers are
+# those of blobmsg.py, which an idle daemon does without, and a call as well needs busturns.py.
+KINDS = {"text": 3, "int": 5, "bool": 7, "list": 1, "table": 2, "number": 8}
+_TABLE, _NUMBER = 2, 5
 _CONNECT_S = 1.0
 # procd starts ubusd again at once; a host without one costs a look in half a minute.
 _FIRST_S, _LONGEST_S = 0.1, 30.0
@@ -56,7 +58,9 @@ class Peer:
         self._connect = connect
         self._objects = objects
         self._tell = tell
-        self._turns = Turns(answer, tell, waiters)
+        self._answer = answer
+        self._waiters = waiters
+        self._turns: Turns | None = None
         self._taken: dict[str, str] = {}
         self._names: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
@@ -79,7 +83,8 @@ class Peer:
         self._stopped.set()
         link = self._link
         if link is not None:
-            self._turns.end(_ANSWERS_S)
+            if self._turns is not None:
+                self._turns.end(_ANSWERS_S)
             link.flush(_FLUSH_S)
             link.end()
         if self._thread.is_alive():
@@ -101,11 +106,13 @@ class Peer:
         link, number = self._link, self._numbers.get(name)
         if link is None or number is None or number not in self._watched:
             return
-        words = buswire.number(buswire.OF_OBJECT, number) + buswire.text(buswire.OF_METHOD, event)
-        words += attribute(buswire.OF_DATA, encode(data)) + attribute(buswire.OF_NO_REPLY, b"\1")
-        if len(words) > REPLY_BYTES:
-            raise ToolError("the event %s of %s has %d bytes" % (event, name, len(words)), "at most %d" % REPLY_BYTES)
-        link.send(buswire.message(buswire.NOTIFY, 0, number, words))
+        from oasis.system.blobmsg import encode
+
+        words = busmessage.invocation(number, event, encode(data)) + attribute(busmessage.OF_NO_REPLY, b"\1")
+        most = busmessage.REPLY_BYTES
+        if len(words) > most:
+            raise ToolError("the event %s of %s has %d bytes" % (event, name, len(words)), "at most %d go" % most)
+        link.send(busmessage.message(busmessage.NOTIFY, 0, number, words))
 
     def subscribe(self, name: str, on_event: OnEvent) -> None:
         """Have `on_event(event, data)` called for each notification of another's object, whenever that is there."""
@@ -172,7 +179,7 @@ class Peer:
 
     def _publish(self, link: Link, name: str) -> None:
         def done(status: int, data: list[dict[int, bytes]]) -> None:
-            number = buswire.number_of(data[0].get(buswire.OF_OBJECT, b"")) if data else 0
+            number = busmessage.number_of(data[0].get(busmessage.OF_OBJECT, b"")) if data else 0
             if number and not status:
                 self._names[number], self._numbers[name] = name, number
                 if self._taken.pop(name, ""):
@@ -180,8 +187,10 @@ class Peer:
             else:
                 self._taken.setdefault(name, "another program")
 
-        words = buswire.text(buswire.OF_PATH, name) + attribute(buswire.OF_SIGNATURE, signature(self._objects[name]))
-        link.ask(buswire.ADD_OBJECT, 0, words, done)
+        words = busmessage.text(busmessage.OF_PATH, name) + attribute(
+            busmessage.OF_SIGNATURE, signature(self._objects[name])
+        )
+        link.ask(busmessage.ADD_OBJECT, 0, words, done)
 
     def _published(self) -> None:
         """Every object is on the bus or refused."""
@@ -214,41 +223,62 @@ class Peer:
         """Do what a message asks for; what cannot be read, and types that are not for us, are passed over."""
         try:
             words = attributes(content)
-            number = buswire.number_of(words.get(buswire.OF_OBJECT, b""))
-            if kind in (buswire.STATUS, buswire.DATA):
+            number = busmessage.number_of(words.get(busmessage.OF_OBJECT, b""))
+            if kind in (busmessage.STATUS, busmessage.DATA):
                 link.answered(kind, sequence, words)
-            elif kind == buswire.INVOKE:
+            elif kind == busmessage.INVOKE:
                 self._invoked(link, sequence, client, number, words)
-            elif kind == buswire.NOTIFY and words.get(buswire.OF_ACTIVE, b"\0")[:1] > b"\0":
+            elif kind == busmessage.NOTIFY and words.get(busmessage.OF_ACTIVE, b"\0")[:1] > b"\0":
                 self._watched.add(number)
-            elif kind == buswire.NOTIFY:
+            elif kind == busmessage.NOTIFY:
                 self._watched.discard(number)
-            elif kind == buswire.UNSUBSCRIBE and self._watches is not None:
+            elif kind == busmessage.UNSUBSCRIBE and self._watches is not None:
                 self._watches.lost(number)
         except Exception as bug:  # nothing that comes may end the thread that reads
             if not link.is_puzzled:
+                from oasis.system.busturns import place
+
                 link.is_puzzled = True
                 self._tell("a message of the bus is passed over: %s" % place(bug))
 
     def _invoked(self, link: Link, sequence: int, client: int, number: int, words: dict[int, bytes]) -> None:
+        from oasis.system.busturns import Call, Turn
+
         name = self._names.get(number, "")
         method, user, group = [
-            buswire.text_of(words.get(kind, b"")) for kind in (buswire.OF_METHOD, buswire.OF_USER, buswire.OF_GROUP)
+            busmessage.text_of(words.get(kind, b""))
+            for kind in (busmessage.OF_METHOD, busmessage.OF_USER, busmessage.OF_GROUP)
         ]
         turn = Turn(Call(name, method, {}, user, group, client), link, sequence, number)
-        turn.wants_reply = words.get(buswire.OF_NO_REPLY, b"\0")[:1] == b"\0"
-        data = words.get(buswire.OF_DATA)
+        turn.wants_reply = words.get(busmessage.OF_NO_REPLY, b"\0")[:1] == b"\0"
+        data = words.get(busmessage.OF_DATA)
         if not name:
             is_ours = self._watches is not None and self._watches.told(number, words)
-            turn.end(0 if is_ours else buswire.NOT_FOUND)
+            turn.end(0 if is_ours else busmessage.NOT_FOUND)
         elif method not in self._objects[name]:
-            turn.end(buswire.NO_METHOD)
+            turn.end(busmessage.NO_METHOD)
         elif data is None:
-            turn.end(buswire.INVALID_ARGUMENT)
+            turn.end(busmessage.INVALID_ARGUMENT)
         else:
-            self._turns.begin(turn, data)
+            self._desk().begin(turn, data)
+
+    def _desk(self) -> Turns:
+        """Return what answers calls, made with the first one."""
+        from oasis.system.busturns import Turns
+
+        if self._turns is None:
+            self._turns = Turns(self._answer, self._tell, self._waiters)
+            if self._stopped.is_set():
+                self._turns.end(0)
+        return self._turns
 
 
 def signature(methods: dict[str, dict[str, str]]) -> bytes:
-    """Return what is published of an object's methods: their arguments' types, as tables of numbers."""
-    return encode({method: {name: KINDS[kind] for name, kind in words.items()} for method, words in methods.items()})
+    """Return what is published of an object's methods: a table of numbers for each, the types of its arguments."""
+    return b"".join([named(_TABLE, method.encode() + b"\0", _types(words)) for method, words in methods.items()])
+
+
+def _types(words: dict[str, str]) -> bytes:
+    return b"".join(
+        [named(_NUMBER, name.encode() + b"\0", KINDS[kind].to_bytes(4, "big")) for name, kind in words.items()]
+    )

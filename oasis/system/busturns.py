@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 
 from oasis.errors import ToolError
-from oasis.system import buswire
-from oasis.system.blobmsg import attribute, decode, encode
+from oasis.system import busmessage
+from oasis.system.blob import attribute
+from oasis.system.blobmsg import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from oasis.system.buslink import Link
 
-# uhttpd and phones take what rpcd's programs may print at most; ubusd itself takes 1 MiB.
-REPLY_BYTES = 256 * 1024
 # Of all calls together; ubusd takes 1 MiB in one.
 ARGUMENT_BYTES = 4 << 20
 
@@ -53,27 +52,27 @@ class Turn:
         self.wants_reply = True
         self._link = link
         self._sequence = sequence
-        self._ours = buswire.number(buswire.OF_OBJECT, number)
+        self._ours = busmessage.number(busmessage.OF_OBJECT, number)
 
     def reply(self, values: dict[str, object]) -> None:
         """Send data and a status of success; data that the bus does not take become an error."""
         what = "the reply of %s %s" % (self.call.object, self.call.method)
         try:
             data = encode(values)
-            if len(data) > REPLY_BYTES:
-                hint = "ask for less: at most %d bytes go over the bus" % REPLY_BYTES
+            if len(data) > busmessage.REPLY_BYTES:
+                hint = "ask for less: at most %d bytes go over the bus" % busmessage.REPLY_BYTES
                 data = encode(error("too_large", "%s has %d bytes" % (what, len(data)), hint))
         except ToolError as refused:
             data = encode(error("tool", "%s: %s" % (what, refused.message), refused.hint))
-        words = self._ours + attribute(buswire.OF_DATA, data)
-        self.end(0, buswire.message(buswire.DATA, self._sequence, self.call.client, words))
+        words = self._ours + attribute(busmessage.OF_DATA, data)
+        self.end(0, busmessage.message(busmessage.DATA, self._sequence, self.call.client, words))
 
     def end(self, status: int, before: bytes = b"") -> None:
         """Send a status, and the message before it in the same write."""
         if not self.wants_reply:
             return
-        words = buswire.number(buswire.OF_STATUS, status) + self._ours
-        self._link.send(before + buswire.message(buswire.STATUS, self._sequence, self.call.client, words))
+        words = busmessage.number(busmessage.OF_STATUS, status) + self._ours
+        self._link.send(before + busmessage.message(busmessage.STATUS, self._sequence, self.call.client, words))
 
 
 class Turns:
@@ -123,12 +122,12 @@ class Turns:
         try:
             call.arguments = decode(data)
         except ToolError:
-            return None, buswire.INVALID_ARGUMENT
+            return None, busmessage.INVALID_ARGUMENT
         try:
             return self._answer(call), 0
         except Exception as bug:
             self._tell("%s %s failed: %s" % (call.object, call.method, place(bug)))
-            return None, buswire.UNKNOWN_ERROR
+            return None, busmessage.UNKNOWN_ERROR
 
     def _is_claimed(self, turn: Turn) -> bool:
         """Return whether somebody else answers; the first who asks does it."""

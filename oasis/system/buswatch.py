@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import threading
 
-from oasis.system import buswire
-from oasis.system.blobmsg import attribute, decode, encode
+from oasis.system import busmessage
+from oasis.system.blobmsg import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,29 +37,28 @@ class Wish:
     def begin(self, link: Link) -> None:
         """Ask for it over a new connection."""
         self.ours = self.theirs = 0
-        link.ask(buswire.ADD_OBJECT, 0, b"", lambda status, data: self._has_object(link, data))
+        link.ask(busmessage.ADD_OBJECT, 0, b"", lambda status, data: self._has_object(link, data))
 
     def _has_object(self, link: Link, data: Data) -> None:
         self.ours = _object(data)
         if not self.ours:
             return
         if self.is_object:
-            name = buswire.text(buswire.OF_PATH, self.name)
-            link.ask(buswire.LOOKUP, 0, name, lambda status, data: self.subscribe(link, _object(data)))
+            name = busmessage.text(busmessage.OF_PATH, self.name)
+            link.ask(busmessage.LOOKUP, 0, name, lambda status, data: self.subscribe(link, _object(data)))
             return
         # The bus has no numbers without a sign; ubusd takes the same 32 bits for one.
         number = self.ours - (self.ours >> 31 << 32)
-        words = buswire.number(buswire.OF_OBJECT, _EVENTS) + buswire.text(buswire.OF_METHOD, "register")
-        words += attribute(buswire.OF_DATA, encode({"object": number, "pattern": self.name}))
-        link.ask(buswire.INVOKE, _EVENTS, words, _nothing)
+        words = busmessage.invocation(_EVENTS, "register", encode({"object": number, "pattern": self.name}))
+        link.ask(busmessage.INVOKE, _EVENTS, words, _nothing)
 
     def subscribe(self, link: Link, number: int) -> None:
         """Subscribe to the object of this number, once."""
         if number in (0, self.theirs) or not self.ours:
             return
         self.theirs = number
-        words = buswire.number(buswire.OF_OBJECT, self.ours) + buswire.number(buswire.OF_TARGET, number)
-        link.ask(buswire.SUBSCRIBE, 0, words, _nothing)
+        words = busmessage.number(busmessage.OF_OBJECT, self.ours) + busmessage.number(busmessage.OF_TARGET, number)
+        link.ask(busmessage.SUBSCRIBE, 0, words, _nothing)
 
 
 class Watches:
@@ -101,7 +100,7 @@ class Watches:
         for wish in list(self._wishes):
             if wish.ours == number:
                 wish.on_event(
-                    buswire.text_of(words.get(buswire.OF_METHOD, b"")), decode(words.get(buswire.OF_DATA, b""))
+                    busmessage.text_of(words.get(busmessage.OF_METHOD, b"")), decode(words.get(busmessage.OF_DATA, b""))
                 )
                 return True
         return False
@@ -120,7 +119,7 @@ class Watches:
 
 
 def _object(data: Data) -> int:
-    return buswire.number_of(data[0].get(buswire.OF_OBJECT, b"")) if data else 0
+    return busmessage.number_of(data[0].get(busmessage.OF_OBJECT, b"")) if data else 0
 
 
 def _nothing(status: int, data: Data) -> None:

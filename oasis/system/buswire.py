@@ -1,32 +1,19 @@
-"""The bus's messages over a connection, and one call as a caller makes it. Starts no process.
+"""One call of another's object, over a fresh connection to the bus. Starts no process.
 
-A message is a header (version, type, number, peer) and a blob of attributes (blobmsg.py). A request's answers have its
-number: data, none or several times, then a status. Knows no settings and no clock: the connection's timeout is the
-caller's. File descriptors that come along are dropped by the kernel, since nobody asks for them.
-Source: ubus's ubusmsg.h, libubus-io.c and libubus-req.c; the answers of ubusd.
+Knows no settings and no clock: the connection's timeout is the caller's.
+Source: ubus's libubus-req.c; the answers of ubusd.
 """
 
 from __future__ import annotations
 
 from oasis.errors import ToolError
-from oasis.system.blobmsg import attribute, attributes, decode, encode
+from oasis.system import busmessage
+from oasis.system.blob import attributes
+from oasis.system.blobmsg import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-
-# Types of messages.
-HELLO, STATUS, DATA, PING, LOOKUP, INVOKE, ADD_OBJECT, REMOVE_OBJECT, SUBSCRIBE, UNSUBSCRIBE, NOTIFY = range(11)
-# Attributes of messages: a status, the path, number and signature of an object, the values, whom is subscribed to,
-# whether anybody is subscribed, whether no reply is wanted, who calls.
-(OF_STATUS, OF_PATH, OF_OBJECT, OF_METHOD, _, OF_SIGNATURE, OF_DATA, OF_TARGET, OF_ACTIVE, OF_NO_REPLY, _, OF_USER,
- OF_GROUP) = range(1, 14)  # fmt: skip
-INVALID_ARGUMENT, NO_METHOD, NOT_FOUND, NO_DATA, UNKNOWN_ERROR = 2, 3, 4, 5, 9
-# What ubusd takes at most (UBUS_MAX_MSGLEN); the same must do for what it sends.
-MESSAGE_BYTES = 1 << 20
-_LENGTH = 0xFFFFFF
-# A length is only claimed until its bytes are there: this much is taken at once.
-_PIECE = 65536
 
 
 class Failed(ToolError):
@@ -43,11 +30,10 @@ def call(connection: _socket.socket, name: str, method: str, arguments: dict[str
     Raises: Failed with the bus's status, ToolError when what comes is not its protocol, OSError of the connection.
     """
     data = encode(arguments)
-    receive(connection)  # it says hello first
+    busmessage.receive(connection)  # it says hello first
     found = look_up(connection, name)
-    words = number(OF_OBJECT, found) + text(OF_METHOD, method) + attribute(OF_DATA, data)
-    reply = _ask(connection, INVOKE, 2, found, words)
-    return decode(reply[OF_DATA]) if OF_DATA in reply else None
+    reply = _ask(connection, busmessage.INVOKE, 2, found, busmessage.invocation(found, method, data))
+    return decode(reply[busmessage.OF_DATA]) if busmessage.OF_DATA in reply else None
 
 
 def look_up(connection: _socket.socket, name: str) -> int:
@@ -55,77 +41,23 @@ def look_up(connection: _socket.socket, name: str) -> int:
 
     Raises: Failed when there is none, ToolError, OSError.
     """
-    found = _ask(connection, LOOKUP, 1, 0, text(OF_PATH, name))
-    if OF_OBJECT not in found:
-        raise Failed(NO_DATA)
-    return number_of(found[OF_OBJECT])
-
-
-def text(kind: int, value: str) -> bytes:
-    """Return a text as an attribute of a message."""
-    return attribute(kind, value.encode() + b"\0")
-
-
-def number(kind: int, value: int) -> bytes:
-    """Return a number as an attribute of a message."""
-    return attribute(kind, value.to_bytes(4, "big"))
-
-
-def number_of(content: bytes) -> int:
-    """Return what an attribute says as a number; 0 when there is none."""
-    return int.from_bytes(content, "big")
-
-
-def text_of(content: bytes) -> str:
-    """Return what an attribute says as a text; "" when there is none."""
-    return content.partition(b"\0")[0].decode("utf-8", "replace")
-
-
-def message(kind: int, sequence: int, peer: int, content: bytes) -> bytes:
-    """Return a message of these attributes."""
-    head = bytes([0, kind]) + sequence.to_bytes(2, "big") + peer.to_bytes(4, "big")
-    return head + (len(content) + 4).to_bytes(4, "big") + content
-
-
-def receive(connection: _socket.socket) -> tuple[int, int, int, bytes]:
-    """Return type, number, peer and attributes of the next message.
-
-    Raises: ToolError when the connection ends or says what is no message.
-    """
-    head = _exactly(connection, 12)
-    size = int.from_bytes(head[8:], "big") & _LENGTH
-    if head[0] or not 4 <= size <= MESSAGE_BYTES:
-        raise ToolError("the bus sent a message of %d bytes" % size)
-    sequence, peer = int.from_bytes(head[2:4], "big"), int.from_bytes(head[4:8], "big")
-    return head[1], sequence, peer, _exactly(connection, size - 4)
-
-
-def _exactly(connection: _socket.socket, size: int) -> bytes:
-    if not size:
-        return b""
-    data = connection.recv(min(size, _PIECE))
-    if len(data) < size:
-        whole = bytearray(data)
-        while data and len(whole) < size:
-            data = connection.recv(min(size - len(whole), _PIECE))
-            whole += data
-        data = data and bytes(whole)
-    if not data:
-        raise ToolError("the bus ended the connection")
-    return data
+    found = _ask(connection, busmessage.LOOKUP, 1, 0, busmessage.text(busmessage.OF_PATH, name))
+    if busmessage.OF_OBJECT not in found:
+        raise Failed(busmessage.NO_DATA)
+    return busmessage.number_of(found[busmessage.OF_OBJECT])
 
 
 def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, content: bytes) -> dict[int, bytes]:
     """Send a message and return the attributes of the first data that come before its status."""
-    connection.sendall(message(kind, sequence, peer, content))
+    connection.sendall(busmessage.message(kind, sequence, peer, content))
     found: dict[int, bytes] = {}
     while True:
-        kind, reply_to, _, content = receive(connection)
-        if reply_to != sequence or kind not in (STATUS, DATA):
+        kind, reply_to, _, content = busmessage.receive(connection)
+        if reply_to != sequence or kind not in (busmessage.STATUS, busmessage.DATA):
             continue
         values = attributes(content)
-        if kind == STATUS:
-            status = number_of(values.get(OF_STATUS, b""))
+        if kind == busmessage.STATUS:
+            status = busmessage.number_of(values.get(busmessage.OF_STATUS, b""))
             if status:
                 raise Failed(status)
             return found

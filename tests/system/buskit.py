@@ -9,7 +9,9 @@ import time
 
 import pytest
 
-from oasis.system import buswire
+from oasis.system import busmessage, buswire
+from oasis.system.blob import attributes
+from oasis.system.blobmsg import decode
 from oasis.system.buspeer import Peer
 from oasis.system.ubus import opener
 from tests.router import busd
@@ -113,6 +115,11 @@ def make_peer(path, answers, objects=OBJECTS, **more):
     return peer
 
 
+def going(peer):
+    """Return the calls that a peer is answering."""
+    return peer._turns._going if peer._turns else set()
+
+
 def ask(path, name, method, arguments=None, timeout_s=WAIT_S):
     """Call over a connection of its own."""
     connection = opener(path)(timeout_s)
@@ -127,29 +134,29 @@ class Caller:
 
     def __init__(self, path):
         self.connection = opener(path)(WAIT_S)
-        _, _, self.number, _ = buswire.receive(self.connection)
+        _, _, self.number, _ = busmessage.receive(self.connection)
         self.came = []
 
     def number_of(self, name):
         return buswire.look_up(self.connection, name)
 
     def say(self, kind, sequence, peer, words):
-        self.connection.sendall(buswire.message(kind, sequence, peer, words))
+        self.connection.sendall(busmessage.message(kind, sequence, peer, words))
 
     def invoke(self, sequence, number, method, values=b"", **more):
         words = busd.blob(id=number, method=method, data=values, **more)
-        self.say(buswire.INVOKE, sequence, number, words)
+        self.say(busmessage.INVOKE, sequence, number, words)
 
     def reply(self, sequence):
         data = []
         while True:
-            kind, to, _, content = buswire.receive(self.connection)
-            words = buswire.attributes(content)
+            kind, to, _, content = busmessage.receive(self.connection)
+            words = attributes(content)
             if to != sequence:
                 continue
-            if kind == buswire.STATUS:
-                return buswire.number_of(words[buswire.OF_STATUS]), data
-            data.append(buswire.decode(words.get(buswire.OF_DATA, b"")))
+            if kind == busmessage.STATUS:
+                return busmessage.number_of(words[busmessage.OF_STATUS]), data
+            data.append(decode(words.get(busmessage.OF_DATA, b"")))
 
     def close(self):
         self.connection.close()
@@ -186,14 +193,14 @@ def published(end, first=0x9B40C579):
     """Answer a fresh peer as ubusd does until all its objects are there; return {path: number}, and what it said."""
     found, said = {}, []
     while True:
-        kind, sequence, _, content = buswire.receive(end)
+        kind, sequence, _, content = busmessage.receive(end)
         words = busd.parse(content)
         said.append((kind, sequence, content))
-        if kind == buswire.LOOKUP and words[busd.OF_PATH] == b"\0":
-            end.sendall(buswire.message(buswire.STATUS, sequence, 0, busd.blob(status=busd.BAD_ARGUMENT)))
+        if kind == busmessage.LOOKUP and words[busd.OF_PATH] == b"\0":
+            end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=busd.BAD_ARGUMENT)))
             return found, said
-        if kind == buswire.ADD_OBJECT:
+        if kind == busmessage.ADD_OBJECT:
             number = first + len(found)
             found[busd.text(words.get(busd.OF_PATH, b"\0"))] = number
-            end.sendall(buswire.message(buswire.DATA, sequence, 0, busd.blob(id=number, type=1)))
-        end.sendall(buswire.message(buswire.STATUS, sequence, 0, busd.blob(status=0)))
+            end.sendall(busmessage.message(busmessage.DATA, sequence, 0, busd.blob(id=number, type=1)))
+        end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=0)))

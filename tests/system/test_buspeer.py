@@ -10,13 +10,14 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.system import buswire
+from oasis.system import busmessage, buswire
 from oasis.system.blobmsg import decode, encode
+from oasis.system.busmessage import REPLY_BYTES
 from oasis.system.buspeer import Peer
-from oasis.system.busturns import ARGUMENT_BYTES, REPLY_BYTES
+from oasis.system.busturns import ARGUMENT_BYTES
 from oasis.system.ubus import opener
 from tests.router import busd
-from tests.system.buskit import OBJECTS, Answers, Caller, ask, make_bus, make_peer, until
+from tests.system.buskit import OBJECTS, Answers, Caller, ask, going, make_bus, make_peer, until
 
 KINDS = {"text": 3, "int": 5, "bool": 7, "list": 1, "table": 2, "number": 8}
 
@@ -58,11 +59,11 @@ def callers():
 
 def listed(caller):
     """Return what a lookup of everything finds: {path: signature}."""
-    caller.say(buswire.LOOKUP, 7, 0, b"")
+    caller.say(busmessage.LOOKUP, 7, 0, b"")
     found = {}
     while True:
-        kind, _, _, content = buswire.receive(caller.connection)
-        if kind == buswire.STATUS:
+        kind, _, _, content = busmessage.receive(caller.connection)
+        if kind == busmessage.STATUS:
             return found
         words = busd.parse(content)
         found[busd.text(words[busd.OF_PATH])] = decode(words[busd.OF_SIGNATURE])
@@ -117,13 +118,13 @@ def test_what_is_not_there_has_the_status_that_libubus_gives(bus, peers, callers
     caller = callers(bus)
     number = caller.number_of("oasis")
     caller.invoke(2, number, "nope")
-    assert caller.reply(2) == (buswire.NO_METHOD, [])
+    assert caller.reply(2) == (busmessage.NO_METHOD, [])
     caller.invoke(3, number, "info", None)
-    assert caller.reply(3) == (buswire.INVALID_ARGUMENT, [])
+    assert caller.reply(3) == (busmessage.INVALID_ARGUMENT, [])
     caller.invoke(4, number, "info", b"\x83\0\0\x08\xff\xff\0\0")
-    assert caller.reply(4) == (buswire.INVALID_ARGUMENT, [])
+    assert caller.reply(4) == (busmessage.INVALID_ARGUMENT, [])
     caller.invoke(5, number ^ 1, "info")
-    assert caller.reply(5) == (buswire.NOT_FOUND, [])
+    assert caller.reply(5) == (busmessage.NOT_FOUND, [])
     caller.invoke(6, number, "info")
     assert caller.reply(6) == (0, [{"got": {}}])
     assert len(answers.calls) == 1 and answers.told == []
@@ -134,7 +135,7 @@ def test_a_fault_is_a_status_and_a_line_that_says_where_and_the_next_call_is_ans
     peers(bus, answers)
     with pytest.raises(buswire.Failed) as caught:
         ask(bus.path, "oasis.run", "start")
-    assert caught.value.status == buswire.UNKNOWN_ERROR
+    assert caught.value.status == busmessage.UNKNOWN_ERROR
     assert len(answers.told) == 1 and "oasis.run start failed: KeyError" in answers.told[0]
     assert "test_buspeer.py:" in answers.told[0]
     assert ask(bus.path, "oasis", "info") == {"got": {}}
@@ -272,7 +273,7 @@ def test_stopping_answers_what_waits_and_takes_the_objects_away(bus, peers, call
     peer = peers(bus, Answers(poll=lambda call: {"late": gate.wait(20)}))
     caller = callers(bus)
     caller.invoke(2, caller.number_of("oasis.run"), "poll")
-    until(lambda: peer._turns._going)
+    until(lambda: going(peer))
     began = time.monotonic()
     peer.stop()
     assert time.monotonic() - began < 2
@@ -286,7 +287,7 @@ def test_stopping_lets_a_short_answer_end(bus, peers, callers):
     peer = peers(bus, Answers(poll=lambda call: time.sleep(0.2) or {"done": True}))
     caller = callers(bus)
     caller.invoke(2, caller.number_of("oasis.run"), "poll")
-    until(lambda: peer._turns._going)
+    until(lambda: going(peer))
     peer.stop()
     assert caller.reply(2) == (0, [{"done": True}])
 
@@ -378,13 +379,13 @@ def test_a_name_is_taken_when_its_owner_leaves(bus, peers):
 def subscribed(caller, name):
     """Subscribe to an object; return the number of the caller's own object."""
     target = caller.number_of(name)
-    caller.say(buswire.ADD_OBJECT, 50, 0, b"")
+    caller.say(busmessage.ADD_OBJECT, 50, 0, b"")
     while True:
-        kind, sequence, _, content = buswire.receive(caller.connection)
-        if kind == buswire.DATA and sequence == 50:
+        kind, sequence, _, content = busmessage.receive(caller.connection)
+        if kind == busmessage.DATA and sequence == 50:
             number = busd.number(busd.parse(content)[busd.OF_ID])
             break
-    caller.say(buswire.SUBSCRIBE, 51, 0, busd.blob(id=number, target=target))
+    caller.say(busmessage.SUBSCRIBE, 51, 0, busd.blob(id=number, target=target))
     assert caller.reply(51) == (0, [])
     return number, target
 
@@ -396,11 +397,11 @@ def test_subscribers_are_told_and_nothing_is_sent_when_there_are_none(bus, peers
     number, target = subscribed(caller, "oasis.run")
     until(lambda: peer._watched)
     peer.notify("oasis.run", "news", {"n": 1})
-    kind, _, _, content = buswire.receive(caller.connection)
+    kind, _, _, content = busmessage.receive(caller.connection)
     words = busd.parse(content)
-    assert (kind, busd.number(words[busd.OF_ID]), words[busd.OF_METHOD]) == (buswire.INVOKE, number, b"news\0")
+    assert (kind, busd.number(words[busd.OF_ID]), words[busd.OF_METHOD]) == (busmessage.INVOKE, number, b"news\0")
     assert decode(words[busd.OF_DATA]) == {"n": 1} and words[busd.OF_NO_REPLY] == b"\1"
-    caller.say(buswire.UNSUBSCRIBE, 52, 0, busd.blob(id=number, target=target))
+    caller.say(busmessage.UNSUBSCRIBE, 52, 0, busd.blob(id=number, target=target))
     assert caller.reply(52) == (0, [])
     until(lambda: not peer._watched)
     peer.notify("oasis.run", "news", {"n": 2})
@@ -461,7 +462,7 @@ def test_descriptors_that_come_with_a_call_are_dropped(bus, peers, callers):
     before = len(os.listdir("/proc/self/fd"))
     for sequence in range(2, 12):
         words = busd.blob(id=number, method="info", data=b"")
-        data = buswire.message(buswire.INVOKE, sequence, number, words)
+        data = busmessage.message(busmessage.INVOKE, sequence, number, words)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))]
         sock = socket.socket(fileno=os.dup(caller.connection.fileno()))
         sock.sendmsg([data], ancillary)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.system.buskit import Answers, RealBus, ask, make_peer, until
+from tests.system.buskit import Answers, RealBus, ask, going, make_peer, until
 
 OBJECTS = {
     "oasis": {"info": {}, "fault": {}, "nothing": {}},
@@ -157,7 +157,7 @@ def test_ucode_calls_waits_and_subscribes(bus, peer, gate, tmp_path):
     try:
         until(lambda: peer._watched)
         gate.set()
-        until(lambda: not peer._turns._going)
+        until(lambda: not going(peer))
         peer.notify("oasis.run", "news", {"n": 1, "list": []})
         out = running.communicate(timeout=30)[0].splitlines()
     finally:
@@ -223,7 +223,7 @@ def test_uhttpd_answers_short_calls_while_a_long_one_waits(peer, web, gate):
     found = []
     waiting = threading.Thread(target=lambda: found.append(web(NOBODY, "oasis.run", "poll", {})))
     waiting.start()
-    until(lambda: peer._turns._going)
+    until(lambda: going(peer))
     assert web(NOBODY, "oasis", "info", {})["result"][0] == 0
     gate.set()
     waiting.join(20)

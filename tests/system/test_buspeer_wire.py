@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oasis.system import buswire
+from oasis.system import busmessage
 from oasis.system.blobmsg import decode
 from oasis.system.buspeer import Peer
 from tests.router import busd
-from tests.system.buskit import OBJECTS, Answers, Script, published, until
+from tests.system.buskit import OBJECTS, Answers, Script, going, published, until
 from tests.system.test_blobmsg import SCENES, messages
 
 HELLO = b"\0\0\0\0\0\0\4\xd2\0\0\0\4"
@@ -39,7 +39,7 @@ def scripted():
 
 def invoke(sequence, number, method="info", client=0x1234, data=b"", **more):
     words = busd.blob(id=number, method=method, data=data, **more)
-    return buswire.message(buswire.INVOKE, sequence, client, words)
+    return busmessage.message(busmessage.INVOKE, sequence, client, words)
 
 
 def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
@@ -50,25 +50,27 @@ def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
     end = script.next()
     numbers, said = published(end)
     theirs, calls = messages("publish", "client"), messages("publish", "bus")
-    assert said[0] == (buswire.ADD_OBJECT, 1, theirs[0][3])
+    assert said[0] == (busmessage.ADD_OBJECT, 1, theirs[0][3])
     assert numbers == {"oasis.golden": 0x9B40C579}
-    assert theirs[0][0] == buswire.ADD_OBJECT and theirs[0][1] == 1
+    assert theirs[0][0] == busmessage.ADD_OBJECT and theirs[0][1] == 1
     for method, replies in ((b"echo\0", 2), (b"later\0", 2), (b"nomethod\0", 1)):
-        wanted = next(one for one in calls if one[0] == buswire.INVOKE and busd.parse(one[3])[busd.OF_METHOD] == method)
-        end.sendall(buswire.message(*wanted))
-        found = [buswire.receive(end) for _ in range(replies)]
+        wanted = next(
+            one for one in calls if one[0] == busmessage.INVOKE and busd.parse(one[3])[busd.OF_METHOD] == method
+        )
+        end.sendall(busmessage.message(*wanted))
+        found = [busmessage.receive(end) for _ in range(replies)]
         assert found == [one for one in theirs if one[2] == wanted[2]], method
     call = answers.calls[0]
     assert (call.user, call.group, call.client) == ("root", "root", 0xEE743D16)
-    active, inactive = [one for one in calls if one[0] == buswire.NOTIFY]
-    end.sendall(buswire.message(*active))
+    active, inactive = [one for one in calls if one[0] == busmessage.NOTIFY]
+    end.sendall(busmessage.message(*active))
     until(lambda: peer._watched)
     peer.notify("oasis.golden", "tick", {"n": 1})
-    kind, _, number, content = buswire.receive(end)
-    notice = next(one for one in theirs if one[0] == buswire.NOTIFY)
-    assert (kind, number) == (buswire.NOTIFY, notice[2])
+    kind, _, number, content = busmessage.receive(end)
+    notice = next(one for one in theirs if one[0] == busmessage.NOTIFY)
+    assert (kind, number) == (busmessage.NOTIFY, notice[2])
     assert content == notice[3] + busd.blob(no_reply=b"\1"), "nobody's answers are waited for"
-    end.sendall(buswire.message(*inactive))
+    end.sendall(busmessage.message(*inactive))
     until(lambda: not peer._watched)
 
 
@@ -77,12 +79,12 @@ def test_the_recorded_listener_and_we_ask_for_events_in_the_same_bytes(scripted)
     end = script.next()
     published(end)
     peer.listen("oasis.*", lambda event, data: None)
-    theirs = [one for one in messages("listen", "client") if one[0] == buswire.INVOKE]
-    kind, sequence, _, content = buswire.receive(end)
-    assert (kind, content) == (buswire.ADD_OBJECT, b"")
-    end.sendall(buswire.message(buswire.DATA, sequence, 0, busd.blob(id=0xA4FE6A41)))
-    end.sendall(buswire.message(buswire.STATUS, sequence, 0, busd.blob(status=0)))
-    kind, _, to, content = buswire.receive(end)
+    theirs = [one for one in messages("listen", "client") if one[0] == busmessage.INVOKE]
+    kind, sequence, _, content = busmessage.receive(end)
+    assert (kind, content) == (busmessage.ADD_OBJECT, b"")
+    end.sendall(busmessage.message(busmessage.DATA, sequence, 0, busd.blob(id=0xA4FE6A41)))
+    end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=0)))
+    kind, _, to, content = busmessage.receive(end)
     assert [(kind, to, content)] == [(one[0], one[2], one[3]) for one in theirs]
 
 
@@ -91,27 +93,27 @@ def test_no_reply_is_given_where_none_is_wanted(scripted):
     end = script.next()
     number = published(end)[0]["oasis"]
     end.sendall(invoke(1, number, no_reply=b"\1") + invoke(2, number, no_reply=b"\0"))
-    assert {buswire.receive(end)[1] for _ in range(2)} == {2}
+    assert {busmessage.receive(end)[1] for _ in range(2)} == {2}
     until(lambda: len(answers.calls) == 2)
 
 
 STRANGE = {
-    "an unknown type": buswire.message(99, 1, 1, b""),
+    "an unknown type": busmessage.message(99, 1, 1, b""),
     "hello again": HELLO,
-    "a status of nobody": buswire.message(buswire.STATUS, 77, 0, busd.blob(status=0)),
-    "a status without one": buswire.message(buswire.STATUS, 1, 0, b""),
-    "data of nobody": buswire.message(buswire.DATA, 78, 0, busd.blob(data=b"")),
-    "a call of nothing": buswire.message(buswire.INVOKE, 5, 9, b""),
-    "attributes that lie": buswire.message(buswire.INVOKE, 5, 9, b"\3\0\0\xff\0\0\0\0"),
-    "an attribute of no size": buswire.message(buswire.INVOKE, 5, 9, b"\3\0\0\0" * 4),
-    "a number of one byte": buswire.message(buswire.INVOKE, 5, 9, b"\3\0\0\5\1\0\0\0"),
-    "a method that is no text": buswire.message(buswire.INVOKE, 5, 9, busd.blob(method=b"\xff\xfe")),
-    "an empty notice": buswire.message(buswire.NOTIFY, 5, 9, b""),
-    "a notice for nobody": buswire.message(buswire.NOTIFY, 5, 9, busd.blob(id=5, active=b"\1")),
-    "a notice of no byte": buswire.message(buswire.NOTIFY, 5, 9, busd.blob(id=5, active=b"")),
-    "an end of nothing": buswire.message(buswire.UNSUBSCRIBE, 5, 9, busd.blob(id=5, target=6)),
-    "a megabyte": buswire.message(buswire.DATA, 5, 9, bytes((1 << 20) - 4)),
-    "the monitor's": buswire.message(11, 5, 9, b"\0\0\0\4"),
+    "a status of nobody": busmessage.message(busmessage.STATUS, 77, 0, busd.blob(status=0)),
+    "a status without one": busmessage.message(busmessage.STATUS, 1, 0, b""),
+    "data of nobody": busmessage.message(busmessage.DATA, 78, 0, busd.blob(data=b"")),
+    "a call of nothing": busmessage.message(busmessage.INVOKE, 5, 9, b""),
+    "attributes that lie": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\xff\0\0\0\0"),
+    "an attribute of no size": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\0" * 4),
+    "a number of one byte": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\5\1\0\0\0"),
+    "a method that is no text": busmessage.message(busmessage.INVOKE, 5, 9, busd.blob(method=b"\xff\xfe")),
+    "an empty notice": busmessage.message(busmessage.NOTIFY, 5, 9, b""),
+    "a notice for nobody": busmessage.message(busmessage.NOTIFY, 5, 9, busd.blob(id=5, active=b"\1")),
+    "a notice of no byte": busmessage.message(busmessage.NOTIFY, 5, 9, busd.blob(id=5, active=b"")),
+    "an end of nothing": busmessage.message(busmessage.UNSUBSCRIBE, 5, 9, busd.blob(id=5, target=6)),
+    "a megabyte": busmessage.message(busmessage.DATA, 5, 9, bytes((1 << 20) - 4)),
+    "the monitor's": busmessage.message(11, 5, 9, b"\0\0\0\4"),
 }
 
 
@@ -122,11 +124,11 @@ def test_a_strange_message_is_passed_over(scripted, name):
     number = published(end)[0]["oasis"]
     end.sendall(STRANGE[name] * 3 + invoke(9, number))
     while True:
-        kind, sequence, _, content = buswire.receive(end)
+        kind, sequence, _, content = busmessage.receive(end)
         if sequence == 9:
             break
-        assert kind == buswire.STATUS and busd.parse(content)[busd.OF_STATUS] == b"\0\0\0\4"
-    assert (kind, decode(busd.parse(content)[busd.OF_DATA])) == (buswire.DATA, {"got": {}})
+        assert kind == busmessage.STATUS and busd.parse(content)[busd.OF_STATUS] == b"\0\0\0\4"
+    assert (kind, decode(busd.parse(content)[busd.OF_DATA])) == (busmessage.DATA, {"got": {}})
     assert len(answers.told) <= 1, "a bus that is mad does not fill the log"
 
 
@@ -145,7 +147,7 @@ def test_what_is_no_message_ends_the_connection_and_the_next_one_works(scripted,
         assert end.recv(1000) == b""
     number = published(again)[0]["oasis"]
     again.sendall(invoke(9, number))
-    assert buswire.receive(again)[:2] == (buswire.DATA, 9)
+    assert busmessage.receive(again)[:2] == (busmessage.DATA, 9)
     until(lambda: len(answers.told) == 2)
     assert "the bus sent a message of" in answers.told[0]
 
@@ -188,7 +190,7 @@ def test_a_bus_that_reads_nothing_holds_an_answer_up_for_seconds_and_no_longer(s
     began = time.monotonic()
     again = script.next()
     assert time.monotonic() - began < 8
-    until(lambda: not peer._turns._going)
+    until(lambda: not going(peer))
     assert published(again)[0] == {"oasis": 0x9B40C579, "oasis.run": 0x9B40C57A}
     assert "does not read" in answers.told[0] or "ended the connection" in answers.told[0]
 
@@ -198,7 +200,7 @@ def test_stopping_a_peer_whose_bus_does_nothing_takes_no_longer(scripted):
     peer, script, _ = scripted(Answers(info=lambda call: {"late": gate.wait(10)}))
     end = script.next()
     end.sendall(invoke(1, published(end)[0]["oasis"]))
-    until(lambda: peer._turns._going)
+    until(lambda: going(peer))
     began = time.monotonic()
     peer.stop()
     assert time.monotonic() - began < 2.2
@@ -210,12 +212,12 @@ def test_an_answer_for_a_connection_that_has_ended_is_not_sent_over_the_next(scr
     peer, script, _ = scripted(Answers(info=lambda call: {"late": gate.wait(10)}))
     end = script.next()
     end.sendall(invoke(1, published(end)[0]["oasis"]))
-    until(lambda: peer._turns._going)
+    until(lambda: going(peer))
     end.close()
     again = script.next()
     published(again)
     gate.set()
-    until(lambda: not peer._turns._going)
+    until(lambda: not going(peer))
     again.settimeout(0.2)
     with pytest.raises(socket.timeout):
         again.recv(1)
@@ -232,7 +234,7 @@ def test_whatever_a_bus_says_the_reader_ends_with_a_reason_and_what_it_said_is_m
     peer = Peer(lambda timeout_s: wire, {"oasis.golden": {"echo": {}}}, lambda call: {}, told.append)
     reason = peer._lived()
     assert reason == "the bus ended the connection" or reason.startswith("the bus sent a message of")
-    until(lambda: not peer._turns._going)
+    until(lambda: not going(peer))
     assert wire.is_closed and len(told) <= 1
     said = bytes(wire.said)
     while said:
