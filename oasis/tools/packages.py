@@ -1,4 +1,4 @@
-"""The tool `packages`: what is installed, what there is, what is newer; installing and removing, which the owner approves.
+"""The tool `packages`: what is installed, what there is, what is newer; installing and removing by the owner's word.
 
 Works with opkg and apk, whichever the router has. Before the owner is asked, the package manager says what it would do,
 and the space is counted; the owner's card shows both. Names are checked to the letter: no file, address or option ever
@@ -35,10 +35,7 @@ _NEEDED = re.compile(
     r"|mtd|opkg|apk\S*|ubox|logd|dropbear|openssh-server|firewall|firewall4|nftables\S*|kmod-nft\S*|dnsmasq\S*|rpcd"
     r"|uhttpd|ca-bundle|usign|ucode|jsonfilter|python3\S*|oasis\S*|luci-app-oasis\S*)\Z"
 )
-_PLANNED = (
-    re.compile(r"^Installing (\S+) \((\S+)\)", re.M),
-    re.compile(r"^\(\d+/\d+\) Installing (\S+) \((\S+)\)", re.M),
-)
+_PLANNED = re.compile(r"^(?:\(\d+/\d+\) )?Installing (\S+) \(", re.M)
 _SIZES = re.compile(r"^(Package|Installed-Size|Size): *(\S+)", re.M)
 _APK_SIZE = re.compile(r"^(\S+)-[0-9]\S* installed size:\n([0-9.]+) (B|KiB|MiB)", re.M)
 _APK_NEWER = re.compile(r"^(\S+)-([0-9]\S*) +< +(\S+)", re.M)
@@ -76,9 +73,8 @@ def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Wa
         watch.progress("fetching the lists of packages")
         _manage(router, watch, ["update"], _UPDATE_S)
         return {"action": action, "status": "the lists of packages are fresh"}
-    found = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action](
-        arguments, router, operator, watch
-    )
+    look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
+    found = look(arguments, router, operator, watch)
     answer: dict[str, Any] = {"action": action, "packages": found[:SHOWN], "found": len(found)}
     if not found and action != "installed":
         answer["notes"] = ["nothing found; the lists may be missing: action update fetches them"]
@@ -122,7 +118,7 @@ def _manage(router: Router, watch: Watch, words: list[str], most_s: float) -> st
 
 def _search(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[dict[str, Any]]:
     words = str(arguments.get("text") or "").strip()
-    if not re.match(r"[\w.+-]{2,40}\Z", words):
+    if not re.match(r"\w[\w.+-]{1,39}\Z", words):
         raise UsageError("packages search needs a word as text, not %r" % words[:80], "like sqm, one word at a time")
     out = _manage(router, watch, ["search", "-v", words] if _is_apk(router) else ["find", "*%s*" % words], _LOOK_S)
     found = []
@@ -172,7 +168,7 @@ def _planned(names: list[str], router: Router, watch: Watch) -> list[str]:
     """Return what an installation would install, dependencies included."""
     words = ["add", "--simulate", *names] if _is_apk(router) else ["--noaction", "install", *names]
     out = _manage(router, watch, words, _LOOK_S)
-    found = [name for name, _ in _PLANNED[_is_apk(router)].findall(out)]
+    found = _PLANNED.findall(out)
     if not found:
         raise ToolError("%s: nothing to install" % ", ".join(names), "is it installed already?")
     return found
@@ -215,5 +211,5 @@ def _change(action: str, names: list[str], router: Router, watch: Watch) -> dict
     verbs = {"install": "add", "remove": "del"} if _is_apk(router) else {"install": "install", "remove": "remove"}
     watch.progress("%s %s" % (action, ", ".join(names)))
     out = _manage(router, watch, [verbs[action], *names], _INSTALL_S)
-    done = [name for name, _ in _PLANNED[_is_apk(router)].findall(out)] if action == "install" else names
+    done = _PLANNED.findall(out) if action == "install" else names
     return {"status": "done", "changed": done or names}

@@ -5,9 +5,10 @@ It happens a moment later, so that the answer is still told and the chat is on f
 
 from __future__ import annotations
 
-import threading
+import time
 
 from oasis.errors import ToolError
+from oasis.tools.watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router
-    from oasis.tools.watch import Watch
 
 # A model still has to say its last words.
 DELAY_S = 8.0
+_PROGRAM_S = 20.0
 
 
 def preview(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[str]:
@@ -33,16 +34,12 @@ def preview(arguments: dict[str, Any], router: Router, operator: Operator, watch
 def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> dict[str, Any]:
     """Let it happen in a moment; return {"action", "in_s"}."""
     action = str(arguments["action"])
-    timer = threading.Timer(DELAY_S, _now, (action, router, operator.facts))
-    timer.daemon = True
-    timer.start()
+    router.later(DELAY_S, lambda: _now(action, router, operator))
     return {"action": action, "in_s": int(DELAY_S), "notes": ["tell the owner now: the connection is about to end"]}
 
 
-def _now(action: str, router: Router, facts: Any) -> None:
-    from oasis.tools.watch import Watch
-
+def _now(action: str, router: Router, operator: Operator) -> None:
     if action == "shutdown":
-        router.run(["poweroff"], Watch(str, bool, lambda: 0.0, 0), 20.0)
+        router.run(["poweroff"], Watch(str, bool, time.monotonic, _PROGRAM_S))
     else:
-        facts.ubus("system", "reboot")
+        operator.facts.ubus("system", "reboot")

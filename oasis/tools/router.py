@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 class Router:
-    """One router root; `run` is the executor's."""
+    """One router root; `run` is the executor's, `later(seconds, work)` does something after the answer is out."""
 
-    def __init__(self, root: Root, run: Run, files: Files) -> None:
+    def __init__(
+        self, root: Root, run: Run, files: Files, later: Callable[[float, Callable[[], None]], None] | None = None
+    ) -> None:
         self.root = root
         self.files = files
         self._run = run
+        self.later = later or _later
 
     def has(self, program: str) -> bool:
         """Tell whether the router has a program."""
@@ -44,3 +47,11 @@ class Router:
     def read(self, path: str) -> str:
         """Return a file of the router as text, "" when it is not there."""
         return (self.files.read(self.root.path(path)) or b"").decode("utf-8", "replace")
+
+
+def _later(seconds: float, work: Callable[[], None]) -> None:
+    import threading
+
+    timer = threading.Timer(seconds, work)
+    timer.daemon = True
+    timer.start()

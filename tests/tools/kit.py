@@ -51,7 +51,7 @@ class Hands:
         self.asks = is_asking
 
     def permit(self, tool, arguments, reasons, words):
-        self.asked.append((tool["name"], arguments, reasons))
+        self.asked.append((tool["name"], arguments, reasons, words))
         return self.answer
 
 
