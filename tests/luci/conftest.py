@@ -76,12 +76,13 @@ def router(start: Start, tmp_path: Any) -> Callable[..., Router]:
 
     def run(
         confirm_s: float = 90, expires_s: float = 600, with_daemon: bool = True, unconfined: str = "",
-        decisions: int | None = None, **options: object,
+        decisions: int | None = None, new_address: str = "", **options: object,
     ) -> Router:  # fmt: skip
         root = str(tmp_path)
         daemon = None
         if with_daemon:
             words = ("--confirm-s", str(confirm_s), "--expires-s", str(expires_s), "--unconfined", unconfined)
+            words += ("--new-address", new_address)
             history = () if decisions is None else ("--decisions", str(decisions))
             daemon, line = start("fake_daemon.py", "--root", root, *words, *history)
             assert line == "ready"

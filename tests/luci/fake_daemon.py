@@ -68,7 +68,8 @@ class Stopped(Exception):
 class Daemon(Records, Chats):
     """The method table. Names of methods are those of the real one, `.` written as `_`."""
 
-    def __init__(self, confirm_s: float, expires_s: float, unconfined: str) -> None:
+    def __init__(self, confirm_s: float, expires_s: float, unconfined: str, new_address: str = "") -> None:
+        self.new_address = {"new_address": new_address} if new_address else {}
         self.confirm_s, self.expires_s, self.unconfined = confirm_s, expires_s, unconfined
         self.lock = threading.RLock()
         self.numbers = itertools.count(1)
@@ -126,12 +127,14 @@ class Daemon(Records, Chats):
 
     def m_run_start(
         self, message: str, chat: str = "", continues: list[str] | None = None, options: Value | None = None,
-        topic: str = "", attachments: list[str] | None = None,
+        topic: str = "", attachments: list[str] | None = None, head: str = "",
     ) -> Value:  # fmt: skip
         with self.lock:
             entry, asked = self._asked(message, chat, continues, topic, attachments)
             if options:
                 asked["options"] = options
+            if head:
+                self.bookmarks[head] = (str(entry["id"]), str(asked["id"]))
         kept = [one["options"] for one in self._thread(entry, str(asked["id"])) if "options" in one]
         reply = self._start(str(entry["id"]), lambda run: self._script(run, message), str(asked["id"]))
         chosen = str(kept[-1]["provider_ptr"]) if kept else ""  # type: ignore[index]
@@ -331,6 +334,7 @@ class Daemon(Records, Chats):
         number = f"p{next(self.numbers)}"
         digest = hashlib.sha256(number.encode()).hexdigest()
         plan: Value = {"id": number, "hash": digest, "short": digest[:8], "run": run.number, "chat": run.chat}
+        plan.update(self.new_address)
         plan.update(VALUES["plan"], confirm_s=int(self.confirm_s), decision="", made_s=time.monotonic())
         self.plans[number] = plan
         return plan
@@ -351,6 +355,7 @@ class Daemon(Records, Chats):
         change.update(summary=summary, when_unix_s=time.time())
         self.changes.append(change)
         if state == "applied":
+            change.update(self.new_address)
             self.ends_s[str(change["id"])] = time.monotonic() + self.confirm_s
         return change
 
@@ -429,12 +434,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--confirm-s", type=float, default=90)
     parser.add_argument("--expires-s", type=float, default=600)
     parser.add_argument("--unconfined", default="")
+    parser.add_argument("--new-address", default="", help="where the router goes with a risky change")
     parser.add_argument("--decisions", type=int, help="begin with a history and as many decisions")
     options = parser.parse_args(arguments)
     path = os.path.join(options.root, "var/run/oasis/oasis.sock")
     if os.path.exists(path):
         os.unlink(path)
-    daemon = Daemon(options.confirm_s, options.expires_s, options.unconfined)
+    daemon = Daemon(options.confirm_s, options.expires_s, options.unconfined, options.new_address)
     if options.decisions is not None:
         daemon.add_history(options.decisions)
     server = Server(options.root, daemon)
