@@ -24,6 +24,7 @@ sys.path[:0] = [REPOSITORY, HERE]
 
 import chats  # noqa: E402
 import measure  # noqa: E402
+import packages  # noqa: E402
 import providers  # noqa: E402
 import speed  # noqa: E402
 
@@ -67,6 +68,7 @@ class Bench:
         speed.measure(self, folder, self.sizes.pairs)
         chats.measure(self, folder, self.sizes.pairs)
         providers.measure(self, folder, self.sizes.pairs)
+        packages.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:
         bare = measure.bare_memory_kib()

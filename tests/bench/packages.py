@@ -1,0 +1,72 @@
+"""Rows of `make bench`: what the packages weigh, packed and installed, what a page loads, what compiling costs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon import Daemon"
+
+
+def measure(bench: Any, folder: str, times: int) -> None:
+    """Add the rows; `folder` is empty and ours."""
+    sys.path.insert(0, REPOSITORY + "/package")
+    build, ipk, manifests = (importlib.import_module(name) for name in ("build", "ipk", "manifest"))
+    manifest = manifests.load()
+    for name, (_, data, installed) in build.build(manifest, REPOSITORY, 0).items():
+        bench.row(f"{name}: packed, beside installed", len(data), installed, "installed, not compressed", "bytes")
+    found = {name: files for name, _, files in build.packages(manifest, REPOSITORY)}
+    _pages(bench, found["luci-app-oasis"])
+    lib = _lay_out(found["oasis"], folder + "/installed")
+    sources = _bytes(lib, ".py")
+    loading = [sys.executable, "-ISB", "-c", CALL % lib]
+    without_ms = min(_cpu_ms(loading) for _ in range(times))
+    bench.row("compiling at install, CPU", _cpu_ms([sys.executable, "-IS", "-m", "compileall", "-q", lib]), 0, "", "ms")
+    bench.row("bytecode", _bytes(lib, ".pyc"), sources, "its sources", "bytes")
+    with_ms = min(_cpu_ms(loading) for _ in range(times))
+    bench.row("loading the daemon without bytecode, CPU", without_ms, with_ms, "with bytecode", "ms")
+
+
+def _cpu_ms(argv: list[str]) -> float:
+    """Return the CPU time of a program, which other work on this machine does not change."""
+    child = subprocess.Popen(argv)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"{argv} ended with {child.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1000
+
+
+def _pages(bench: Any, files: dict[str, tuple[bytes, int]]) -> None:
+    pages = {path: data for path, (data, _) in files.items() if path.endswith((".js", ".css"))}
+    whole = sum(map(len, pages.values()))
+    small = whole
+    if shutil.which("jsmin"):
+        small = sum(len(_minified(data)) if path.endswith(".js") else len(data) for path, data in pages.items())
+    else:
+        bench.notes.append("jsmin of luci-base is not on PATH: scripts of the pages are as they are written")
+    bench.row("scripts and styles of all pages, minified", small, whole, "as they are written", "bytes")
+
+
+def _minified(data: bytes) -> bytes:
+    return subprocess.run(["jsmin"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def _lay_out(files: dict[str, tuple[bytes, int]], folder: str) -> str:
+    for path, (data, _) in files.items():
+        os.makedirs(os.path.dirname(folder + path), exist_ok=True)
+        with open(folder + path, "wb") as file:
+            file.write(data)
+    return folder + "/usr/lib/oasis"
+
+
+def _bytes(folder: str, ending: str) -> int:
+    return sum(
+        os.path.getsize(os.path.join(top, name)) for top, _, names in os.walk(folder) for name in names
+        if name.endswith(ending)
+    )  # fmt: skip
