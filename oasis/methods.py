@@ -10,7 +10,7 @@ import os
 
 from oasis import VERSION
 from oasis.change import history
-from oasis.change.plan import card
+from oasis.change.plan import CLIENT, card
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.table import ROLES, TABLE, check
@@ -301,7 +301,7 @@ class Methods:
         self, role: dict[str, object], name: str, arguments: dict[str, object] | None = None
     ) -> dict[str, object]:
         client = _client(role)
-        words = "words of the MCP client %s" % client if client else ""
+        words = CLIENT + client if client else ""
         run = self._exchanges().use(name, arguments or {}, self._came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 

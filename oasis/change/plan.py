@@ -43,6 +43,8 @@ EXPIRES_S = 600
 # What an approval of a risky plan carries while the worker is not confined; one word in every language.
 TYPED_WORD = "risky"
 TAINTED = "text from devices or networks was in the conversation"
+# Whose words a call is that a program of somebody else's makes; the rest is how it calls itself.
+CLIENT = "words of the MCP client "
 # Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 
@@ -252,7 +254,8 @@ class Planner:
         plan["untrusted"] += labels
         if plan["risk"] == "low":
             plan["risk"] = "risky"
-        plan["reasons"] = [*plan["reasons"], TAINTED]
+        asking = ["the MCP client %s asks for it" % one[len(CLIENT) :] for one in labels if one.startswith(CLIENT)]
+        plan["reasons"] = [*plan["reasons"], *(asking or [TAINTED])]
         return self.bind(plan)
 
     def bind(self, plan: Plan) -> Plan:
