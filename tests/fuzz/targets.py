@@ -15,7 +15,7 @@ from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.daemon import REPOSITORY
-from tests.fuzz import answers, chat_file
+from tests.fuzz import answers, bus, chat_file
 from tests.fuzz.corpora import texts
 
 HASH = "0123456789abcdef" * 4
@@ -181,6 +181,7 @@ def imports(data):
 TARGETS = {"uci": uci, "words": words, "fences": fences, "approval": approval, "json": lines_of_json, "stream": stream}
 TARGETS["chat"] = chat_file.chat
 TARGETS["import"] = imports
+TARGETS["bus"] = bus.bus
 TARGETS |= {"answers": answers.answers, "tools": answers.tools}
 
 
@@ -208,6 +209,7 @@ _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","i
 SEEDS = {
     "answers": answers.SEEDS,
     "tools": answers.TOOL_SEEDS,
+    "bus": bus.SEEDS,
     "chat": chat_file.SEEDS,
     "uci": [*_configs(), *_encoded(["uci"])],
     "words": _encoded(["refused", "plain", "commands"]),
@@ -231,6 +233,7 @@ SEEDS = {
 WORDS = {
     "answers": answers.WORDS,
     "tools": answers.TOOL_WORDS,
+    "bus": bus.WORDS,
     "chat": chat_file.WORDS,
     "uci": b"config |option |list |package |'|\"|\\|'\\''|\n|\t|#|;|\0|\r\n|\xc3\xa9|\xff|@".split(b"|"),
     "words": b"uci set |uci add |'|\"|\\|$(|`|;|&&|\n|\0|#|=|.|@a[-1]|\xe2\x80\xae| -q |{|}|root@x:~# ".split(b"|"),
