@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 from typing import Any
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RESOURCES = "/www/luci-static/resources/"
 CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon import Daemon"
 
 
 def measure(bench: Any, folder: str, times: int) -> None:
     """Add the rows; `folder` is empty and ours."""
     sys.path.insert(0, REPOSITORY + "/package")
-    build, ipk, manifests = (importlib.import_module(name) for name in ("build", "ipk", "manifest"))
+    build, manifests = (importlib.import_module(name) for name in ("build", "manifest"))
     manifest = manifests.load()
     for name, (_, data, installed) in build.build(manifest, REPOSITORY, 0).items():
         bench.row(f"{name}: packed, beside installed", len(data), installed, "installed, not compressed", "bytes")
@@ -43,17 +45,32 @@ def _cpu_ms(argv: list[str]) -> float:
 
 
 def _pages(bench: Any, files: dict[str, tuple[bytes, int]]) -> None:
-    pages = {path: data for path, (data, _) in files.items() if path.endswith((".js", ".css"))}
-    whole = sum(map(len, pages.values()))
-    small = whole
-    if shutil.which("jsmin"):
-        small = sum(len(_minified(data)) if path.endswith(".js") else len(data) for path, data in pages.items())
-    else:
+    pages = {path.removeprefix(RESOURCES): data for path, (data, _) in files.items() if path.startswith(RESOURCES)}
+    if not shutil.which("jsmin"):
         bench.notes.append("jsmin of luci-base is not on PATH: scripts of the pages are as they are written")
-    bench.row("scripts and styles of all pages, minified", small, whole, "as they are written", "bytes")
+    for name, some in (("the chat page", _needed(pages, "view/oasis/chat.js")), ("all pages", set(pages))):
+        whole = sum(len(pages[path]) for path in some)
+        small = sum(len(_minified(path, pages[path])) for path in some)
+        bench.row(f"{name}: {len(some)} scripts and styles, minified", small, whole, "as they are written", "bytes")
 
 
-def _minified(data: bytes) -> bytes:
+def _needed(pages: dict[str, bytes], first: str) -> set[str]:
+    """Return the files of ours that a page loads: those that are required, and the styles that are named."""
+    found, open_ones = set(), [first]
+    while open_ones:
+        path = open_ones.pop()
+        if path in found or path not in pages:
+            continue
+        found.add(path)
+        text = pages[path].decode()
+        open_ones += [name.replace(".", "/") + ".js" for name in re.findall(r"^'require ([\w.]+)", text, re.M)]
+        open_ones += re.findall(r"oasis/\w+\.css", text)
+    return found
+
+
+def _minified(path: str, data: bytes) -> bytes:
+    if not path.endswith(".js") or not shutil.which("jsmin"):
+        return data
     return subprocess.run(["jsmin"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
 
