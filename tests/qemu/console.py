@@ -1,14 +1,15 @@
 """Drive a router's serial console: log in, run commands, get their output and status.
 
-Commands do not go to the shell that is at the console: another one reads the terminal as its script. Without a line editor there is no limit
-of 512 characters, no redrawn line and no prompt between the outputs. What was typed comes back as an echo where the
-system has no stty; the marks are written so that an echo of them is not one of them.
+Commands do not go to the shell that is at the console: another one reads the terminal as its script. Without a line
+editor there is no limit of 512 characters, no redrawn line and no prompt between the outputs. What was typed comes
+back as an echo where the system has no stty; the marks are written so that an echo of them is not one of them.
 
 Contract: `run` returns when the command has ended, with everything it wrote to stdout and stderr and nothing else.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import select
@@ -19,6 +20,8 @@ PROMPT = re.compile(r"[#$] (\x1b\[6n)?$")
 COMMAND_S = 60
 # A first Enter may be lost while the console's terminal is being opened.
 KNOCK_S = 2
+# What a command that is interrupted needs to end, on a busy machine.
+INTERRUPTED_S = 20
 # A console that says so much between two looks is out of control.
 PIECE = 65536
 _TOLD_CHARS = 2000
@@ -42,10 +45,13 @@ class Result:
 class Console:
     """A console that is read from one descriptor and written to another; `record(bytes)` is given all that is read."""
 
+    knock_s: float = KNOCK_S
+
     def __init__(self, source: int, sink: int, record=lambda data: None) -> None:
         self._source = source
         self._sink = sink
         self._record = record
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._text = ""
         self._number = 0
 
@@ -59,10 +65,19 @@ class Console:
         while not (found := wanted.search(self._text)):
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
-                raise ConsoleError("%r did not appear in %d s; the last was:\n%s" % (wanted.pattern, timeout_s, self.last()))
+                raise ConsoleError(
+                    "%r did not appear in %d s; the last was:\n%s" % (wanted.pattern, timeout_s, self.last())
+                )
             self._read(left_s)
         self._text = self._text[found.end() :]
         return found
+
+    def drain(self, timeout_s: float) -> None:
+        """Read what there is, for at most so long; the end of the console is none of this call's business."""
+        try:
+            self._read(timeout_s)
+        except ConsoleError:
+            time.sleep(timeout_s)
 
     def last(self) -> str:
         """Return the last of what was read and not waited for."""
@@ -81,7 +96,7 @@ class Console:
         while True:
             self.send("\n")
             try:
-                self.wait_for(PROMPT, KNOCK_S)
+                self.wait_for(PROMPT, self.knock_s)
                 break
             except ConsoleError:
                 if time.monotonic() > deadline_s:
@@ -102,11 +117,14 @@ class Console:
         self._number += 1
         number = self._number
         # Brackets on lines of their own: a command may end in a comment or a here-document.
-        self.send('echo "@@""begin %d"; (\n%s\n) </dev/null 2>&1; echo; echo "@@""end %d $?"\n' % (number, command, number))
+        wrapped = 'echo "@@""begin %d"; (\n%s\n) </dev/null 2>&1; status=$?; echo; echo "@@""end %d $status"\n'
+        self.send(wrapped % (number, command, number))
         try:
             self.wait_for(r"@@begin %d\r?\n" % number, timeout_s)
             deadline_s = time.monotonic() + timeout_s
-            found = self.wait_for(r"(?s)\A(.*?)\r?\n@@end %d (\d+)\r?\n" % number, max(deadline_s - time.monotonic(), 1))
+            found = self.wait_for(
+                r"(?s)\A(.*?)\r?\n@@end %d (\d+)\r?\n" % number, max(deadline_s - time.monotonic(), 1)
+            )
         except ConsoleError as error:
             self._interrupt()
             raise ConsoleError("%s\nin the command: %s" % (error, command)) from None
@@ -117,7 +135,7 @@ class Console:
         """End what runs, and begin anew; a console that is dead stays so."""
         self.send("\x03\n")
         try:
-            self.wait_for(PROMPT, KNOCK_S)
+            self.wait_for(PROMPT, INTERRUPTED_S)
         except ConsoleError:
             return
         self.enter()
@@ -129,4 +147,4 @@ class Console:
         if not data:
             raise ConsoleError("the console was closed; the last was:\n%s" % self.last())
         self._record(data)
-        self._text += data.decode("utf-8", "replace")
+        self._text += self._decode(data)

@@ -14,14 +14,27 @@ import shutil
 import subprocess
 
 from tests.qemu import tree
+from tests.qemu.machine import Machine, accelerator
+from tests.qemu.router import Router
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STOCK = os.path.join(os.path.dirname(HERE), "router", "root", "etc")
 PACKAGE = "linux-image-cloud-amd64"
 # What the guest's disk, network and firewall need of the kernel; what these depend on is found in the modules.
 EARLY = ("virtio_pci", "virtio_blk", "virtio_net", "virtio_rng")
-LATE = ("bridge", "nf_tables", "nft_fib_inet", "nft_reject_inet", "nft_ct", "nft_limit", "nft_log", "nft_masq", "nft_nat")
+LATE = (
+    "bridge",
+    "nf_tables",
+    "nft_fib_inet",
+    "nft_reject_inet",
+    "nft_ct",
+    "nft_limit",
+    "nft_log",
+    "nft_masq",
+    "nft_nat",
+)
 DISK_MIB = 256
+MEMORY_MIB = 192
 CONFIGS = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 FOLDERS = ("dev", "proc", "sys", "tmp", "root", "mnt", "overlay", "run", "etc/config", "etc/rc.d", "etc/uci-defaults",
            "usr/lib/opkg/info", "lib/upgrade/keep.d", "etc/dropbear", "root/.ssh", "www")  # fmt: skip
@@ -66,7 +79,9 @@ def kernel(cache: str) -> str:
     found = re.search(r"Depends: (linux-image-\S+)", told)
     if not found:
         raise LookupError("apt knows no package %s (apt-get update)" % PACKAGE)
-    done = subprocess.run(["apt-get", "download", "-q", found.group(1)], cwd=cache, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["apt-get", "download", "-q", found.group(1)], cwd=cache, capture_output=True, text=True, check=False
+    )
     debs = glob.glob(os.path.join(cache, found.group(1) + "_*.deb"))
     if done.returncode or not debs:
         raise LookupError("apt-get download %s failed: %s" % (found.group(1), done.stderr.strip()[-200:]))
@@ -134,8 +149,8 @@ def root_tree(root: str, public_key: str) -> list[str]:
     shutil.copytree(HERE + "/guest", root, dirs_exist_ok=True)
     for name in CONFIGS:
         shutil.copy(STOCK + "/config/" + name, root + "/etc/config/" + name)
-    for name in ("passwd", "group", "os-release", "openwrt_release"):
-        shutil.copy(STOCK + "/" + name, root + "/etc/" + name)
+    shutil.copy(STOCK + "/group", root + "/etc/group")
+    _write(root + "/etc/os-release", 'NAME="guest without OpenWrt"\nID="oasis-test"\nVERSION_ID="0"\n')
     _adapt(root, public_key)
     tree.busybox(root)
     parts = [tree.python(root)]
@@ -154,7 +169,7 @@ def _adapt(root: str, public_key: str) -> None:
     text = re.sub(r"(\tlist ports 'lan\d'\n)+", "\tlist ports 'eth0'\n", text)
     _write(path, text)
     _write(root + "/etc/passwd", "root:x:0:0:root:/root:/bin/ash\nnobody:*:65534:65534:nobody:/var:/bin/false\n")
-    _write(root + "/etc/shadow", "root::0:0:99999:7:::\n", 0o600)
+    _write(root + "/etc/shadow", "root:*:0:0:99999:7:::\n", 0o600)
     _write(root + "/etc/shells", "/bin/ash\n/bin/sh\n")
     for name in ("/root/.ssh/authorized_keys", "/etc/dropbear/authorized_keys"):
         _write(root + name, public_key, 0o600)
@@ -189,6 +204,31 @@ def disk(root: str, target: str) -> str:
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     subprocess.run(
         [shutil.which("mke2fs", path=path), "-q", "-t", "ext4", "-d", root, "-E", "root_owner=0:0", target, "%dM" % DISK_MIB],
-        check=True,
+        check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return target
+
+
+def machine(work: str, public_key: str, record) -> tuple[Machine, list[str]]:
+    """Make the guest's disk and return its machine, turned off, and what is on it. Raises: LookupError."""
+    unpacked = kernel(os.path.join(work, "cache"))
+    parts = root_tree(work + "/root", public_key)
+    image = disk(work + "/root", work + "/disk.img")
+    words = ["qemu-system-x86_64", "-M", "pc", "-accel", accelerator(), "-m", str(MEMORY_MIB), "-smp", "2",
+             "-kernel", glob.glob(unpacked + "/boot/vmlinuz-*")[0], "-initrd", initramfs(unpacked, work),
+             "-append", "console=ttyS0 quiet panic=5", "-drive", "file=%s,format=raw,if=virtio" % image,
+             "-device", "virtio-rng-pci"]  # fmt: skip
+    return Machine(words, "virtio-net-pci", False, record), parts
+
+
+def prepare(router: Router) -> None:
+    """Tell the suite how packages are handled here, and what is there."""
+    router.install = router.upgrade = "opkg install %s"
+    router.listed = "opkg list-installed"
+    router.remove = "opkg remove luci-app-oasis oasis"
+    router.info = "/usr/lib/opkg/info"
+    router.dependencies = ""
+    router.packages_kind = "ipk"
+    router.features.add("disk")
+    if router.run("command -v ubusd", quiet=True).status == 0:
+        router.features.add("bus")
