@@ -15,7 +15,7 @@ from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.daemon import REPOSITORY
-from tests.fuzz import answers, bus, chat_file
+from tests.fuzz import answers, bus, calls, chat_file
 from tests.fuzz.corpora import texts
 
 HASH = "0123456789abcdef" * 4
@@ -183,6 +183,7 @@ TARGETS["chat"] = chat_file.chat
 TARGETS["import"] = imports
 TARGETS["bus"] = bus.bus
 TARGETS |= {"answers": answers.answers, "tools": answers.tools}
+TARGETS |= {"arguments": calls.schemas, "programs": calls.programs}
 
 
 def _configs():
@@ -208,6 +209,8 @@ _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","i
 
 SEEDS = {
     "answers": answers.SEEDS,
+    "arguments": calls.SEEDS,
+    "programs": calls.PROGRAM_SEEDS,
     "tools": answers.TOOL_SEEDS,
     "bus": bus.SEEDS,
     "chat": chat_file.SEEDS,
@@ -232,6 +235,8 @@ SEEDS = {
 
 WORDS = {
     "answers": answers.WORDS,
+    "arguments": calls.WORDS,
+    "programs": calls.PROGRAM_WORDS,
     "tools": answers.TOOL_WORDS,
     "bus": bus.WORDS,
     "chat": chat_file.WORDS,
