@@ -29,8 +29,9 @@ _PLACES = (0, 1, 2, 3, 8, 9, 10, 11)
 
 def wan(facts: Facts) -> dict[str, object]:
     """Return the ways to the internet: state, addresses, gateway, DNS, delegated prefixes, link, faults."""
-    names = status.wan_names(facts)
     live = {str(item.get("interface")): item for item in facts.interfaces()}
+    # Zones name interfaces that a router need not have, as wan6.
+    names = [name for name in status.wan_names(facts) if name in live or name in facts.config("network")]
     found = []
     for name in names:
         item = live.get(name)

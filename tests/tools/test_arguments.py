@@ -1,5 +1,6 @@
 """Arguments against a JSON Schema: errors name place, value and what is allowed; foreign schemas are bounded."""
 
+import random
 import time
 
 import pytest
@@ -112,3 +113,53 @@ def test_a_pattern_that_could_take_years_is_left_to_the_tool(pattern):
 )  # fmt: skip
 def test_usual_patterns_are_tried(pattern, text, answer):
     assert patterns.fits(pattern, text) is answer
+
+
+def made_up(chance, depth=0):
+    """Return a schema of what is understood here, at random."""
+    kinds = ["string", "integer", "number", "boolean", "null", "array", "object"]
+    schema = {}
+    if chance.random() < 0.7:
+        schema["type"] = chance.choice([chance.choice(kinds), chance.sample(kinds, 2)])
+    for key, value in (
+        ("minimum", chance.randint(-3, 3)), ("exclusiveMaximum", chance.randint(-1, 5)), ("maxLength", 2),
+        ("minItems", 1), ("maxProperties", 1), ("enum", [1, "a", None, True]), ("const", "ab"),
+        ("pattern", chance.choice(["^a", "b$", "[ab]{2}"])), ("required", ["a"]), ("additionalProperties", False),
+    ):  # fmt: skip
+        if chance.random() < 0.1:
+            schema[key] = value
+    if depth < 3:
+        for key in ("items", "additionalProperties"):
+            if chance.random() < 0.2:
+                schema[key] = made_up(chance, depth + 1)
+        if chance.random() < 0.3:
+            schema["properties"] = {name: made_up(chance, depth + 1) for name in "ab"}
+        for key in ("anyOf", "allOf"):
+            if chance.random() < 0.15:
+                schema[key] = [made_up(chance, depth + 1) for _ in range(2)]
+    return schema
+
+
+def something(chance, depth=0):
+    kind = chance.randrange(7 if depth < 3 else 5)
+    if kind == 5:
+        return [something(chance, depth + 1) for _ in range(chance.randrange(3))]
+    if kind == 6:
+        return {name: something(chance, depth + 1) for name in chance.sample("abc", chance.randrange(3))}
+    return [chance.randint(-3, 6), chance.choice([0.5, 2.0]), chance.choice(["", "a", "ab", "cab"]), True, None][kind]
+
+
+def test_the_verdict_is_that_of_jsonschema():
+    jsonschema = pytest.importorskip("jsonschema")
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(4000):
+        schema, value = made_up(chance), something(chance)
+        is_fine = jsonschema.Draft202012Validator(schema).is_valid(value)
+        try:
+            check(value, schema, "it")
+            assert is_fine, (schema, value)
+        except ToolError as error:
+            refused += 1
+            assert not is_fine, (schema, value, error.message)
+    assert 1000 < refused < 3900
