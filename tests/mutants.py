@@ -41,6 +41,9 @@ OF_REFUSED = ("tests/test_force.py",)
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
 
+CALLS = "oasis/frontends/bus_calls.py"
+OF_BUS = ("tests/frontends/test_bus.py",)
+
 FENCED = "oasis/change/fenced.py"
 FENCES = "oasis/tools/fences.py"
 OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
@@ -62,8 +65,71 @@ OF_PROXIES = ("tests/worker/test_proxies.py",)
 OF_FAILOVER = ("tests/test_failover.py",)
 OF_ASKING = ("tests/test_asking.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
+BUS_TURNS = "oasis/system/busturns.py"
+OF_BUS_VALUES = ("tests/system/test_blobmsg.py",)
+OF_BUS = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
 
 MUTANTS = (
+    ("bus: levels are counted", "oasis/system/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
+    ("bus: values are counted", "oasis/system/blobmsg.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
+    (
+        "bus: a length stays in its blob",
+        "oasis/system/blobmsg.py",
+        "if stop < start or stop > end:",
+        "if stop < start:",
+        OF_BUS_VALUES,
+    ),
+    (
+        "bus: a text is not cut by C",
+        "oasis/system/blobmsg.py",
+        'text.replace("\\0", "\\ufffd")',
+        "text",
+        OF_BUS_VALUES,
+    ),
+    (
+        "bus: the first session that is named counts",
+        "oasis/system/blobmsg.py",
+        "found.setdefault(name, value)",
+        "found[name] = value",
+        OF_BUS_VALUES,
+    ),
+    (
+        "bus: so many calls and no more",
+        BUS_TURNS,
+        "len(self._going) >= self._most",
+        "len(self._going) >= 1000",
+        OF_BUS,
+    ),
+    ("bus: so many bytes and no more", BUS_TURNS, "self._held + turn.size > ARGUMENT_BYTES", "False", OF_BUS),
+    ("bus: a reply has an end", BUS_TURNS, "if len(data) > busmessage.REPLY_BYTES:", "if False:", OF_BUS),
+    (
+        "bus: a fault is not told to the caller",
+        BUS_TURNS,
+        "except Exception as bug:",
+        "except KeyboardInterrupt as bug:",
+        OF_BUS,
+    ),
+    (
+        "bus: a write has an end",
+        "oasis/system/buslink.py",
+        "if not poll.poll(_STUCK_S * 1000):",
+        "if not poll.poll():",
+        OF_BUS,
+    ),
+    (
+        "bus: the reader outlives what it reads",
+        "oasis/system/buspeer.py",
+        "except Exception as bug:  # nothing that comes may end the thread that reads",
+        "except KeyboardInterrupt as bug:",
+        OF_BUS,
+    ),
+    (
+        "bus: what is no message ends the connection",
+        "oasis/system/busmessage.py",
+        "if head[0] or not 4 <= size <= MESSAGE_BYTES:",
+        "if False:",
+        OF_BUS,
+    ),
     (
         "retry: none after a word was shown",
         PROTOCOL,
@@ -328,6 +394,57 @@ MUTANTS = (
     ),
     ("guard process", TRANSACTION, "self._guard = self._executor.detach(argv)", "pass", OF_CHANGES),
     ("guard process: one that was killed", TRANSACTION, "self._keep_guard()", "pass", OF_CHANGES),
+    (
+        "bus: a session's right to the method",
+        CALLS,
+        "if not self._may(session, call.object, call.method):",
+        "if False:",
+        OF_BUS,
+    ),
+    (
+        "bus: a session that may only read",
+        CALLS,
+        'is_owner = self._may(session, "oasis.run", "start")',
+        "is_owner = True",
+        OF_BUS,
+    ),
+    (
+        "bus: who is not root only looks",
+        CALLS,
+        'name = "owner" if call.user in ("root", self._own) else "viewer"',
+        'name = "owner"',
+        OF_BUS,
+    ),
+    ("bus: what is for the socket only", CALLS, 'TABLE[name][0] == "local"', "False", OF_BUS),
+    ("bus: waiters are bounded", CALLS, "if len(self._waiting) > self._most:", "if False:", OF_BUS),
+    (
+        "bus: upstream's methods have roles",
+        CALLS,
+        'if name not in ROLES.get(str(role["name"]), ()):',
+        "if False:",
+        OF_BUS,
+    ),
+    (
+        "ubus: a session never stands in argv",
+        "oasis/system/ubus.py",
+        "if self._is_real and arguments",
+        "if False and arguments",
+        ("tests/frontends/test_bus_wire.py",),
+    ),
+    (
+        "phone: no tool past the owner",
+        "oasis/frontends/phone.py",
+        'if found[0]["class"] != "read" or found[0]["approval"] != "allow":',
+        "if False:",
+        ("tests/frontends/test_phone.py",),
+    ),
+    (
+        "phone: a message sent again joins",
+        "oasis/frontends/sending.py",
+        "self._sent(role, chat, message) or self._begin",
+        "self._begin",
+        ("tests/frontends/test_bus_sending.py",),
+    ),
     ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
     (

@@ -222,7 +222,7 @@ class Silent:
 
 def waiting(bench, count):
     replies = []
-    work = [threading.Thread(target=lambda: replies.append(poll(bench))) for _ in range(count)]
+    work = [threading.Thread(target=lambda: replies.append(poll(bench)), daemon=True) for _ in range(count)]
     for thread in work:
         thread.start()
     return work, replies
