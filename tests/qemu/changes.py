@@ -82,8 +82,9 @@ def low_risk(router: Router) -> None:
 
 @step("the windows are made short for these tests")
 def windows(router: Router) -> None:
-    router.ok("sed -i \"/^config oasis 'main'/a \\\\\\toption confirm_s '%d'\\n\\toption management_confirm_s '%d'\" /etc/config/oasis; "
-              "/etc/init.d/oasis restart; head -n 5 /etc/config/oasis" % (WINDOW_S, WINDOW_S), 120)  # fmt: skip
+    lines = "".join("\\n\\toption %s '%d'" % (name, WINDOW_S) for name in ("confirm_s", "management_confirm_s"))
+    router.ok("sed -i \"s/^config oasis 'main'$/&%s/\" /etc/config/oasis; head -n 5 /etc/config/oasis" % lines)
+    router.ok("/etc/init.d/oasis restart", 120)
     wait_ready(router)
 
 
@@ -173,9 +174,8 @@ def order(router: Router) -> None:
 @step("the daemon is killed inside the window and cannot start again: the guard puts the change back, without Python")
 def guarded(router: Router) -> None:
     made = applied(router, RISKY % 64)
-    router.ok(
-        "mv /usr/bin/python3 /usr/bin/python3.away; kill -9 $(cat /var/run/oasis/lock); ps w 2>/dev/null | grep -E '[g]uard.sh' || ps | grep '[g]uard.sh'"
-    )
+    router.ok("mv /usr/bin/python3 /usr/bin/python3.away; kill -9 $(cat /var/run/oasis/lock)")
+    router.ok("ps w 2>/dev/null | grep '[g]uard.sh' || ps | grep '[g]uard.sh'")
     try:
         begin_s = time.monotonic()
         router.until("! [ -e /etc/oasis/pending/list ]", WINDOW_S + GRACE_S + SETTLE_S, "put back by the guard")

@@ -120,11 +120,10 @@ class Console:
         wrapped = 'echo "@@""begin %d"; (\n%s\n) </dev/null 2>&1; status=$?; echo; echo "@@""end %d $status"\n'
         self.send(wrapped % (number, command, number))
         try:
-            self.wait_for(r"@@begin %d\r?\n" % number, timeout_s)
             deadline_s = time.monotonic() + timeout_s
-            found = self.wait_for(
-                r"(?s)\A(.*?)\r?\n@@end %d (\d+)\r?\n" % number, max(deadline_s - time.monotonic(), 1)
-            )
+            self.wait_for(r"@@begin %d\r?\n" % number, timeout_s)
+            ended = r"(?s)\A(.*?)\r?\n@@end %d (\d+)\r?\n" % number
+            found = self.wait_for(ended, max(deadline_s - time.monotonic(), 1))
         except ConsoleError as error:
             self._interrupt()
             raise ConsoleError("%s\nin the command: %s" % (error, command)) from None

@@ -14,19 +14,17 @@ SOCKET = "/var/run/oasis/oasis.sock"
 INSTALL_S = 600
 FILES = "find / -xdev \\( -type f -o -type l \\) ! -path '/tmp/*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/dev/*'"
 # What changes by itself while a router runs, and what the tests themselves put there.
-RESTLESS = ("/etc/dropbear/", "/root/.", "/usr/lib/opkg/status", "/lib/apk/", "/etc/apk/", "/etc/config/", "/overlay/", "/rom/",
-            "/usr/lib/opkg/lists/")  # fmt: skip
-STATUS_FIELDS = "VmRSS VmHWM RssAnon"
+RESTLESS = ("/etc/dropbear/", "/root/.", "/usr/lib/opkg/status", "/usr/lib/opkg/lists/", "/lib/apk/", "/etc/apk/",
+            "/etc/config/", "/overlay/", "/rom/")  # fmt: skip
+BORN = "import os, time; print(time.clock_gettime(time.CLOCK_BOOTTIME) - time.time() + os.stat('%s').st_mtime)"
+SUM = "awk '{ n += $1 } END { print n + 0 }'"
+OURS = "for each in /proc/[0-9]*; do tr '\\0' ' ' <$each/cmdline; done 2>/dev/null | grep -E 'oasisd|/usr/lib/oasis'"
 
 
 def wait_ready(router: Router) -> float:
     """Wait until the daemon answers; return the seconds since the kernel began."""
     router.until("[ -S %s ] && oasis status >/dev/null 2>&1" % SOCKET, READY_S, "oasisd answers")
-    born = (
-        "import os, time; print(time.clock_gettime(time.CLOCK_BOOTTIME) - time.time() + os.stat('%s').st_mtime)"
-        % SOCKET
-    )
-    return float(router.ok('python3 -IS -c "%s"' % born, quiet=True))
+    return float(router.ok('python3 -IS -c "%s"' % (BORN % SOCKET), quiet=True))
 
 
 @step("the router boots and is reached through its LAN")
@@ -57,10 +55,9 @@ def install(router: Router) -> None:
 def fetch(router: Router, paths: list[str]) -> list[str]:
     """Have the guest download packages from this host; return their names."""
     names = [os.path.basename(path) for path in paths]
-    for name in names:
-        router.ok(
-            "wget -q -O /tmp/%s %s/%s" % (name, router.url + "/" + os.path.basename(os.path.dirname(paths[0])), name)
-        )
+    for path, name in zip(paths, names, strict=True):
+        place = "/".join((router.url, os.path.basename(os.path.dirname(path)), name))
+        router.ok("wget -q -O /tmp/%s %s" % (name, place))
     return names
 
 
@@ -96,22 +93,14 @@ def chat_bus(router: Router) -> None:
     expect(state == "done" and len(text) > 50, "the run ended as %r with %r" % (state, text))
 
 
-@step("the pages and their rights are there", "luci")
-def pages(router: Router) -> None:
-    router.ok("ls /usr/share/luci/menu.d/luci-app-oasis.json /usr/share/rpcd/acl.d/luci-app-oasis.json")
-    router.ok("wget -q -O - http://127.0.0.1/luci-static/resources/view/oasis/chat.js | head -n 3")
-
-
 @step("what it weighs")
 def weighs(router: Router) -> None:
     for path in router.packages:
         router.number("package " + os.path.basename(path), "%d bytes" % os.path.getsize(path))
-    total = router.ok("sed 's,^[^/],/&,' %s/oasis.list | xargs du -k 2>/dev/null | awk '{ n += $1 } END { print n }'" % router.info,
-                      quiet=True)  # fmt: skip
+    listed = "sed 's,^[^/],/&,' %s/oasis.list" % router.info
+    total = router.ok("%s | xargs du -k 2>/dev/null | %s" % (listed, SUM), quiet=True)
     router.number("installed, package oasis", total + " KiB in its own files")
-    compiled = router.ok(
-        "find /usr/lib/oasis -name '*.pyc' -exec du -k {} + | awk '{ n += $1 } END { print n + 0 }'", quiet=True
-    )
+    compiled = router.ok("find /usr/lib/oasis -name '*.pyc' | xargs du -k | " + SUM, quiet=True)
     router.number("installed, bytecode", compiled + " KiB")
     python = router.ok("python3 -IS -c 'import os; print(open(\"/proc/self/status\").read())' | grep VmRSS", quiet=True)
     router.number("python3 -I -S, bare", " ".join(python.split()[1:]))
@@ -159,9 +148,7 @@ def service(router: Router) -> None:
 
 @step("an upgrade keeps chats, history, keys and settings")
 def upgrade(router: Router) -> None:
-    router.ok(
-        "sed -i \"s/option worker_idle_s .*/option worker_idle_s '61'/\" /etc/config/oasis; grep worker_idle_s /etc/config/oasis"
-    )
+    router.ok("sed -i \"s/worker_idle_s .*/worker_idle_s '61'/\" /etc/config/oasis")
     kept = "find /etc/oasis -type f ! -name 'usage.json' | sort | xargs sha256sum"
     before, chats = router.ok(kept), router.oasis("list")
     names = fetch(router, router.newer)
@@ -187,9 +174,7 @@ def backup(router: Router) -> None:
 @step("removal leaves nothing running and nothing but the owner's own")
 def removal(router: Router) -> None:
     router.ok(router.remove, INSTALL_S)
-    left = router.ok(
-        "for each in /proc/[0-9]*; do tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -E 'oasisd|/usr/lib/oasis' ; done; true"
-    )
+    left = router.run(OURS).text
     expect(not left, "still running: " + left)
     after = set(router.ok(FILES, quiet=True).split("\n"))
     more = sorted(path for path in after - router.before if not path.startswith(RESTLESS))
@@ -198,7 +183,5 @@ def removal(router: Router) -> None:
     others = [path for path in more if path not in owners]
     if others:
         raise Failed("left behind: " + " ".join(others[:20]))
-    router.run(
-        "ls -l /etc/config/oasis* /etc/oasis; ls /etc/rc.d | grep oasis; nft list tables 2>/dev/null | grep oasis; ls /var/run/oasis"
-    )
+    router.run("ls -l /etc/config/oasis* /etc/oasis; nft list tables 2>/dev/null | grep oasis; ls /var/run/oasis")
     expect(router.run("ls /etc/rc.d | grep oasis", quiet=True).status != 0, "links in /etc/rc.d are left")

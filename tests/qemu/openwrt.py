@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 import zlib
 
+from tests.qemu import page
 from tests.qemu.machine import Machine, accelerator
 from tests.qemu.router import Failed, Router
 
@@ -51,7 +52,6 @@ UEFI = (
 )
 # The first start formats the overlay; until then what is written lies in memory.
 OVERLAY_S = 240
-PASSWORD = "only-for-this-guest"  # noqa: S105 - of a router that lives as long as the test
 
 
 class Image:
@@ -197,7 +197,7 @@ def prepare(router: Router, public_key: str, is_disk: bool) -> None:
         "mkdir -p /etc/dropbear; echo '%s' >>/etc/dropbear/authorized_keys; chmod 600 /etc/dropbear/authorized_keys"
         % public_key.strip()
     )
-    router.ok("(echo %s; sleep 1; echo %s) | passwd root" % (PASSWORD, PASSWORD))
+    router.ok("(echo %s; sleep 1; echo %s) | passwd root" % (page.PASSWORD, page.PASSWORD))
     signs = {"bus": "[ -S /var/run/ubus/ubus.sock ]", "rpcd": "pidof rpcd", "uhttpd": "pidof uhttpd",
              "luci": "[ -d /www/luci-static/resources ]", "sysupgrade": "[ -x /sbin/sysupgrade ]",
              "opkg": "command -v opkg", "apk": "command -v apk"}  # fmt: skip

@@ -18,7 +18,7 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, REPOSITORY)
 
-from tests.qemu import changes, debian, life, openwrt, packages, suite  # noqa: E402
+from tests.qemu import changes, debian, life, openwrt, packages, page, suite  # noqa: E402
 from tests.qemu.machine import HOST_ADDRESS  # noqa: E402
 from tests.qemu.router import Router  # noqa: E402
 from tests.qemu.transcript import Transcript  # noqa: E402
@@ -26,9 +26,10 @@ from tests.qemu.transcript import Transcript  # noqa: E402
 WORK = os.path.join(REPOSITORY, "build", "qemu")
 # In this order; what changes nothing comes first, what takes the packages away last.
 ORDER = (
-    life.boots, life.install, life.status, life.chat_cli, life.chat_bus, life.pages, life.weighs, changes.low_risk,
-    changes.windows, changes.confirmed, changes.timed_out, changes.black_hole, changes.power_cut, changes.rebooted,
-    changes.killed, changes.guarded, changes.tidy, life.service, life.upgrade, life.backup, life.removal,
+    life.boots, life.install, life.status, life.chat_cli, life.chat_bus, page.shut, life.weighs, changes.low_risk,
+    changes.windows, changes.confirmed, page.page_proof, changes.timed_out, changes.black_hole, changes.power_cut,
+    changes.rebooted, changes.killed, changes.guarded, changes.tidy, life.service, life.upgrade, life.backup,
+    life.removal,
 )  # fmt: skip
 
 
@@ -94,8 +95,9 @@ def drive(image: openwrt.Image | None, transcript: Transcript) -> int:
             machine = openwrt.machine(image, log.write)
             router = Router("openwrt", machine, private, transcript)
         else:
-            machine, parts = debian.machine(WORK, public, log.write)
+            machine, parts, features = debian.machine(WORK, public, log.write)
             router = Router("debian", machine, private, transcript)
+            router.features |= features
             transcript.line("guest: Debian's kernel, busybox, " + ", ".join(parts))
         shelf = packages.Shelf(WORK, HOST_ADDRESS)
         router.url = shelf.url
@@ -108,11 +110,17 @@ def drive(image: openwrt.Image | None, transcript: Transcript) -> int:
             router.packages, router.newer = (packages.files(folder, router.packages_kind) for folder in folders)
             if not router.packages:
                 raise LookupError("this guest takes .%s packages, and none could be built here" % router.packages_kind)
-            report = suite.run(router, [each for wanted in ORDER for each in suite.STEPS if each.run is wanted])
+            report = suite.run(router, chosen(os.environ.get("ONLY", "")))
         finally:
             machine.cut_power()
             shelf.close()
     return tell(router, report)
+
+
+def chosen(only: str) -> list[suite.Step]:
+    """Return the steps in order; `only` names functions, for whoever works at one of them."""
+    steps = [each for wanted in ORDER for each in suite.STEPS if each.run is wanted]
+    return [each for each in steps if not only or each.name in only.split()]
 
 
 def tell(router: Router, report: suite.Report) -> int:

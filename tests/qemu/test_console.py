@@ -8,8 +8,8 @@ import pytest
 
 from tests.qemu.console import Console, ConsoleError
 
-# The shell at the console: prompts, takes one line, runs it; Ctrl-C ends what runs and not itself. `stty` and `dmesg` are
-# not the host's: the one may be missing on a router, the other would change this machine.
+# The shell at the console: prompts, takes one line, runs it; Ctrl-C ends what runs and not itself. `stty` and `dmesg`
+# are not the host's: the one may be missing on a router, the other would change this machine.
 SHELL = """
 dmesg() { :; }
 trap : INT

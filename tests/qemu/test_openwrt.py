@@ -33,7 +33,7 @@ def test_an_image_is_known_by_its_name_or_its_bytes(name, data, found):
 
 
 def test_what_is_no_image_is_refused():
-    with pytest.raises(LookupError, match="notes.txt"):
+    with pytest.raises(LookupError, match="is neither a disk nor a kernel"):
         openwrt.identify("notes.txt", b"hello" * 200)
 
 

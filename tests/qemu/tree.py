@@ -1,4 +1,4 @@
-"""Lay out a guest's root from programs of this host: each is copied with the libraries that ldd names, where it looks."""
+"""Lay out a guest's root from programs of this host, each with the libraries that ldd names for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import sysconfig
 # Parts of the standard library that no program of ours and no test in the guest uses; they are half of its size.
 LEFT_OUT = shutil.ignore_patterns(
     "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "distutils", "pydoc_data",
-    "site-packages", "dist-packages", "config-*", "sqlite3", "venv", "*.opt-[12].pyc", "_test*", "_tkinter*", "__phello__*", "msilib",
+    "site-packages", "dist-packages", "config-*", "sqlite3", "venv", "*.opt-[12].pyc", "_test*", "_tkinter*",
+    "__phello__*",
+    "msilib",
 )  # fmt: skip
 
 
