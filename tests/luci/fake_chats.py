@@ -169,6 +169,18 @@ class Chats:
         reply: Value = {"upload": upload, "size_bytes": len(whole)}
         return {**reply, "media_type": "image/png" if name.endswith(".png") else "text/plain"} if is_last else reply
 
+    def m_upload_drop(self, upload: str) -> Value:
+        self.uploads.pop(upload, None)
+        return {"status": "OK"}
+
+    def m_config_list(self) -> Value:
+        return {"packages": ["network", "wireless"]}
+
+    def m_config_attach(self, package: str) -> Value:
+        upload = f"u{next(self.numbers)}"
+        self.uploads[upload] = (package + ".txt", b"x" * 20)
+        return {"upload": upload, "name": package + ".txt", "size_bytes": 20, "media_type": "text/plain"}
+
     def m_secret_keep(self, value: str) -> Value:
         self.secrets.append(value)
         return {"secret": f"<secret:{len(self.secrets)}>"}

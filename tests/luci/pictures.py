@@ -32,6 +32,8 @@ DOCS = os.path.join(REPOSITORY, "docs")
 COLORS = 64
 # What a picture may weigh; more colours than this leaves are no help to a reader.
 MOST_BYTES = 60 * 1000
+# Styles, masks and what follows a press are drawn by then.
+SETTLE_MS = 500
 SIZES = {"": (1180, 820, "light"), "-dark": (1180, 820, "dark"), "-phone": (360, 760, "light")}
 
 SETTINGS = """
@@ -76,8 +78,9 @@ USED = {  # months before the present one: service: model: [requests, read, writ
     1: {"openai": {"gpt-5.6": [340, 2310700, 141800, 1402000, 0]}},
     2: {"openai": {"gpt-5.6": [118, 804100, 60700, 391000, 0]}, "ollama": {"qwen3:8b": [12, 31400, 2800, 0, 0]}},
 }
-CHAT = "set the wifi name to Attic and the password to correct-horse"
-ORDERS = ("call this router attic", "is everything all right?", "set the time zone to Europe/Berlin")
+ORDERS = ("call this router attic", "set the time zone to Europe/Berlin")
+# Said in one chat for the picture of it; the last waits for approval.
+CHAT = ("is everything all right?", "set the wifi name to Attic and the password to correct-horse")
 
 
 def month(before: int) -> str:
@@ -107,11 +110,17 @@ def converse(daemon: Daemon) -> None:
     """Give it a key of a service, which is none, and some chats whose low-risk changes are made."""
     daemon.call("service.key", identifier="openai", key="not-a-key-of-anybody")
     for order in ORDERS:
-        reply = daemon.call("run.start", message=order, service="offline")
-        assert "run" in reply, reply
-        state: dict[str, Any] = {"next": 0, "state": "running"}
-        while state["state"] == "running":
-            state = daemon.call("run.poll", run=reply["run"], since=state["next"], wait_ms=10000)
+        say(daemon, order)
+
+
+def say(daemon: Daemon, message: str, chat: str = "") -> str:
+    """Say something to the service that needs no network, and wait; return the chat."""
+    reply = daemon.call("run.start", message=message, chat=chat, service="offline")
+    assert "run" in reply, reply
+    state: dict[str, Any] = {"next": 0, "state": "running"}
+    while state["state"] == "running":
+        state = daemon.call("run.poll", run=reply["run"], since=state["next"], wait_ms=10000)
+    return str(reply["chat"])
 
 
 def _write(path: str, value: object) -> None:
@@ -122,41 +131,33 @@ def _write(path: str, value: object) -> None:
 # --- what is done on a page before its picture is taken: page name -> steps
 
 
-def show_chat(page: Any) -> None:
-    """Ask for something risky in a new chat, with the service that needs no network."""
-    page.get_by_role("button", name="New chat").click()
-    page.get_by_label("Answered by").select_option("offline")
-    page.fill("#oasis-input", CHAT)
-    page.keyboard.press("Enter")
-    page.locator(".oasis-plan").wait_for()
+def show_change(page: Any) -> None:
+    """Unfold the newest change."""
+    page.locator(".oasis-entry > summary").first.click()
+    page.locator(".oasis-entry .oasis-line").first.wait_for()
 
 
-def show_usage(page: Any) -> None:
-    """Wait for the counts."""
-    page.get_by_role("table", name="Months").wait_for()
-
-
-def show_tools(page: Any) -> None:
-    """Wait for the tools."""
-    page.locator(".oasis-page-body > *").first.wait_for()
+def wait_for(selector: str) -> Callable[[Any], None]:
+    """Give steps that wait until something is there."""
+    return lambda page: page.locator(selector).first.wait_for()
 
 
 PAGES: dict[str, Callable[[Any], None]] = {
-    "services": lambda page: page.get_by_role("table", name="Services").wait_for(),
-    "topics": lambda page: page.get_by_role("table", name="System messages").wait_for(),
-    "usage": show_usage,
-    "tools": show_tools,
-    "changes": show_tools,
-    "doctor": show_tools,
-    "audit": show_tools,
-    "chat": show_chat,
+    "services": wait_for(".oasis-table"),
+    "topics": wait_for(".oasis-table"),
+    "tools": wait_for("[data-tool]"),
+    "changes": show_change,
+    "doctor": wait_for(".oasis-verdict:not(.spinning)"),
+    "usage": wait_for(".oasis-table"),
+    "audit": wait_for(".oasis-page-body table"),
+    "chat": wait_for(".oasis-plan"),
 }
 NAMES = {"chat": "page"}
 
 
 @contextmanager
-def router(root: str) -> Iterator[str]:
-    """Run the daemon and the stand-in on a furnished root; gives the address."""
+def router(root: str) -> Iterator[tuple[Daemon, str]]:
+    """Run the daemon and the stand-in on a furnished root; gives it and the address."""
     furnish(root)
     daemon = start_daemon(root)
     command = [sys.executable, HERE + "/server.py", "--root", root]
@@ -164,7 +165,7 @@ def router(root: str) -> Iterator[str]:
     try:
         converse(daemon)
         assert page.stdout is not None
-        yield page.stdout.readline().strip()
+        yield daemon, page.stdout.readline().strip()
     finally:
         page.terminate()
         page.wait(10)
@@ -198,7 +199,8 @@ def shoot(browser: Any, url: str, name: str, target: str) -> None:
         fill_login(page)
         page.locator(".oasis").first.wait_for()
         PAGES[name](page)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function("Array.from(document.images).every(one => one.complete)")
+        page.wait_for_timeout(SETTLE_MS)
         data = reduced(page.screenshot(animations="disabled", caret="hide"))
         path = os.path.join(target, NAMES.get(name, name) + suffix + ".png")
         with open(path, "wb") as file:
@@ -224,9 +226,11 @@ def main() -> int:
     folder = tempfile.mkdtemp(prefix="oasis-pictures-")
     try:
         os.makedirs(options.to, exist_ok=True)
-        with router(copy_root(folder + "/router")) as url, sync_playwright() as made:
+        with router(copy_root(folder + "/router")) as (daemon, url), sync_playwright() as made:
             browser = made.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             for name in options.pages or PAGES:
+                if name == "chat":  # a plan that waits is shown on other pages too, so it is made when they are done
+                    say(daemon, CHAT[1], say(daemon, CHAT[0]))
                 shoot(browser, url, name, options.to)
             browser.close()
     finally:

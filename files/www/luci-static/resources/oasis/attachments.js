@@ -1,11 +1,14 @@
 'use strict';
 'require baseclass';
+'require oasis.rpc as api';
 'require oasis.upload as upload';
+'require oasis.dialog as dialog';
 'require oasis.controls as controls';
+'require oasis.words as words';
 
 /*
  * Documents and images that go along with the next message: picked, dropped or pasted, sent to the daemon at once, shown
- * as chips. What a file is, the daemon decides.
+ * as chips; and settings of the router, which the daemon makes a file of. What a file is, the daemon decides.
  */
 
 /* the daemon takes no more of a file, nor more files; to say so before one is sent saves minutes */
@@ -24,6 +27,7 @@ const Attachments = baseclass.extend({
 		this.items = [];
 		this.input = E('input', { 'type': 'file', 'multiple': '', 'accept': KINDS, 'hidden': '', 'tabindex': '-1' });
 		this.button = controls.button(_('Attach\u2026'), '', L.bind(function() { this.input.click(); }, this));
+		this.config = controls.button(_('Attach settings\u2026'), '', this.choose.bind(this));
 		this.node = E('div', { 'class': 'oasis-files', 'role': 'list', 'aria-label': _('Attached files') });
 		this.input.addEventListener('change', L.bind(function() {
 			this.add(this.input.files);
@@ -60,12 +64,9 @@ const Attachments = baseclass.extend({
 
 	begin: function(file) {
 		const bar = E('progress', { 'max': '1', 'value': '0', 'aria-label': _('Sending %s').format(file.name) });
-		const words = E('span', { 'class': 'oasis-count' }, [ ' \u00b7 ' + controls.size(file.size) ]);
 		const item = { name: file.name, size_bytes: file.size, media_type: file.type, id: null, isFailed: false };
 
-		item.node = controls.chip([ E('span', { 'class': 'oasis-chip-text' }, [ file.name ]), words, bar ],
-			_('Remove %s').format(file.name), L.bind(this.drop, this, item));
-		item.node.setAttribute('role', 'listitem');
+		this.show(item, [ bar ]);
 		item.sending = upload.send(file, function(part) { bar.value = part; });
 		item.sending.done.then(L.bind(function(reply) {
 			item.id = reply.upload;
@@ -76,9 +77,45 @@ const Attachments = baseclass.extend({
 			item.isFailed = true;
 			bar.remove();
 			item.node.classList.add('oasis-no');
-			words.textContent = ' \u00b7 ' + fault.message;
+			item.node.querySelector('.oasis-count').textContent = ' \u00b7 ' + fault.message;
 			this.act.trouble(fault);
 		}, this));
+	},
+
+	/* One package of the router's configuration, as the daemon shows it: without passwords and keys. */
+	choose: function() {
+		if (this.items.length == FILES)
+			return this.act.say(_('A message takes %d files.').format(FILES));
+
+		const select = E('select', { 'class': 'cbi-input-select', 'autofocus': '' });
+		const box = dialog.open(_('Attach settings'), [
+			E('label', { 'class': 'oasis-field' }, [ E('span', [ _('Package') ]), select ]),
+			E('p', { 'class': 'oasis-small' }, [ _('The settings go along with the message as a file. Passwords and keys are masked.') ])
+		], [ controls.button(_('Attach'), 'cbi-button-action important', L.bind(function() {
+			return box.run(L.bind(function() { return api.call('attach_package', select.value).then(this.attached.bind(this)); }, this));
+		}, this)) ]);
+
+		return api.call('packages').then(function(reply) {
+			(reply.packages || []).forEach(function(name) { select.appendChild(E('option', { 'value': name }, [ words.plain(name) ])); });
+		}).catch(box.fault.bind(box));
+	},
+
+	/* A file that the daemon has already. Shape: { upload, name, size_bytes, media_type }. */
+	attached: function(file) {
+		const item = { id: file.upload, name: file.name, size_bytes: file.size_bytes, media_type: file.media_type, isFailed: false };
+
+		item.sending = { stop: function() { api.call('drop_upload', item.id).catch(function() {}); } };
+		this.show(item, []);
+		this.act.say(_('%s is attached').format(file.name));
+	},
+
+	/* The chip of a file; more: nodes behind its name. */
+	show: function(item, more) {
+		item.node = controls.chip([
+			E('span', { 'class': 'oasis-chip-text', 'title': item.media_type || null }, [ item.name ]),
+			E('span', { 'class': 'oasis-count' }, [ ' \u00b7 ' + controls.size(item.size_bytes) ])
+		].concat(more), _('Remove %s').format(item.name), L.bind(this.drop, this, item));
+		item.node.setAttribute('role', 'listitem');
 		this.items.push(item);
 		this.node.appendChild(item.node);
 		this.act.changed();
@@ -117,7 +154,7 @@ const Attachments = baseclass.extend({
 return baseclass.extend({
 	/*
 	 * area: the field that is pasted into; place: the node that is dropped on;
-	 * act: { say(text), trouble(fault), changed(), focus() }. Gives { node, input, button, obstacle(), ready(), sent(items) }.
+	 * act: { say(text), trouble(fault), changed(), focus() }. Gives { node, input, button, config, obstacle(), ready(), sent(items) }.
 	 */
 	create: function(area, place, act) {
 		return new Attachments(area, place, act);

@@ -66,7 +66,9 @@ function toolCard(name, input) {
 
 function bubble(role, nodes) {
 	return E('div', { 'class': 'oasis-message oasis-' + role }, [
-		E('span', { 'class': 'oasis-who' }, [ role == 'user' ? _('You') : 'Oasis' ])
+		E('span', { 'class': 'oasis-who' }, role == 'user' ? [ _('You') ] : [
+			E('img', { 'class': 'oasis-face', 'src': L.resource('oasis/oasis.svg'), 'alt': '', 'width': '18', 'height': '18' }), 'Oasis'
+		])
 	].concat(nodes));
 }
 

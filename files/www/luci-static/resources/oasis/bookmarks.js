@@ -6,7 +6,7 @@
 'require oasis.words as words';
 
 /*
- * The dialog of a chat's bookmarks: names of places in it, to go to, to move, to remove.
+ * The dialog of a chat's bookmarks: names of places in it, to go to, to take along, to move, to remove.
  */
 
 /* the daemon takes no longer names */
@@ -56,6 +56,10 @@ const Bookmarks = baseclass.extend({
 				this.box.close();
 				act.open(item.chat, item.name);
 			}, this)),
+			act.isWriter ? controls.button(_('Go on with it'), '', L.bind(function() {
+				this.box.close();
+				act.follow(item.chat, item.name);
+			}, this)) : '',
 			act.isWriter && this.place ? controls.button(_('Move here'), '', L.bind(this.change, this, 'set_bookmark', [ item.name, this.place.id, this.chat, true ])) : '',
 			act.isWriter ? controls.button(_('Remove'), 'cbi-button-negative', L.bind(this.change, this, 'remove_bookmark', [ item.name, this.chat ])) : ''
 		]);
@@ -76,7 +80,7 @@ const Bookmarks = baseclass.extend({
 });
 
 return baseclass.extend({
-	/* act: { isWriter, open(chat, headish) } */
+	/* act: { isWriter, open(chat, headish), follow(chat, name) goes on there and takes the bookmark along } */
 	open: function(chat, place, act) {
 		return new Bookmarks(chat, place, act);
 	}

@@ -26,7 +26,7 @@ const Branches = baseclass.extend({
 		this.page = page;
 		this.isWriter = isWriter;
 		this.node = E('div', { 'class': 'oasis-place', 'role': 'status' });
-		this.end = this.head = '';
+		this.end = this.head = this.mark = '';
 		this.chosen = null;
 	},
 
@@ -50,9 +50,28 @@ const Branches = baseclass.extend({
 		return this.head ? [ this.latest ] : undefined;
 	},
 
+	/* The bookmark that the next message takes along, undefined where it follows by itself. */
+	carried: function() {
+		return this.mark || undefined;
+	},
+
+	/* The message was taken: the bookmark stands on it now, and follows what continues it. */
+	taken: function() {
+		if (this.mark)
+			this.cancel();
+	},
+
+	/* The next message goes on at a bookmark and takes it along. */
+	follow: function(chat, name) {
+		return this.page.open(chat, { head: name }).then(L.bind(function() {
+			this.choose([ this.latest ], _('The bookmark "%s" moves along').format(words.plain(name)), { isHere: true });
+			this.mark = name;
+		}, this));
+	},
+
 	/* Whether what is shown is not what the next message follows. */
 	isElsewhere: function() {
-		return this.chosen != null;
+		return this.chosen != null && !this.chosen.isHere;
 	},
 
 	choose: function(parents, text, chosen) {
@@ -73,6 +92,7 @@ const Branches = baseclass.extend({
 		const wasEdit = this.chosen && this.chosen.isEdit;
 
 		this.chosen = null;
+		this.mark = '';
 		this.node.textContent = '';
 		this.page.log.dim(null);
 		if (wasEdit && this.page.composer.area.value == wasEdit.text)
@@ -103,6 +123,12 @@ const Branches = baseclass.extend({
 	/* Another version of a message: the thread with the newest end below it. */
 	turn: function(sibling) {
 		return this.page.open(this.page.chat, { head: sibling.leaf, at: sibling.id, isFocused: true });
+	},
+
+	about: function(entry) {
+		const chat = this.page.chat;
+
+		return L.require('oasis.about').then(function(about) { about.message(chat, entry); });
 	},
 
 	bookmark: function(entry) {
@@ -137,6 +163,7 @@ const Branches = baseclass.extend({
 
 		return {
 			isWriter: this.isWriter,
+			follow: this.follow.bind(this),
 			open: function(chat, head, at) { return page.open(chat, { head: head, at: at }); }
 		};
 	}

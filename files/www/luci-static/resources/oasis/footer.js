@@ -24,11 +24,16 @@ function versions(entry, turn) {
 	]);
 }
 
-function actions(entry, act) {
+function actions(entry, act, isWriter) {
 	const isUser = entry.role == 'user';
 	const press = function(name) { return function() { act[name](entry); }; };
+
+	if (!isWriter)
+		return [ controls.link(_('About this message\u2026'), press('about')) ];
+
 	const more = [
 		controls.button(_('Bookmark\u2026'), '', press('bookmark')),
+		controls.button(_('About this message\u2026'), '', press('about')),
 		entry.isForgotten ? null : controls.button(_('Forget this message\u2026'), 'cbi-button-negative', press('forget'))
 	].filter(Boolean);
 
@@ -43,14 +48,15 @@ return baseclass.extend({
 	/*
 	 * entry: { id (the last message shown above the line), ids (all of them), role, text, parents, source, siblings?, isImported,
 	 * isForgotten }.
-	 * act: { turn(sibling, button's name), edit(entry), branch(entry), bookmark(entry), forget(entry) }; isWriter false leaves only the first.
+	 * act: { turn(sibling, button's name), edit(entry), branch(entry), bookmark(entry), about(entry),
+	 * forget(entry) }; isWriter false leaves what changes nothing.
 	 */
 	line: function(entry, act, isWriter) {
 		return E('div', { 'class': 'oasis-foot-line', 'data-message': entry.id }, [].concat(
 			entry.siblings ? versions(entry, act.turn) : [],
 			entry.source ? E('span', { 'class': 'oasis-source' }, [ words.plain(entry.source) ]) : [],
 			entry.isImported ? E('span', { 'class': 'oasis-badge' }, [ _('imported') ]) : [],
-			isWriter ? actions(entry, act) : []
+			actions(entry, act, isWriter)
 		));
 	}
 });

@@ -17,6 +17,18 @@ function language() {
 	return document.documentElement.lang || undefined;
 }
 
+/* The name of this page: the last part of its address. */
+function here() {
+	return L.env.requestpath[L.env.requestpath.length - 1];
+}
+
+/* A small picture of ours in the colour of the words beside it; it says nothing to a screen reader. */
+function icon(name) {
+	return E('span', {
+		'class': 'oasis-icon', 'aria-hidden': 'true', 'style': "--oasis-icon: url('%s')".format(L.resource('oasis/icons/' + name + '.svg'))
+	});
+}
+
 function nodes(content) {
 	return content == null ? [] : Array.isArray(content) ? content : [ typeof(content) == 'object' ? content : String(content) ];
 }
@@ -45,7 +57,7 @@ const Frame = baseclass.extend({
 		this.body = E('div', { 'class': 'oasis-page-body' });
 		this.node = E('div', { 'class': 'oasis oasis-page cbi-map' }, [
 			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/page.css') }),
-			E('div', { 'class': 'oasis-page-top' }, [ E('h2', { 'name': 'content' }, [ title ]), E('span', tools || []) ]),
+			E('div', { 'class': 'oasis-page-top' }, [ E('h2', { 'name': 'content' }, [ icon(here()), ' ', title ]), E('span', tools || []) ]),
 			E('p', { 'class': 'cbi-map-descr oasis-page-intro' }, nodes(intro)),
 			this.notices.node, this.said, this.body
 		]);
@@ -137,12 +149,7 @@ return baseclass.extend({
 		return E('span', { 'class': 'oasis-badge' + (kind ? ' oasis-' + kind : '') }, [ text ]);
 	},
 
-	/* A small picture of ours beside a word; it says nothing to a screen reader. */
-	icon: function(name) {
-		return E('span', {
-			'class': 'oasis-icon', 'aria-hidden': 'true', 'style': "--oasis-icon: url('%s')".format(L.resource('oasis/icons/' + name + '.svg'))
-		});
-	},
+	icon: icon,
 
 	/* A moment in the reader's own words: the time for today, else day and time. Units: seconds since 1970. */
 	time: function(unix_s) {

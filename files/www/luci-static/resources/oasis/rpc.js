@@ -55,6 +55,9 @@ const calls = {
 	change_topic: declare('oasis.topic', 'update', [ 'key', 'title', 'text' ], true),
 	remove_topic: declare('oasis.topic', 'delete', [ 'key' ], true),
 	upload: declare('oasis.upload', 'part', [ 'upload', 'name', 'data', 'is_last' ], true),
+	drop_upload: declare('oasis.upload', 'drop', [ 'upload' ], true),
+	packages: declare('oasis.config', 'list'),
+	attach_package: declare('oasis.config', 'attach', [ 'package' ], true),
 	keep_secret: declare('oasis.secret', 'keep', [ 'value' ], true),
 	services: declare('oasis.service', 'list'),
 	select_service: declare('oasis.service', 'select', [ 'identifier' ], true),
@@ -88,7 +91,7 @@ const calls = {
 	set_tool: declare('oasis.tool', 'set', [ 'name', 'enabled', 'approval' ], true),
 	examine: declare('oasis.doctor', 'run', [], true),
 	fix: declare('oasis.doctor', 'fix', [ 'finding' ], true),
-	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'options', 'topic', 'attachments' ], true),
+	start: declare('oasis.run', 'start', [ 'message', 'chat', 'continues', 'options', 'topic', 'attachments', 'head' ], true),
 	cancel: declare('oasis.run', 'cancel', [ 'run' ], true),
 	poll: declare('oasis.run', 'poll', [ 'run', 'since', 'wait_ms' ], true)
 };

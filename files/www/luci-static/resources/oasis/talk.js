@@ -31,10 +31,12 @@ const Talk = baseclass.extend({
 			this.page.notices.clear();
 			this.page.composer.busy(_('Sending\u2026'));
 			return api.call('start', text, this.page.chat, this.page.branches.given(), this.page.services.given(),
-				this.page.chat ? undefined : this.page.topics.given(), files.length ? files.map(function(file) { return file.id; }) : undefined);
+				this.page.chat ? undefined : this.page.topics.given(), files.length ? files.map(function(file) { return file.id; }) : undefined,
+				this.page.branches.carried());
 		}, this)).then(L.bind(function(reply) {
 			this.page.files.sent(files);
 			this.page.services.taken();
+			this.page.branches.taken();
 			this.page.log.answeredBy(this.page.services.source());
 			if (bubble)
 				this.begun(reply);

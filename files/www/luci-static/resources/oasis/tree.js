@@ -6,7 +6,8 @@
 'require oasis.words as words';
 
 /*
- * The dialog with a chat's branches: one line an exchange, a list in a list where ways part. Arrows move, Enter opens.
+ * The dialog with a chat's branches: one line an exchange, a list in a list where ways part, which can be folded. Arrows move
+ * and fold, Enter opens.
  */
 
 function stateWords(state) {
@@ -76,7 +77,15 @@ const Tree = baseclass.extend({
 		if (!node.children.length)
 			return;
 		const group = E('ul', { 'role': 'group' });
+		const item = this.items[this.items.length - 1];
 
+		item.group = group;
+		item.node.setAttribute('aria-expanded', 'true');
+		item.line.insertBefore(E('span', { 'class': 'oasis-fold', 'aria-hidden': 'true', 'click': L.bind(function(ev) {
+			ev.stopPropagation();
+			this.select(item);
+			this.fold(item, !group.hidden);
+		}, this) }), item.line.firstChild);
 		row.appendChild(group);
 		node.children.forEach(function(child) { this.chain(child, group, level + 1); }, this);
 	},
@@ -114,6 +123,12 @@ const Tree = baseclass.extend({
 		item.line.scrollIntoView({ block: 'nearest' });
 	},
 
+	/* Hide what branches off below a line, or show it again. */
+	fold: function(item, isFolded) {
+		item.group.hidden = isFolded;
+		item.node.setAttribute('aria-expanded', String(!isFolded));
+	},
+
 	choices: function(item) {
 		const node = item.value, place = { id: node.end || node.id, text: node.answer || node.text };
 		const leave = L.bind(function(act) {
@@ -135,11 +150,20 @@ const Tree = baseclass.extend({
 	},
 
 	key: function(ev) {
-		const at = this.items.indexOf(this.chosen);
+		const folding = this.chosen && this.chosen.group && { ArrowLeft: false, ArrowRight: true }[ev.key];
+
+		/* an open branch is closed first, and a closed one opened, before the arrow moves */
+		if (folding != null && this.chosen.group && this.chosen.group.hidden == folding) {
+			ev.preventDefault();
+			return this.fold(this.chosen, !folding);
+		}
+
+		const seen = this.items.filter(function(item) { return item.node.offsetParent; });
+		const at = seen.indexOf(this.chosen);
 		const level = function(item) { return +item.node.getAttribute('aria-level'); };
-		const above = this.items.slice(0, at).reverse().find(function(item) { return level(item) < level(this.chosen); }, this);
-		const to = { ArrowDown: this.items[at + 1], ArrowUp: this.items[at - 1], ArrowRight: this.items[at + 1],
-			ArrowLeft: above || this.items[at - 1], Home: this.items[0], End: this.items[this.items.length - 1] }[ev.key];
+		const above = seen.slice(0, at).reverse().find(function(item) { return level(item) < level(this.chosen); }, this);
+		const to = { ArrowDown: seen[at + 1], ArrowUp: seen[at - 1], ArrowRight: seen[at + 1],
+			ArrowLeft: above || seen[at - 1], Home: seen[0], End: seen[seen.length - 1] }[ev.key];
 
 		if (!to && ev.key != 'Enter')
 			return;

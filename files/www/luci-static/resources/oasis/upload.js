@@ -25,7 +25,13 @@ return baseclass.extend({
 	 * Gives { done: promise of the last reply ({ upload, size_bytes, media_type? }), never settled once stopped, stop() }.
 	 */
 	send: function(file, moved) {
-		let isStopped = false;
+		let isStopped = false, isBusy = false, id;
+
+		/* what came so far takes the room of another file; a daemon that is gone has forgotten it anyway */
+		const forget = function() {
+			if (id)
+				api.call('drop_upload', id).catch(function() {});
+		};
 
 		const work = async function(resolve) {
 			let reply = {}, at = 0;
@@ -36,13 +42,21 @@ return baseclass.extend({
 
 				if (isStopped)
 					return;
-				reply = await api.call('upload', reply.upload, file.name, data, end >= file.size);
+				isBusy = true;
+				try {
+					reply = await api.call('upload', reply.upload, file.name, data, end >= file.size);
+				}
+				finally {
+					isBusy = false;
+				}
+				id = reply.upload;
+				if (isStopped)
+					return forget();
 				at = end;
 				moved(at / file.size);
 			} while (at < file.size);
 
-			if (!isStopped)
-				resolve(reply);
+			resolve(reply);
 		};
 
 		return {
@@ -55,7 +69,12 @@ return baseclass.extend({
 				});
 			}),
 
-			stop: function() { isStopped = true; }
+			/* Also for a file that was sent, but goes along with no message. */
+			stop: function() {
+				isStopped = true;
+				if (!isBusy)
+					forget();
+			}
 		};
 	}
 });

@@ -84,7 +84,7 @@ return view.extend({
 	logHands: function() {
 		const hands = { earlier: this.earlier.bind(this) };
 
-		[ 'edit', 'branch', 'bookmark', 'forget', 'turn' ].forEach(function(name) { hands[name] = this.branches[name].bind(this.branches); }, this);
+		[ 'edit', 'branch', 'bookmark', 'about', 'forget', 'turn' ].forEach(function(name) { hands[name] = this.branches[name].bind(this.branches); }, this);
 		[ 'approve', 'decline', 'force', 'undo' ].forEach(function(name) { hands[name] = this.desk[name].bind(this.desk); }, this);
 		return hands;
 	},
@@ -103,6 +103,7 @@ return view.extend({
 		this.about = E('div', { 'class': 'oasis-about', 'hidden': '' }, [
 			controls.link(_('Branches'), L.bind(this.branches.showTree, this.branches)),
 			controls.link(_('Bookmarks'), L.bind(this.branches.showBookmarks, this.branches)),
+			controls.link(_('Usage'), L.bind(this.showUsage, this)),
 			controls.link(_('Export'), L.bind(function() { exchange.save(this.chat, this.branches.latest); }, this))
 		]);
 		this.main = E('div', { 'class': 'oasis-main' });
@@ -128,7 +129,7 @@ return view.extend({
 			focus: this.composer.focus.bind(this.composer)
 		});
 		[ this.branches.node, this.files.node ].forEach(function(node) { this.composer.above.appendChild(node); }, this);
-		[ this.files.button, this.files.input, secret.button(this.composer.insert.bind(this.composer)), this.services.node ]
+		[ this.files.button, this.files.input, this.files.config, secret.button(this.composer.insert.bind(this.composer)), this.services.node ]
 			.forEach(function(node) { this.composer.tools.appendChild(node); }, this);
 		return this.composer.node;
 	},
@@ -323,6 +324,12 @@ return view.extend({
 
 		this.look_ms = Date.now();
 		this.refreshInfo();
+	},
+
+	showUsage: function() {
+		const chat = this.chat;
+
+		return L.require('oasis.about').then(function(about) { about.usage(chat); });
 	},
 
 	trouble: function(fault) { this.notices.fault(fault); },
