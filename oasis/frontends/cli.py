@@ -57,8 +57,23 @@ def _run(argv: list[str], screen: Screen) -> int:
         name, arguments = "help", {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:
         screen.is_json = True
-    status: int = _function(name)(_caller(), arguments, screen)
+    function, call = _function(name), _caller()
+    try:
+        status: int = function(call, arguments, screen)
+    except OasisError as error:
+        if not getattr(error, "is_absent", False) or not _is_started(call, name, screen):
+            raise
+        status = function(call, arguments, screen)
     return status
+
+
+def _is_started(call: Any, name: str, screen: Screen) -> bool:
+    """Tell whether a person had the service started that a command had found absent."""
+    if name == "start" or not screen.can_ask:
+        return False
+    from oasis.frontends.cli_start import offer
+
+    return offer(call, screen)
 
 
 def _read(name: str, words: list[str]) -> dict[str, str]:

@@ -288,6 +288,7 @@ COMMANDS = {
         "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something\n"
         "needs care.",
     ),
+    "start": ("", "start the service, and wait until it answers", "cli_start:start", ""),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
 
@@ -302,7 +303,7 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "mcp", "status", "doctor", "audit", "help")),
+                         "topics", "sysmsg", "tools", "mcp", "start", "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

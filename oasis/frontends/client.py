@@ -28,6 +28,7 @@ class NoDaemon(OasisError):
     code = "no_daemon"
     exit_status = 69  # EX_UNAVAILABLE of sysexits.h
     retryable = True
+    is_absent = False  # it never answered: whatever was asked of it has not been done
 
 
 class Client:
@@ -38,6 +39,7 @@ class Client:
         self._hint = hint
         self._socket: _socket.socket | None = None
         self._number = 0
+        self._has_answered = False
 
     def call(self, method: str, params: dict[str, object]) -> dict[str, Any]:
         """Call one method and return its result.
@@ -49,6 +51,7 @@ class Client:
         line = rpc.request(self._number, method, params)
         try:
             reply = rpc.parse(self._exchange(line, method))
+            self._has_answered = True
         except BaseException:
             self.close()
             raise
@@ -82,9 +85,11 @@ class Client:
             raise PolicyError(f"no permission to open {self.path}", "only root may talk to the service")
         except OSError as error:
             channel.close()
-            raise NoDaemon(
+            absent = NoDaemon(
                 f"the oasis service is not running ({self.path}: {error.strerror})", f"start it: {self._hint}"
             )
+            absent.is_absent = not self._has_answered
+            raise absent
         return channel
 
     def _result(self, reply: dict[str, Any], method: str) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""Starts the service: by the command, or when another command found it absent and a person says yes.
+
+Goes through the init script, so procd watches what was started. Loaded only then.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from oasis.errors import OasisError, SettingsError
+from oasis.frontends import cli_input
+from oasis.frontends.cli_commands import OK
+from oasis.frontends.client import NoDaemon
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.frontends.cli_screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+# A slow router needs some seconds for the interpreter; a change that waited is put back before anybody is served.
+READY_S = 40.0
+_LOOK_S = 0.2
+_QUESTION = "The oasis service is not running. Start it now? [Y/n] "
+
+
+def start(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Start the service and wait until it answers.
+
+    Raises: SettingsError when it cannot be started here or is switched off, NoDaemon when it does not come.
+    """
+    if _answers(call):
+        screen.notice("the service runs already")
+        return OK
+    _start(call)
+    screen.notice("the service runs")
+    return OK
+
+
+def offer(call: Call, screen: Screen) -> bool:
+    """Ask whether to start the service; return whether it runs now.
+
+    Raises: as `start`.
+    """
+    if not screen.can_ask or not os.access(_script(), os.X_OK):
+        return False
+    answer = cli_input.line(screen, _QUESTION)
+    if answer is None or answer.lower() not in ("", "y", "yes"):
+        return False
+    _start(call)
+    return True
+
+
+def _start(call: Call) -> None:
+    script = _script()
+    if not os.access(script, os.X_OK):
+        raise SettingsError(f"there is no {script} to start the service with", "on a host that is no router: make run")
+    if _is_off():
+        raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
+    _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
+    until_s = time.monotonic() + (READY_S if status == 0 else 0)
+    while not _answers(call):
+        if time.monotonic() >= until_s:
+            raise NoDaemon("the service does not come up", "the system log tells why: logread -e oasis")
+        time.sleep(_LOOK_S)
+
+
+def _answers(call: Call) -> bool:
+    try:
+        call("info", {})
+    except NoDaemon:
+        return False
+    except OasisError:
+        return True  # it says no, so it is there
+    return True
+
+
+def _script() -> str:
+    return os.path.join(_root(), "etc/init.d/oasis")
+
+
+def _is_off() -> bool:
+    from oasis.uci import model
+
+    try:
+        with open(os.path.join(_root(), "etc/config/oasis"), "rb") as file:
+            sections = model.parse(file.read(), "oasis").sections
+    except (OSError, OasisError):
+        return False  # then the service itself says what is wrong
+    return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
+
+
+# Source: config_get_bool of OpenWrt's lib/functions.sh.
+_OFF = ("0", "off", "false", "no", "disabled")
+
+
+def _root() -> str:
+    return os.environ.get("OASIS_ROOT") or "/"
