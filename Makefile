@@ -10,6 +10,7 @@ help:
 	@echo "make run           daemon and chat page on a stock router root in $(ROUTER) (PORT=$(PORT))"
 	@echo "make test          all tests that need no emulator; sets up its parts (at most 12 minutes)"
 	@echo "make test-all      make test and everything longer that is there"
+	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
 	@echo "make mutants       switches off one safety after another; each must turn a test red"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
@@ -46,8 +47,11 @@ setup: $(VENV)/dev
 test: setup
 	@$(BIN)/python3 -m pytest -q -n 2 --dist loadfile
 
-test-all: test mutants
+test-all: test qemu mutants
 	@$(BIN)/python3 tests/bench/bench.py --long
+
+qemu:
+	@$(PYTHON) tests/qemu/run.py
 
 mutants: $(VENV)/dev
 	@$(BIN)/python3 tests/mutants.py
@@ -82,4 +86,4 @@ package:
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all mutants fuzz bench lint fmt types micropython acl package clean
+.PHONY: help run setup test test-all qemu mutants fuzz bench lint fmt types micropython acl package clean
