@@ -36,7 +36,7 @@ _MAIN: dict[str, tuple[type, ...]] = {
     "approval": _TEXT, "chat_path": _TEXT, "sync": _TEXT, "titles": _TEXT, "uci_backend": _TEXT, "currency": _TEXT,
     "quota": _NUMBER, "worker_max": _NUMBER, "worker_idle_s": _NUMBER, "confirm_s": _NUMBER, "budget_tokens": _NUMBER,
     "sync_interval_s": _NUMBER,
-    "management_confirm_s": _NUMBER, "archive_gzip": _TRUTH, "alive_loopback": _TRUTH, "enabled": _TRUTH,
+    "management_confirm_s": _NUMBER, "archive_gzip": _TRUTH, "alive_loopback": _TRUTH, "enabled": _TRUTH, "bus": _TRUTH,
     "budget_cost": _AMOUNT,
 }  # fmt: skip
 _SERVICE: dict[str, tuple[type, ...]] = {
