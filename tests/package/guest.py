@@ -33,13 +33,13 @@ FILES = {
     "/etc/shadow": "root:$1$x$y:0:0:99999:7:::\n",
     "/etc/config/system": "\nconfig system\n\toption hostname 'OpenWrt'\n\n",
     "/etc/opkg.conf": "dest root /\nlists_dir ext /var/opkg-lists\narch all 1\n",
-    # What busybox of a router has, and that of this host may lack.
-    "/applets/lock": "#!/bin/sh\nexit 0\n",
-    "/applets/uci": "#!/bin/sh\nexit 0\n",
+    # What every router has, and this host may lack.
+    "/usr/bin/lock": "#!/bin/sh\nexit 0\n",
+    "/usr/bin/uci": "#!/bin/sh\nexit 0\n",
 }
 FOLDERS = (
     "applets", "dev", "etc/config", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d", "etc/rc.d",
-    "etc/uci-defaults", "lib", "proc", "tmp", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
+    "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
     "www/luci-static/resources/view",
 )  # fmt: skip
 IN_USR = ("lib/lua/luci/i18n", "lib/opkg/info", "sbin", "share/acl.d", "share/luci/menu.d", "share/rpcd/acl.d")
@@ -74,7 +74,7 @@ def lay_out() -> None:
         os.makedirs(f"{ROOT}/{name}", exist_ok=True)
         os.chmod(f"{ROOT}/{name}", 0o755)  # so that it lies in the layer above, whatever the host has
     for path, text in FILES.items():
-        write(path, text, 0o755 if path.startswith("/applets/") else 0o600 if path == "/etc/shadow" else 0o644)
+        write(path, text, 0o755 if path.startswith("/usr/bin/") else 0o600 if path == "/etc/shadow" else 0o644)
     base()
 
 
@@ -130,7 +130,7 @@ def run(*argv: str, env: dict[str, str] | None = None, stdin: str = "") -> dict[
     """Run a program on the router; return {"status", "out", "err", "seconds"}."""
     before = time.monotonic()
     done = subprocess.run(
-        argv, env={"PATH": PATH, "HOME": "/", **(env or {})}, input=stdin, capture_output=True, text=True, check=False,
+        ["/applets/env", *argv], env={"PATH": PATH, "HOME": "/", **(env or {})}, input=stdin, capture_output=True, text=True, check=False,
         preexec_fn=lambda: (os.chroot(ROOT), os.chdir("/")), timeout=100,
     )  # fmt: skip
     seconds = time.monotonic() - before
@@ -150,7 +150,8 @@ def bring(place: str) -> None:
     libraries = [word for word in told.split() if word.startswith("/") and not word.startswith(("/usr/", "/lib"))]
     for folder in {os.path.dirname(path) for path in [place, *libraries]}:
         os.makedirs(ROOT + folder, exist_ok=True)
-        mount("--bind", folder, ROOT + folder)
+        if not os.path.ismount(ROOT + folder):
+            mount("--bind", folder, ROOT + folder)
 
 
 class Guest:
@@ -168,6 +169,10 @@ class Guest:
         """Have a package installed, upgraded or removed."""
         return run(self._opkg, *words) if self._opkg else installer.call(ROOT, run, *words)
 
+    def apk(self, *words: str) -> dict[str, object]:
+        """Have packages of the other form installed or removed."""
+        return run(str(shutil.which("apk")), "--no-network", "--allow-untrusted", "--force-non-repository", *words)
+
     def read(self, path: str) -> str:
         with open(ROOT + path, encoding="utf-8") as file:
             return file.read()
@@ -179,8 +184,8 @@ def main(name: str) -> None:
     os.makedirs(ROOT + "/packages")
     mount("--bind", os.environ["PACKAGES"], ROOT + "/packages")
     opkg = shutil.which("opkg") or ""
-    if opkg:
-        bring(opkg)
+    for place in filter(None, map(shutil.which, ("opkg", "apk"))):
+        bring(place)
     told = getattr(lives, name)(Guest(opkg))
     json.dump({"opkg": opkg, **told}, sys.stdout)
 

@@ -68,6 +68,28 @@ def bytecode(guest: Guest) -> dict[str, object]:
     return told
 
 
+def by_apk(guest: Guest) -> dict[str, object]:
+    """Install, upgrade and remove with apk."""
+    told: dict[str, object] = {"before": guest.tree()}
+    told["installed"] = guest.apk("add", "--initdb", *apks(guest, "first"))
+    told["is_up"] = guest.wait_for(SOCKET)
+    told["prompt"] = guest.run("oasis", "prompt", "what can you do?")
+    told["after_install"] = guest.tree()
+    told["passwd"] = guest.read("/etc/passwd")
+    told["upgraded"] = guest.apk("add", *apks(guest, "next"))
+    told["is_up_again"] = guest.wait_for(SOCKET)
+    told["version"] = guest.run("oasis", "--version")
+    told["after_upgrade"] = guest.tree()
+    told["removed"] = guest.apk("del", "luci-app-oasis", "oasis")
+    told["after"] = guest.tree()
+    return told
+
+
+def apks(guest: Guest, folder: str) -> list[str]:
+    listed = str(guest.run("find", "/packages/" + folder, "-name", "*.apk")["out"]).split()
+    return [path for path in listed if "oasis-requests" not in path]
+
+
 def feed(guest: Guest, folder: str = "first") -> list[str]:
     """Return the packages of a feed in the order in which they depend on each other, but the one without files."""
     listed = str(guest.run("find", "/packages/" + folder, "-name", "*.ipk")["out"]).split()

@@ -31,6 +31,11 @@ def feeds(tmp_path_factory, packaging):
         os.mkdir(top / name)
         for file, (_, data, _) in packaging.build.build(what, packaging.REPOSITORY, 1700000000).items():
             (top / name / file).write_bytes(data)
+        if shutil.which("apk"):
+            packaging.build.build_apk(what, packaging.REPOSITORY, 1700000000, str(top / name), "")
+            for need in ("luci-base", *manifest["packages"]["oasis"]["depends"]):
+                empty = {"name": need, "version": "99", "arch": "noarch"}
+                packaging.apk.build(shutil.which("apk"), empty, {}, {}, f"{top}/{name}/{need}.apk", "", 1700000000)
     return top, sorted({need for one in manifest["packages"].values() for need in one["depends"]})
 
 
@@ -152,3 +157,35 @@ def test_bytecode_follows_the_python_that_the_router_has(live):
     assert (seen["other_again"]["out"], seen["other_again"]["status"]) == ("", 0)
     assert "no bytecode" in seen["broken"]["err"] and seen["broken"]["status"] == 0
     assert [path for path in seen["tree"] if path.startswith("/usr/lib/oasis") and path.endswith(".pyc")] == []
+
+
+@pytest.fixture(scope="module")
+def by_apk(live):
+    if not shutil.which("apk"):
+        pytest.skip("no apk (apk-tools 3) on PATH")
+    return live("by_apk")
+
+
+def test_apk_installs_what_runs(by_apk):
+    assert by_apk["installed"]["status"] == 0, by_apk["installed"]
+    assert by_apk["is_up"] and "undo the last change" in by_apk["prompt"]["out"], by_apk
+    assert {"/etc/rc.d/S95oasis", "/etc/rc.d/S11oasis-restore"} <= set(by_apk["after_install"])
+    assert by_apk["after_install"]["/etc/config/oasis"][0] & 0o777 == 0o600
+    assert "oasis-tool:" in by_apk["passwd"]
+
+
+def test_apk_upgrades_without_bytecode_of_what_is_gone(by_apk):
+    assert by_apk["upgraded"]["status"] == 0, by_apk["upgraded"]
+    assert by_apk["is_up_again"]
+    assert not [path for path in by_apk["after_upgrade"] if path.startswith("/usr/lib/oasis") and "/moving." in path]
+    assert [path for path in by_apk["after_upgrade"] if "/__pycache__/daemon." in path]
+
+
+def test_apk_leaves_only_what_is_the_owners(by_apk):
+    assert by_apk["removed"]["status"] == 0, by_apk["removed"]
+    before, after = by_apk["before"], by_apk["after"]
+    own = (*LEFT, "/usr/lib/apk", "/etc/apk", "/var/cache", "/var/log")
+    assert [path for path in after if path not in before and not path.startswith(own)] == []
+    # apk takes folders along that it leaves empty; on a whole router they are not.
+    assert [path for path in before if path not in after and before[path][1]] == []
+    assert {path for path in before if path in after and before[path] != after[path]} <= CHANGED

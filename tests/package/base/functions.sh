@@ -28,12 +28,29 @@ config_get_bool() {
 	eval "$1=$4"
 }
 
-default_postinst() {
-	pkg=$(basename "${1%.*}")
-	list=$(pkg_file "$pkg.list")
-	for pair in $(sed -n 's/^Require-User: *//p' "$(pkg_file "$pkg.control")"); do
+# Under opkg a package has its name from the script that is called, under apk from the script itself.
+package_name() {
+	echo "${pkgname:-$(basename "${1%.*}")}"
+}
+
+package_list() {
+	if [ -e "/lib/apk/packages/$1.list" ]; then echo "/lib/apk/packages/$1.list"; else pkg_file "$1.list"; fi
+}
+
+users_wanted() {
+	cat "/lib/apk/packages/$1.rusers" 2>/dev/null || sed -n 's/^Require-User: *//p' "$(pkg_file "$1.control")" 2>/dev/null
+}
+
+add_group_and_user() {
+	for pair in $(users_wanted "$(package_name "$1")"); do
 		user_exists "${pair%%:*}" || user_add "${pair%%:*}" "" "$(group_add_next "${pair##*:}")"
 	done
+}
+
+default_postinst() {
+	pkg=$(package_name "$1")
+	list=$(package_list "$pkg")
+	[ -n "$pkgname" ] || add_group_and_user "$1"
 	for file in $(grep '^/etc/uci-defaults/' "$list"); do
 		# shellcheck disable=SC1090
 		(cd /etc/uci-defaults && . "$file") && rm -f "$file"
@@ -52,14 +69,14 @@ default_postinst() {
 }
 
 default_prerm() {
-	pkg=$(basename "${1%.*}")
+	pkg=$(package_name "$1")
 	status=0
 	if [ -f "$(pkg_file "$pkg.prerm-pkg")" ]; then
 		# shellcheck disable=SC1090
 		(. "$(pkg_file "$pkg.prerm-pkg")")
 		status=$?
 	fi
-	for file in $(grep '^/etc/init.d/' "$(pkg_file "$pkg.list")"); do
+	for file in $(grep '^/etc/init.d/' "$(package_list "$pkg")"); do
 		[ "$PKG_UPGRADE" = 1 ] || "$file" disable
 		"$file" stop
 	done
