@@ -27,6 +27,7 @@ import measure  # noqa: E402
 import packages  # noqa: E402
 import providers  # noqa: E402
 import speed  # noqa: E402
+import tools  # noqa: E402
 
 from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
 from tests.frontends import launcher  # noqa: E402
@@ -69,6 +70,7 @@ class Bench:
         chats.measure(self, folder, self.sizes.pairs)
         providers.measure(self, folder, self.sizes.pairs)
         packages.measure(self, folder, self.sizes.pairs)
+        tools.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:
         bare = measure.bare_memory_kib()
