@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from oasis.errors import ToolError, UsageError
-from oasis.tools import handles
+from oasis.tools import handles, status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,9 @@ COUNT, MOST = 3, 10
 HOPS = 15
 _WAIT_S = 2
 _LOOKUP_S = 10.0
-_NAME = re.compile(
-    r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.?\Z"
-)
-_DEVICE = re.compile(r"dev#[0-9]+\Z")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?"
+_NAME = re.compile(r"(?=.{1,253}\Z)(?:%s\.)*%s\.?\Z" % (_LABEL, _LABEL))
+_DEVICE = re.compile(r"(dev#[0-9]+)(?:\.ip)?\Z")
 _IPV6 = re.compile(r"[0-9a-f:]+(?:\.[0-9.]+)?\Z")
 _FOUND = re.compile(r"^(?:Address(?:es)?(?: \d+)?:)\s+([0-9a-fA-F:.]+)\s*$", re.M)
 _COUNTS = re.compile(r"(\d+) packets transmitted, (\d+) (?:packets )?received")
@@ -66,8 +65,9 @@ def _target(target: str, facts: Facts) -> str:
 
     Raises: UsageError for anything else.
     """
-    if _DEVICE.match(target.partition(".ip")[0]):
-        known = [one for one in handles.listed(facts) if one["device"] == target.partition(".ip")[0]]
+    device = _DEVICE.match(target)
+    if device:
+        known = [one for one in handles.listed(facts) if one["device"] == device.group(1)]
         if len(known) != 1 or not known[0]["ip"]:
             raise UsageError("no address of %s is known now" % target, "read status devices again")
         return str(known[0]["ip"])
@@ -117,17 +117,10 @@ def _known(facts: Facts) -> set[str]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
     for item in facts.interfaces():
-        for key in ("ipv4-address", "ipv6-address"):
-            found = item.get(key)
-            known |= (
-                {str(one.get("address")) for one in found if isinstance(one, dict)}
-                if isinstance(found, list)
-                else set()
-            )
-        routes, servers = item.get("route"), item.get("dns-server")
-        known |= (
-            {str(one.get("nexthop")) for one in routes if isinstance(one, dict)} if isinstance(routes, list) else set()
-        )
+        own = [*status.dicts(item.get("ipv4-address")), *status.dicts(item.get("ipv6-address"))]
+        servers = item.get("dns-server")
+        known |= {str(one.get("address")) for one in own}
+        known |= {str(one.get("nexthop")) for one in status.dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
     return known
 

@@ -61,9 +61,9 @@ def programs(data):
         target = probing._target(text.strip().lower(), _Facts())
         assert _PLAIN.match(target) and not target.startswith("-"), target
     except OasisError as error:
-        assert len(error.message) < 400
+        assert len(error.message) < 1200
     try:
         [name] = packages._names({"action": "install", "names": [text]})
         assert re.match(r"[A-Za-z0-9][A-Za-z0-9.+_-]*\Z", name), name
     except OasisError as error:
-        assert len(error.message) < 400
+        assert len(error.message) < 1200
