@@ -73,6 +73,17 @@ def peak_kib(argv: list[str], env: dict[str, str] | None = None) -> int:
     return int(size)
 
 
+def cpu_s(argv: list[str], env: dict[str, str] | None = None) -> float:
+    """Return the processor time that a program takes that ends well, its children's too."""
+    with open(os.devnull, "r+b") as null:
+        actions = [(os.POSIX_SPAWN_DUP2, null.fileno(), number) for number in (0, 1)]
+        child = os.posix_spawnp(argv[0], argv, os.environ if env is None else env, file_actions=actions)
+        _, status, usage = os.wait4(child, 0)
+    if status:
+        raise MeasureError(f"{argv} ended with wait status {status}")
+    return usage.ru_utime + usage.ru_stime
+
+
 def seconds(argv: list[str], env: dict[str, str] | None = None) -> float:
     """Return how long a program takes from start to end."""
     before = time.perf_counter()
