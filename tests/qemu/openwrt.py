@@ -9,6 +9,7 @@ Source: OpenWrt's user guide for QEMU, target/linux/*/base-files/etc/board.d for
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import urllib.error
@@ -19,6 +20,8 @@ from tests.qemu import page
 from tests.qemu.machine import Machine, accelerator
 from tests.qemu.router import Failed, Router
 
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MANIFEST = os.path.join(REPOSITORY, "package", "manifest.json")
 # A release with opkg: our .ipk files need nothing to be built. RELEASE= names another one.
 RELEASE = os.environ.get("RELEASE", "24.10.4")
 PLACE = "https://downloads.openwrt.org/releases/%s/targets/x86/64/"
@@ -191,7 +194,9 @@ def prepare(router: Router, public_key: str, is_disk: bool) -> None:
     router.ok("ubus -t 60 wait_for network.interface.lan", 70)
     if is_disk:
         router.until(
-            "mount | grep ' / ' | grep -v tmpfs | grep -qE 'overlay|ext4'", OVERLAY_S, "the overlay is on the disk"
+            "mount | grep ' on / ' | grep -v /tmp/root | grep -qE 'overlay|ext4'",
+            OVERLAY_S,
+            "the overlay is on the disk",
         )
     router.ok(
         "mkdir -p /etc/dropbear; echo '%s' >>/etc/dropbear/authorized_keys; chmod 600 /etc/dropbear/authorized_keys"
@@ -207,16 +212,24 @@ def prepare(router: Router, public_key: str, is_disk: bool) -> None:
     packages(router)
 
 
+def needed() -> str:
+    """Return the packages of others that ours need: they stay when ours are removed, so they are there before."""
+    with open(MANIFEST, encoding="utf-8") as handle:
+        return " ".join(json.load(handle)["packages"]["oasis"]["depends"])
+
+
 def packages(router: Router) -> None:
     """Tell how this router installs and removes packages; the interpreter comes from its own feeds."""
     if "opkg" in router.features:
         router.packages_kind, router.info = "ipk", "/usr/lib/opkg/info"
-        router.dependencies, router.install = "opkg update", "opkg install %s"
+        router.dependencies = "opkg update && opkg install " + needed()
+        router.install = "opkg install %s"
         router.upgrade, router.listed = router.install, "opkg list-installed"
         router.remove = "opkg remove luci-i18n-oasis-ja luci-app-oasis oasis"
     elif "apk" in router.features:
         router.packages_kind, router.info = "apk", "/lib/apk/packages"
-        router.dependencies, router.install = "apk update", "apk add --allow-untrusted %s"
+        router.dependencies = "apk update && apk add " + needed()
+        router.install = "apk add --allow-untrusted %s"
         router.upgrade, router.listed = router.install, "apk list --installed"
         router.remove = "apk del luci-i18n-oasis-ja luci-app-oasis oasis"
     else:
