@@ -41,6 +41,9 @@ OF_REFUSED = ("tests/test_force.py",)
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
 
+CALLS = "oasis/frontends/bus_calls.py"
+OF_BUS = ("tests/frontends/test_bus.py",)
+
 FENCED = "oasis/change/fenced.py"
 FENCES = "oasis/tools/fences.py"
 OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
@@ -391,6 +394,57 @@ MUTANTS = (
     ),
     ("guard process", TRANSACTION, "self._guard = self._executor.detach(argv)", "pass", OF_CHANGES),
     ("guard process: one that was killed", TRANSACTION, "self._keep_guard()", "pass", OF_CHANGES),
+    (
+        "bus: a session's right to the method",
+        CALLS,
+        "if not self._may(session, call.object, call.method):",
+        "if False:",
+        OF_BUS,
+    ),
+    (
+        "bus: a session that may only read",
+        CALLS,
+        'is_owner = self._may(session, "oasis.run", "start")',
+        "is_owner = True",
+        OF_BUS,
+    ),
+    (
+        "bus: who is not root only looks",
+        CALLS,
+        'name = "owner" if call.user in ("root", self._own) else "viewer"',
+        'name = "owner"',
+        OF_BUS,
+    ),
+    ("bus: what is for the socket only", CALLS, 'TABLE[name][0] == "local"', "False", OF_BUS),
+    ("bus: waiters are bounded", CALLS, "if len(self._waiting) > self._most:", "if False:", OF_BUS),
+    (
+        "bus: upstream's methods have roles",
+        CALLS,
+        'if name not in ROLES.get(str(role["name"]), ()):',
+        "if False:",
+        OF_BUS,
+    ),
+    (
+        "ubus: a session never stands in argv",
+        "oasis/system/ubus.py",
+        "if self._is_real and arguments",
+        "if False and arguments",
+        ("tests/frontends/test_bus_wire.py",),
+    ),
+    (
+        "phone: no tool past the owner",
+        "oasis/frontends/phone.py",
+        'if found[0]["class"] != "read" or found[0]["approval"] != "allow":',
+        "if False:",
+        ("tests/frontends/test_phone.py",),
+    ),
+    (
+        "phone: a message sent again joins",
+        "oasis/frontends/sending.py",
+        "self._sent(role, chat, message) or self._begin",
+        "self._begin",
+        ("tests/frontends/test_bus_sending.py",),
+    ),
     ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
     (
