@@ -67,7 +67,7 @@ OF_ASKING = ("tests/test_asking.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
 BUS_TURNS = "oasis/system/busturns.py"
 OF_BUS_VALUES = ("tests/system/test_blobmsg.py",)
-OF_BUS = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
+OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
 
 MUTANTS = (
     ("bus: levels are counted", "oasis/system/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
@@ -98,37 +98,37 @@ MUTANTS = (
         BUS_TURNS,
         "len(self._going) >= self._most",
         "len(self._going) >= 1000",
-        OF_BUS,
+        OF_BUS_PEER,
     ),
-    ("bus: so many bytes and no more", BUS_TURNS, "self._held + turn.size > ARGUMENT_BYTES", "False", OF_BUS),
-    ("bus: a reply has an end", BUS_TURNS, "if len(data) > busmessage.REPLY_BYTES:", "if False:", OF_BUS),
+    ("bus: so many bytes and no more", BUS_TURNS, "self._held + turn.size > ARGUMENT_BYTES", "False", OF_BUS_PEER),
+    ("bus: a reply has an end", BUS_TURNS, "if len(data) > busmessage.REPLY_BYTES:", "if False:", OF_BUS_PEER),
     (
         "bus: a fault is not told to the caller",
         BUS_TURNS,
         "except Exception as bug:",
         "except KeyboardInterrupt as bug:",
-        OF_BUS,
+        OF_BUS_PEER,
     ),
     (
         "bus: a write has an end",
         "oasis/system/buslink.py",
         "if not poll.poll(_STUCK_S * 1000):",
         "if not poll.poll():",
-        OF_BUS,
+        OF_BUS_PEER,
     ),
     (
         "bus: the reader outlives what it reads",
         "oasis/system/buspeer.py",
         "except Exception as bug:  # nothing that comes may end the thread that reads",
         "except KeyboardInterrupt as bug:",
-        OF_BUS,
+        OF_BUS_PEER,
     ),
     (
         "bus: what is no message ends the connection",
         "oasis/system/busmessage.py",
         "if head[0] or not 4 <= size <= MESSAGE_BYTES:",
         "if False:",
-        OF_BUS,
+        OF_BUS_PEER,
     ),
     (
         "retry: none after a word was shown",
