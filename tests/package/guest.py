@@ -130,8 +130,8 @@ def run(*argv: str, env: dict[str, str] | None = None, stdin: str = "") -> dict[
     """Run a program on the router; return {"status", "out", "err", "seconds"}."""
     before = time.monotonic()
     done = subprocess.run(
-        ["/applets/env", *argv], env={"PATH": PATH, "HOME": "/", **(env or {})}, input=stdin, capture_output=True, text=True, check=False,
-        preexec_fn=lambda: (os.chroot(ROOT), os.chdir("/")), timeout=100,
+        ["/applets/env", *argv], env={"PATH": PATH, "HOME": "/", **(env or {})}, input=stdin, capture_output=True,
+        text=True, check=False, preexec_fn=lambda: (os.chroot(ROOT), os.chdir("/")), timeout=100,
     )  # fmt: skip
     seconds = time.monotonic() - before
     return {"status": done.returncode, "out": done.stdout, "err": done.stderr, "seconds": seconds}

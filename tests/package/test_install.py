@@ -155,6 +155,7 @@ def test_bytecode_follows_the_python_that_the_router_has(live):
     assert (seen["again"]["out"], seen["again"]["status"]) == ("", 0)
     assert "compiling for python3.99" in seen["other"]["out"]
     assert (seen["other_again"]["out"], seen["other_again"]["status"]) == ("", 0)
+    assert "compiling for python3.99" in seen["started"]["out"]
     assert "no bytecode" in seen["broken"]["err"] and seen["broken"]["status"] == 0
     assert [path for path in seen["tree"] if path.startswith("/usr/lib/oasis") and path.endswith(".pyc")] == []
 
