@@ -13,14 +13,13 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
 
+from oasis.frontends.bus_calls import WEB_USER  # noqa: E402
 from oasis.frontends.upstream import UPSTREAM  # noqa: E402
 from oasis.table import TABLE  # noqa: E402
 
 PAGES = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
 CALLERS = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"
 BUS = REPOSITORY + "/files/usr/share/acl.d/oasis.json"
-# The user that OpenWrt's web server becomes where it gives up root.
-WEB_USER = "uhttpd"
 
 Table = dict[str, tuple[str, dict[str, tuple[type, bool]]]]
 

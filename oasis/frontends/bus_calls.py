@@ -4,7 +4,8 @@ A failure is a reply {"error": {"code", "message", "hint"}} with the bus's statu
 told by rpcd or ubusd, never by an argument that a page could choose:
 
     with a session     rpcd is asked what it may: the method that it calls, or nothing; `oasis.run start`, or only look
-    without one        ubusd names the user: root (or whoever runs the daemon) is the owner, anybody else only looks
+    without one        ubusd names the user: root (or whoever runs the daemon) is the owner, anybody else only looks;
+                       a web server that is not root has nothing to ask for by itself
 
 Neither is at a terminal: to approve, the whole hash of the plan is needed. A call that waits for news is answered
 within 15 s, and as only so many may wait, the one that waited longest gives way to another: a page that is gone does
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
     Role = dict[str, object]
 
+# The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
+WEB_USER = "uhttpd"
 _HEX = "0123456789abcdef"
 # What rpcd said of a session counts so long: uhttpd asks it anew at every call.
 RIGHT_S = 5.0
@@ -63,6 +66,8 @@ class Rights:
         Raises: PolicyError for a session that is over, or that may not call this.
         """
         session = call.arguments.get(SESSION)
+        if session is None and call.user == WEB_USER:
+            raise PolicyError("the web server calls for a session, never for itself", "log in first")
         if session is None:
             name = "owner" if call.user in ("root", self._own) else "viewer"
             return {"name": name, "terminal": False, "pid": 0}

@@ -81,10 +81,16 @@ def test_a_session_may_what_its_rights_say(bench, name, session):
 
 
 @pytest.mark.parametrize("name", SERVED)
-@pytest.mark.parametrize("user", ["root", "uhttpd", "oasis", "nobody", ""])
+@pytest.mark.parametrize("user", ["root", "oasis", "nobody", ""])
 def test_without_a_session_root_is_the_owner_and_everybody_else_only_looks(bench, name, user):
     reply = bench.call(*split(name), user=user)
     assert is_refused(reply) is (name not in MAY["owner" if user == "root" else "viewer"]), reply
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_a_web_server_that_is_not_root_asks_for_sessions_only(bench, name):
+    assert "log in" in bench.call(*split(name), user="uhttpd")["error"]["hint"]
+    assert "version" in bench.call("oasis", "info", VIEWER, user="uhttpd")
 
 
 @pytest.mark.parametrize("name", LOCAL)
