@@ -19,6 +19,8 @@ help:
 	@echo "make types         mypy"
 	@echo "make micropython   the tests of oasis/core under MicroPython"
 	@echo "make acl           write the ACL files from the method table"
+	@echo "make i18n          write the template of all texts, and bring the translations up to date with it"
+	@echo "make pictures      take the pictures of all pages in docs/"
 	@echo "make package       installable packages and their index, in build/packages; prints what they weigh"
 	@echo "make clean         remove build/ and the router root of make run"
 
@@ -82,6 +84,13 @@ acl: $(BIN)/oasis
 
 package:
 	@$(PYTHON) package/build.py $(if $(IPK_KEY),--ipk-key $(IPK_KEY)) $(if $(APK_KEY),--apk-key $(APK_KEY))
+
+i18n:
+	@$(PYTHON) package/i18n.py
+
+pictures: $(VENV)/dev
+	@$(BIN)/python3 -c 'import PIL' 2>/dev/null || $(BIN)/python3 -m pip install -q --disable-pip-version-check pillow==13.0.0
+	@$(BIN)/python3 tests/luci/pictures.py
 
 clean:
 	rm -rf build
