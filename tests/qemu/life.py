@@ -150,7 +150,7 @@ def service(router: Router) -> None:
 def upgrade(router: Router) -> None:
     router.ok("sed -i \"s/worker_idle_s .*/worker_idle_s '61'/\" /etc/config/oasis")
     kept = "find /etc/oasis -type f ! -name 'usage.json' | sort | xargs sha256sum"
-    before, chats = router.ok(kept), router.oasis("list")
+    before, chats = router.ok(kept, quiet=True), router.oasis("list")
     names = fetch(router, router.newer)
     router.ok(router.upgrade % " ".join("/tmp/" + name for name in names), INSTALL_S)
     router.ok("rm -f " + " ".join("/tmp/" + name for name in names), quiet=True)
@@ -159,6 +159,7 @@ def upgrade(router: Router) -> None:
     after = router.ok(kept, quiet=True)
     lost = set(before.split("\n")) - set(after.split("\n"))
     expect(not lost, "changed or lost by the upgrade: %s" % sorted(lost))
+    router.log.line("  as before to the byte: %d files of /etc/oasis" % len(before.split("\n")))
     expect(router.oasis("list") == chats, "the chats are not the same")
     router.ok("grep \"worker_idle_s '61'\" /etc/config/oasis")
 

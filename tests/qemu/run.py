@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -65,6 +66,8 @@ def choose(image: str, say) -> openwrt.Image | None:
 
 
 def main() -> int:
+    # The emulator has a session of its own: whoever ends this program must end it as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     os.makedirs(WORK, exist_ok=True)
     try:
         image = choose(os.environ.get("IMAGE", ""), print)
