@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [REPOSITORY, HERE]
 
+import bus  # noqa: E402
 import chats  # noqa: E402
 import measure  # noqa: E402
 import packages  # noqa: E402
@@ -71,6 +72,7 @@ class Bench:
         speed.measure(self, folder, self.sizes.pairs)
         chats.measure(self, folder, self.sizes.pairs)
         providers.measure(self, folder, self.sizes.pairs)
+        bus.measure(self, folder, self.sizes.pairs)
         packages.measure(self, folder, self.sizes.pairs)
         tools.measure(self, folder, self.sizes.pairs)
 
