@@ -330,3 +330,25 @@ def test_wrong_types_are_an_answer(app):
         reply = app.call("oasis.chat", "send", id="", sysmsg_key="default", message=value)
         assert reply["error"]["code"] == "usage"
         assert isinstance(reply["content"], str), "or the app sends it once more"
+
+
+@pytest.mark.skipif(not is_real_here(), reason="no ubusd, rpcd and uhttpd (with uhttpd-mod-ubus) on PATH, or not root")
+def test_a_web_server_that_is_not_root_serves_the_same(tmp_path):
+    root = copy_root(str(tmp_path / "r"))
+    web = Real(root, "nobody")
+    daemon = start_daemon(root)
+    try:
+        web.await_object("oasis.chat")
+        app, viewer = App(web), App(web)
+        app.login()
+        viewer.login("viewer", "looks")
+        chat = app.send("", ASK)["id"]
+        assert viewer.load(chat) == app.load(chat)
+        reply = web.post(app.session, "oasis.plan", "approve", {"plan": "none", "hash": "0" * 64})
+        assert "no plan" in reply["result"][1]["error"]["message"], "an owner's method is his"
+        for session in (NULL, viewer.session):
+            assert web.post(session, "oasis.chat", "delete", {"id": chat})["error"]["code"] == DENIED
+        assert chat in dict(app.chats())
+    finally:
+        daemon.stop()
+        web.stop()

@@ -82,16 +82,24 @@ config login
 
 
 class Real:
-    """ubusd, rpcd and uhttpd on a router root; rpcd has its fixed places to itself, in a namespace of its own."""
+    """ubusd, rpcd and uhttpd on a router root; rpcd has its fixed places to itself, in a namespace of its own.
 
-    def __init__(self, root, bus_user=""):
-        self._root = root
-        self.socket = root + "/var/run/ubus/ubus.sock"
+    `user` is whom the web server runs as; for another one than root the access list that we ship is made out to him,
+    beside what the web server needs of rpcd itself.
+    """
+
+    def __init__(self, root, user="root"):
         self._own = tempfile.mkdtemp()
+        os.chmod(self._own, 0o755)
+        self.socket = self._own + "/ubus.sock"
         self._running = []
-        for name in ("etc/config", "share/rpcd", "run", "www"):
+        for name in ("etc/config", "share/rpcd", "run", "www", "bus"):
             os.makedirs(f"{self._own}/{name}")
-        os.makedirs(os.path.dirname(self.socket), exist_ok=True)
+        os.makedirs(root + "/var/run/ubus", exist_ok=True)
+        os.symlink(self.socket, root + "/var/run/ubus/ubus.sock")
+        with open(ACL + "/acl.d/oasis.json", encoding="utf-8") as handle:
+            self._write("bus/oasis.json", json.dumps({**json.load(handle), "user": user}))
+        self._write("bus/web.json", json.dumps({"user": user, "access": {"session": {"methods": SESSION}}}))
         shutil.copytree(ACL + "/rpcd/acl.d", self._own + "/share/rpcd/acl.d")
         self._write("share/rpcd/acl.d/logins.json", json.dumps(LOGINS))
         self._write("etc/config/rpcd", RPCD)
@@ -102,21 +110,23 @@ class Real:
         self._run("unshare", "-m", "sh", "-c", INSIDE, "sh", self._own, self.socket)
         self.port = free_port()
         self._run("uhttpd", "-f", "-p", f"127.0.0.1:{self.port}", "-h", self._own + "/www", "-u", "/ubus", "-U",
-                  self.socket, "-t", "60", "-T", "30")  # fmt: skip
+                  self.socket, "-t", "60", "-T", "30", user=user)  # fmt: skip
         self.await_object("session")
 
     def _write(self, name, text):
         with open(f"{self._own}/{name}", "w", encoding="utf-8") as handle:
             handle.write(text)
 
-    def _run(self, *command):
+    def _run(self, *command, user="root"):
         with open(self._own + "/log", "ab") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, user=user, extra_groups=[]
+            )
         self._running.append(process)
         return process
 
     def start_bus(self):
-        self.ubusd = self._run("ubusd", "-s", self.socket, "-A", ACL + "/acl.d")
+        self.ubusd = self._run("ubusd", "-s", self.socket, "-A", self._own + "/bus")
         until = time.monotonic() + READY_S
         while not os.path.exists(self.socket) and time.monotonic() < until:
             time.sleep(0.01)
@@ -157,6 +167,7 @@ class Real:
         shutil.rmtree(self._own)
 
 
+SESSION = ["access", "login", "get", "destroy"]
 INSIDE = """
 mount --bind "$1/etc" /etc && mount --bind "$1/share" /usr/share && mount --bind "$1/run" /run && exec rpcd -s "$2"
 """
