@@ -28,8 +28,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]{0,63}\Z", re.I)
 _INSTALL_S, _LOOK_S, _UPDATE_S = 280.0, 60.0, 120.0
 # Left free on flash whatever is installed: settings, chats and what recovery needs.
 SPARE_BYTES = 512 * 1024
-# Where an index tells only the size of the archive.
+# Where an index tells only the size of the archive; each size is a call of some hundred ms on a small router.
 _UNPACKED = 3
+_LOOKED_UP = 24
 _NEEDED = re.compile(
     r"(base-files|busybox|libc|libgcc\d*|libubox\S*|libubus\S*|libuci\S*|kernel|procd\S*|ubus|ubusd|uci|netifd|fstools"
     r"|mtd|opkg|apk\S*|ubox|logd|dropbear|openssh-server|firewall|firewall4|nftables\S*|kmod-nft\S*|dnsmasq\S*|rpcd"
@@ -51,14 +52,21 @@ def preview(arguments: dict[str, Any], router: Router, operator: Operator, watch
     if arguments["action"] == "remove":
         _check_removal(names, router, operator)
         return ["removes %s" % ", ".join(names)]
+    free = _free(operator)
+    _check_fits(names, _size(names, router, watch), free)  # the next step fetches the packages
     planned = _planned(names, router, watch)
-    needed, free = _size(planned, router, watch), _free(operator)
+    needed = _size(planned, router, watch)
+    _check_fits(planned, needed, free)
+    takes = "takes about %d kB" % (needed >> 10) if needed else "takes nobody knows how much"
+    return ["installs %s" % ", ".join(planned), "%s of %d kB that are free" % (takes, free >> 10)]
+
+
+def _check_fits(names: list[str], needed: int, free: int) -> None:
     if needed + SPARE_BYTES > free:
         raise ToolError(
-            "%s would take about %d kB and the flash has %d kB free" % (", ".join(planned), needed >> 10, free >> 10),
+            "%s would take about %d kB and the flash has %d kB free" % (", ".join(names), needed >> 10, free >> 10),
             "remove something first, or extend the flash by a USB drive",
         )
-    return ["installs %s" % ", ".join(planned), "takes about %d kB of %d kB that are free" % (needed >> 10, free >> 10)]
 
 
 def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> dict[str, Any]:
@@ -179,14 +187,18 @@ def _size(names: list[str], router: Router, watch: Watch) -> int:
     if _is_apk(router):
         out = _manage(router, watch, ["info", "--size", *names], _LOOK_S)
         return int(sum(float(number) * _UNITS[unit] for _, number, unit in _APK_SIZE.findall(out)))
-    sizes: dict[str, dict[str, int]] = {}
-    package = ""
-    for key, value in _SIZES.findall(_manage(router, watch, ["info", *names], _LOOK_S)):
+    # opkg tells of one at a time; of several versions the largest counts.
+    return sum(_of_opkg(_manage(router, watch, ["info", name], _LOOK_S)) for name in names[:_LOOKED_UP])
+
+
+def _of_opkg(out: str) -> int:
+    found = [0]
+    for key, value in _SIZES.findall(out):
         if key == "Package":
-            package = value
+            found.append(0)
         elif value.isdigit():
-            sizes.setdefault(package, {})[key] = int(value)
-    return sum(one.get("Installed-Size") or one.get("Size", 0) * _UNPACKED for one in sizes.values())
+            found[-1] = max(found[-1], int(value) * (_UNPACKED if key == "Size" else 1))
+    return max(found)
 
 
 def _free(operator: Operator) -> int:

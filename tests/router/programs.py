@@ -96,7 +96,7 @@ def opkg(router, words):
                 print(f"{name} - {version} - {feed[name]['version']}")
         return 0
     if command == "info":
-        for name in names:
+        for name in names[:1]:  # the real one looks at no further word
             if name in feed:
                 entry = feed[name]
                 print(f"Package: {name}\nVersion: {entry['version']}\nSize: {entry['size']}")

@@ -373,6 +373,7 @@ APK = {
     ("version", "-l", "<"): "Installed:                   Available:\ndnsmasq-2.90-r4      < 2.91-r1\n",
     ("add", "--simulate", "sqm-scripts"): "(1/2) Installing kmod-sched-cake (6.6.119-r1)\n"
     "(2/2) Installing sqm-scripts (1.6.0-r1)\nOK: 21 MiB in 150 packages\n",
+    ("info", "--size", "sqm-scripts"): "sqm-scripts-1.6.0-r1 installed size:\n50 KiB\n",
     ("info", "--size", "kmod-sched-cake", "sqm-scripts"): "kmod-sched-cake-6.6.119-r1 installed size:\n60 KiB\n\n"
     "sqm-scripts-1.6.0-r1 installed size:\n50 KiB\n",
     ("info", "-v"): "dnsmasq-2.90-r4\nlibc-1.2.5-r4\n",
