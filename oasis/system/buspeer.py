@@ -168,6 +168,10 @@ class Peer:
             return error.message
         except OSError as error:
             return error.strerror or str(error)
+        except Exception as bug:  # a fault of ours; the next connection may do better
+            from oasis.system.busturns import place
+
+            return place(bug)
 
     def _begin(self, link: Link) -> None:
         self._taken = {}

@@ -10,6 +10,8 @@ import sys
 import time
 from typing import IO
 
+from measure import MeasureError
+
 from oasis.system import busmessage, buswire
 from oasis.system.ubus import opener
 
@@ -97,5 +99,5 @@ def _until(is_so: object) -> None:
     deadline = time.monotonic() + START_S
     while not is_so():
         if time.monotonic() > deadline:
-            raise TimeoutError("a program of the bus did not start")
+            raise MeasureError("a program of the bus did not start")
         time.sleep(0.02)

@@ -90,6 +90,18 @@ def test_a_call_is_answered_and_tells_who_calls(bus, peers):
     assert call.client > 1
 
 
+def test_who_calls_is_never_what_the_caller_says(bus, peers, callers):
+    answers = Answers()
+    peers(bus, answers)
+    caller = callers(bus)
+    number = caller.number_of("oasis")
+    caller.invoke(2, number, "info", user="somebody", group="others")
+    assert caller.reply(2) == (0, [{"got": {}}])
+    (call,) = answers.calls
+    assert (call.user, call.client) == (busd.pwd.getpwuid(os.getuid()).pw_name, caller.number)
+    assert call.group != "others"
+
+
 def test_what_no_policy_names_and_wrong_types_reach_the_method_as_they_are(bus, peers):
     answers = Answers()
     peers(bus, answers)

@@ -208,6 +208,24 @@ def test_stopping_a_peer_whose_bus_does_nothing_takes_no_longer(scripted):
     gate.set()
 
 
+def test_a_fault_of_ours_while_connecting_is_told_and_tried_again():
+    answers, script, faults = Answers(), Script(), [KeyError("x")]
+
+    def connect(timeout_s):
+        if faults:
+            raise faults.pop()
+        return script.connect(timeout_s)
+
+    peer = Peer(connect, OBJECTS, answers, answers.told.append)
+    peer.start()
+    try:
+        assert set(published(script.next())[0]) == set(OBJECTS)
+        assert "KeyError" in answers.told[0]
+    finally:
+        script.close()
+        peer.stop()
+
+
 def test_an_answer_for_a_connection_that_has_ended_is_not_sent_over_the_next(scripted):
     gate = threading.Event()
     peer, script, _ = scripted(Answers(info=lambda call: {"late": gate.wait(10)}))
