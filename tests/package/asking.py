@@ -29,9 +29,12 @@ def worker(argv, request):
     watch = threading.Timer(TIMEOUT_S, child.kill)
     watch.start()
     try:
-        child.stdin.write(json.dumps(request) + "\n")
-        child.stdin.flush()
         said = ""
+        try:
+            child.stdin.write(json.dumps(request) + "\n")
+            child.stdin.flush()
+        except BrokenPipeError:
+            pass  # it ended before it was asked; what it complained of says why
         for line in child.stdout:
             said += line
             if '"type":"done"' in line or '"type":"error"' in line:
@@ -40,4 +43,6 @@ def worker(argv, request):
     finally:
         watch.cancel()
         child.kill()
-        child.communicate()
+        child.wait()
+        child.stdout.close()
+        child.stderr.close()

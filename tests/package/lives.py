@@ -83,7 +83,7 @@ def by_apk(guest: Guest) -> dict[str, object]:
     told["is_up_again"] = guest.wait_for(SOCKET)
     told["version"] = guest.run("oasis", "--version")
     told["after_upgrade"] = guest.tree()
-    told["removed"] = guest.apk("del", "luci-app-oasis", "oasis")
+    told["removed"] = guest.apk("del", *names(feed(guest)))
     told["after"] = guest.tree()
     return told
 
