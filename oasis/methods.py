@@ -10,6 +10,7 @@ import os
 
 from oasis import VERSION
 from oasis.change import history
+from oasis.change.audit import NO_PLAN
 from oasis.change.plan import CLIENT, card
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
@@ -313,7 +314,10 @@ class Methods:
     def tool_set(
         self, role: dict[str, object], name: str, enabled: bool | None = None, approval: str = ""
     ) -> dict[str, object]:
-        return {"tool": self._exchanges().registry.set(name, enabled, approval)}
+        tool = self._exchanges().registry.set(name, enabled, approval)
+        what = "tool " + (approval or ("on" if tool["enabled"] else "off"))
+        self._shop.audit.write(what, {**NO_PLAN, "call": {"name": name}}, str(role["name"]))
+        return {"tool": tool}
 
     def config_list(self, role: dict[str, object]) -> dict[str, object]:
         return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}

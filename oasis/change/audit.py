@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Rotated once to a second file of the same size: two years of daily changes.
 AUDIT_BYTES = 128 * 1024
 _OLD = ".1"
+# For a decision that is about none.
+NO_PLAN: dict[str, object] = {"id": "", "hash": "", "images": {}, "services": []}
 
 
 class Audit:

@@ -33,7 +33,8 @@ def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def _line(line: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.get("when_unix_s", 0)))
-    where = ", ".join([*line.get("packages", []), *line.get("services", [])])
+    tool = [line["tool"]] if line.get("tool") else []
+    where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
     forced = f"  forced: {', '.join(line['forces'])}" if line.get("forces") else ""
     made = f"{when}  {line.get('what', '?'):12}  {line.get('role', '?'):8}  {line.get('plan', '?')}  {where}"
     return made.rstrip() + forced
