@@ -47,6 +47,9 @@ RIGHT_S = 5.0
 _RIGHTS = 256
 # So many calls wait at most, of those that are answered at once (bus.py): whoever approves a plan finds room.
 WAITERS = 16
+# Of a list of chats: well below the 256 KiB of a reply, whatever else stands in an item.
+_LIST_CHARS = 128 * 1024
+_ITEM_CHARS = 120
 # A call that gives way does so within this time.
 _SLICE_MS = 3000
 
@@ -158,6 +161,8 @@ class Answers:
         if name == "run.poll" and type(arguments.get("wait_ms")) is int and arguments["wait_ms"] > 0:
             return self._poll(arguments, role)
         reply = self._methods.call(name, arguments, role)
+        if name == "chat.list":
+            return fitting(reply)
         is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION}
         return self._upstream().plain(reply) if is_plain else reply
 
@@ -183,6 +188,18 @@ class Answers:
             if self._phone is None:
                 self._phone = self._make_phone(self._waiters)
             return self._phone
+
+
+def fitting(reply: dict[str, Any]) -> dict[str, object]:
+    """Return a list of chats with as many of the newest as a reply holds; `more` tells how many are left out."""
+    size, kept = 0, []
+    for item in reply["item"]:
+        size += _ITEM_CHARS + len(item["title"].encode("utf-8", "replace"))
+        if size > _LIST_CHARS:
+            break
+        kept.append(item)
+    left_out = len(reply["item"]) - len(kept)
+    return {**reply, "item": kept, "more": left_out} if left_out else reply
 
 
 def gather(daemon: Daemon) -> Answers:

@@ -37,6 +37,8 @@ OK, ERROR, NOT_FOUND, NOT_DONE, NO_COMMANDS = "OK", "ERROR", "NOT FOUND", "NG", 
 _HIDDEN = ("oasis", "rpcd")  # of the packages that a message may have attached
 ICONS = "/luci-static/resources/oasis/"
 _IMAGES = ("png", "jpg", "jpeg", "webp", "gif", "svg")
+# The app asks for the whole list afterwards.
+_CHATS = 200
 # How long a call waits for a service to be restarted, or for the plan of it to wait.
 _OPERATE_S = 15.0
 # name:type:value as upstream has it, entries parted by "," or ";", and by blanks where the phone app joins them.
@@ -87,7 +89,7 @@ class Phone:
         return {
             "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
             **self._load_sysmsg_list(role),
-            "chat": {"item": [{"id": item["id"], "title": item["title"]} for item in self._chats(role)]},
+            "chat": {"item": [{"id": item["id"], "title": item["title"]} for item in self._chats(role)[:_CHATS]]},
             "service": [{key: item[key] for key in ("identifier", "name", "model", "active")} for item in service],
             "configs": [name for name in names if name not in _HIDDEN and not name.startswith(".")],
         }

@@ -36,8 +36,10 @@ _SLICE_MS = 3000
 # Exchanges that are remembered: more than one phone begins in two minutes.
 _KEPT = 16
 _OPEN = ("running", "waiting")
-# Of what a tool said: the app shows its name.
-_OUTPUT_CHARS = 2000
+# A reply of the bus has 256 KiB, and one that is too long would have no content: then the app sends once more. Of what
+# tools said it shows the names.
+_CONTENT_CHARS = 40_000
+_OUTPUTS, _OUTPUT_CHARS = 16, 500
 _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 
 
@@ -166,7 +168,7 @@ class Story:
         """Return the story in upstream's shape; `content` is never empty."""
         found: dict[str, object] = {"content": self.text(chat), "reboot": False, "shutdown": False}
         if self._tools:
-            outputs = {"service": "oasis", "tool_outputs": self._tools, "reboot": False, "shutdown": False}
+            outputs = {"service": "oasis", "tool_outputs": self._tools[-_OUTPUTS:], "reboot": False, "shutdown": False}
             found["tool_info"] = jsonl.dumps(outputs)
         if self._plan is not None:
             found["uci_parse_tbl"] = proposal(self._plan["uci"])
@@ -174,7 +176,10 @@ class Story:
 
     def text(self, chat: str) -> str:
         """Return what was said, and what goes on or waits."""
-        parts = [text.strip() for text in self._said if text.strip()]
+        said = "\n\n".join([text.strip() for text in self._said if text.strip()])
+        if len(said) > _CONTENT_CHARS:
+            said = "%s…\n(the rest is in chat %s on the router's Oasis page)" % (said[:_CONTENT_CHARS], chat)
+        parts = [said] if said else []
         change = self._change
         if self._plan is not None:
             parts.append(_waits(self._plan, chat))

@@ -13,6 +13,8 @@ from oasis.frontends.bus import CALLS, faults, objects
 from oasis.frontends.bus_calls import Waiters
 from oasis.frontends.phone import Phone
 from oasis.frontends.upstream import UPSTREAM
+from oasis.system.blobmsg import encode
+from oasis.system.busmessage import REPLY_BYTES
 from oasis.system.root import Root
 from oasis.table import ROLES, TABLE
 from tests.daemon import copy_root
@@ -302,6 +304,20 @@ def test_a_poll_without_waiting_takes_no_place(bench):
     assert bench.call("oasis.run", "poll", OWNER, run="x", wait_ms=0)["error"]["code"] == UsageError.code
     assert bench.call("oasis.run", "poll", OWNER, run="x", wait_ms="soon")["error"]["code"] == UsageError.code
     assert bench.bus._waiters._waiting == []
+
+
+def test_a_list_of_chats_always_fits_and_tells_what_is_left_out(daemon):
+    class Many:
+        def call(self, name, params, role):
+            item = {"id": "x" * 20, "title": "\u6c34" * 60, "exchanges": 1, "updated_unix_s": 1 << 31, "size": 1 << 20}
+            return {"item": [{**item, "number": number, "archived": False} for number in range(5000)]}
+
+    bench = Bench(daemon, time.monotonic, None)
+    bench.bus._methods = Many()
+    reply = bench.call("oasis.chat", "list")
+    assert len(encode(reply)) < REPLY_BYTES
+    assert len(reply["item"]) + reply["more"] == 5000
+    assert [item["number"] for item in reply["item"]] == list(range(len(reply["item"]))), "the newest"
 
 
 # Names that somebody else has

@@ -10,6 +10,8 @@ from oasis.errors import UsageError
 from oasis.frontends.bus_calls import Waiters
 from oasis.frontends.phone import arguments_of, commands_of
 from oasis.frontends.sending import AGAIN_S, SEND_S, Sending, Story, proposal
+from oasis.system.blobmsg import encode
+from oasis.system.busmessage import REPLY_BYTES
 
 ROLE = {"name": "owner", "terminal": False, "session": "a" * 32}
 OTHER = {**ROLE, "session": "b" * 32}
@@ -216,8 +218,15 @@ def test_blocks_of_text_are_paragraphs_and_tools_are_named():
     assert reply["content"] == "Let me see.\n\nAll is well."
     [one] = json.loads(reply["tool_info"])["tool_outputs"]
     assert one["name"] == "status"
-    assert len(one["output"]) <= 2000
+    assert len(one["output"]) <= 500
     assert "tool_info" not in told(delta("x"))
+
+
+def test_a_reply_is_never_too_long_for_the_bus():
+    call = {"type": "tool_result", "tool_use_id": "t", "name": "status", "text": "\u6c34" * 16000, "is_error": False}
+    reply = told(*[call] * 80, delta("\u6c34" * 300_000), MESSAGE)
+    assert len(encode(reply)) < REPLY_BYTES
+    assert "the rest is in chat c" in reply["content"]
 
 
 def test_a_reset_takes_the_place_of_what_was_dropped():
