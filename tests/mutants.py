@@ -69,7 +69,152 @@ BUS_TURNS = "oasis/system/busturns.py"
 OF_BUS_VALUES = ("tests/system/test_blobmsg.py",)
 OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
 
+TOOLS = "oasis/tools/registry.py"
+PERMITS = "oasis/tools/permits.py"
+OF_TOOLS = ("tests/tools/test_registry.py",)
+OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
+
 MUTANTS = (
+    (
+        "tools: danger asks whatever is set",
+        TOOLS,
+        'reasons = [_DANGER] if kind == "danger" else',
+        'reasons = [] if kind == "danger" else',
+        OF_TOOLS,
+    ),
+    (
+        "tools: what is off does not run",
+        TOOLS,
+        'if not permit["enabled"]:',
+        'if False:',
+        OF_TOOLS,
+    ),
+    (
+        "tools: what is denied does not run",
+        TOOLS,
+        'if permit["approval"] == "deny":',
+        'if False:',
+        OF_TOOLS,
+    ),
+    (
+        "tools: with words of others in sight an effect asks",
+        TOOLS,
+        'if operator.taint and kind in ("change", "net"):',
+        'if False:',
+        OF_TOOLS,
+    ),
+    (
+        "tools: words of a foreign tool are marked",
+        TOOLS,
+        'whose += [spec["untrusted"]] if spec.get("untrusted") else []',
+        'pass',
+        OF_TOOLS,
+    ),
+    (
+        "tools: what is for the owner reaches no model",
+        TOOLS,
+        'for_owner = result.pop("user_only", None)',
+        'for_owner = result.get("user_only")',
+        OF_TOOLS,
+    ),
+    (
+        "tools: a foreign tool that changed is off",
+        PERMITS,
+        'options["revision"] != revision(spec)',
+        'False',
+        OF_TOOLS,
+    ),
+    (
+        "tools: a permit is for one source",
+        PERMITS,
+        'options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"])',
+        'options.get("name") == spec["name"]',
+        OF_TOOLS,
+    ),
+    (
+        "tools: nobody allows danger",
+        PERMITS,
+        'if approval == "allow" and spec["class"] == "danger":',
+        'if False:',
+        OF_TOOLS,
+    ),
+    (
+        "tools: those that hang are counted",
+        "oasis/tools/watch.py",
+        'if len(self._left) >= LEFT_BEHIND:',
+        'if False:',
+        OF_TOOLS,
+    ),
+    (
+        "tools: an approval is for one call",
+        PLAN,
+        '"forces", "call")',
+        '"forces")',
+        OF_CHANGES,
+    ),
+    (
+        "tools: nothing dangerous while a change waits",
+        "oasis/change/called.py",
+        'if pending is not None:',
+        'if False:',
+        ("tests/test_tools.py",),
+    ),
+    (
+        "tools: no looking for machines nearby",
+        "oasis/tools/probing.py",
+        'if is_near and address not in _known(facts):',
+        'if False:',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "tools: a package's name is one",
+        "oasis/tools/packages.py",
+        'if not _NAME.match(name) or name',
+        'if name',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "tools: what the router runs on stays",
+        "oasis/tools/packages.py",
+        'if _NEEDED.match(name):',
+        'if False:',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "tools: what is installed fits",
+        "oasis/tools/packages.py",
+        'if needed + SPARE_BYTES > free:',
+        'if False:',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "tools: log lines are the words of others",
+        "oasis/tools/logs.py",
+        'return {**answer, "untrusted": [LABEL]}',
+        'return answer',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "tools: neighbours' names are the words of others",
+        "oasis/tools/wifi_scan.py",
+        'return {**answer, "untrusted": [foreign.NETWORKS]} if is_named else answer',
+        'return answer',
+        OF_ROUTER_TOOLS,
+    ),
+    (
+        "service: what everybody needs is not ended unasked",
+        PLAN,
+        'plan["is_asked"] = self.policy.is_stop(name, action)',
+        'pass',
+        ("tests/change/test_service_actions.py",),
+    ),
+    (
+        "root: no program of the host acts in a folder",
+        "oasis/system/root.py",
+        'is_ours = name in PROGRAMS or',
+        'is_ours = True or',
+        ("tests/system/test_root.py",),
+    ),
     ("bus: levels are counted", "oasis/system/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
     ("bus: values are counted", "oasis/system/blobmsg.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
     (
