@@ -12,6 +12,9 @@ from tests.qemu.suite import step
 READY_S = 90
 SOCKET = "/var/run/oasis/oasis.sock"
 INSTALL_S = 600
+MODEL_S = 120
+# Of the scripted model; looked for wherever another user could read it.
+KEY = "kept-to-ourselves-7"
 FILES = "find /bin /etc /lib /root /sbin /usr /www \\( -type f -o -type l \\) 2>/dev/null; true"
 # What changes by itself while a router runs, and what the tests themselves put there.
 RESTLESS = ("/etc/dropbear/", "/root/.", "/usr/lib/opkg/status", "/usr/lib/opkg/lists/", "/lib/apk/", "/etc/apk/",
@@ -48,8 +51,8 @@ def install(router: Router) -> None:
     expect("S11oasis-restore" in links, "the hook that restores at boot is not enabled as S11")
     expect(any(line.startswith("S9") and line.endswith("oasis") for line in links.split("\n")), "oasis is not enabled")
     wait_ready(router)
-    version = router.ok("oasis --version")
-    expect(bool(version), "no version")
+    expect(bool(router.ok("oasis --version")), "no version")
+    tell_processes(router, "after its start")
 
 
 def fetch(router: Router, paths: list[str]) -> list[str]:
@@ -75,6 +78,23 @@ def chat_cli(router: Router) -> None:
     expect(result.status == 0 and len(result.text) > 50, "no answer")
     chats = router.oasis("list")
     expect(bool(chats) and "item" in json.dumps(chats), "the chat is not listed")
+
+
+@step("a chat through a model on this host: its worker is another user, and nobody is shown the key")
+def chat_model(router: Router) -> None:
+    router.ok("echo %s | oasis add --key compatible %s --model scripted" % (KEY, router.model.url))
+    answer = router.ok("oasis prompt --service compatible 'say hello'", MODEL_S)
+    expect("Hello from the model." in answer, "the model's answer is not shown")
+    expect("Bearer " + KEY in router.model.keys, "the key did not reach the model")
+    worker = "$(grep -l '[w]orker/__main__' /proc/[0-9]*/cmdline 2>/dev/null | head -n 1 | cut -d/ -f3)"
+    told = router.ok("pid=%s; grep -E '^(Name|Uid|CapEff|NoNewPrivs)' /proc/$pid/status; ls -l /proc/$pid/fd" % worker)
+    expect("Uid:\t0" not in told, "the worker is root")
+    tell_processes(router, "after a model's answer")
+    pattern = KEY[:-1] + "[%s]" % KEY[-1]  # which is not what it finds
+    shown = router.run("grep -la '%s' /proc/[0-9]*/cmdline /proc/[0-9]*/environ /etc/config/*" % pattern)
+    expect(shown.status == 1 or not shown.text, "the key is shown in " + shown.text)
+    router.run("nft list table inet oasis_worker")
+    router.ok("oasis remove compatible")
 
 
 @step("a chat over ubus", "bus")
@@ -104,8 +124,12 @@ def weighs(router: Router) -> None:
     router.number("installed, bytecode", compiled + " KiB")
     python = router.ok("python3 -IS -c 'import os; print(open(\"/proc/self/status\").read())' | grep VmRSS", quiet=True)
     router.number("python3 -I -S, bare", " ".join(python.split()[1:]))
+    tell_processes(router, "after the chats")
+
+
+def tell_processes(router: Router, when: str) -> None:
     for name, line in processes(router):
-        router.number("process " + name, line)
+        router.number("%s, %s" % (name, when), line)
 
 
 def processes(router: Router) -> list[tuple[str, str]]:
@@ -126,7 +150,7 @@ done"""
 
 
 def _process(words: str) -> str:
-    for sign, name in (("oasisd", "oasisd, idle"), ("offline", "built-in provider"), ("worker", "worker")):
+    for sign, name in (("oasisd", "oasisd"), ("offline", "built-in provider"), ("worker", "worker")):
         if sign in words:
             return name
     return words.strip()

@@ -19,7 +19,7 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, REPOSITORY)
 
-from tests.qemu import changes, debian, life, openwrt, packages, page, suite  # noqa: E402
+from tests.qemu import changes, debian, life, model, openwrt, packages, page, suite  # noqa: E402
 from tests.qemu.machine import HOST_ADDRESS  # noqa: E402
 from tests.qemu.router import Router  # noqa: E402
 from tests.qemu.transcript import Transcript  # noqa: E402
@@ -27,10 +27,10 @@ from tests.qemu.transcript import Transcript  # noqa: E402
 WORK = os.path.join(REPOSITORY, "build", "qemu")
 # In this order; what changes nothing comes first, what takes the packages away last.
 ORDER = (
-    life.boots, life.install, life.status, life.chat_cli, life.chat_bus, page.shut, life.weighs, changes.low_risk,
-    changes.windows, changes.confirmed, page.page_proof, changes.timed_out, changes.black_hole, changes.power_cut,
-    changes.rebooted, changes.killed, changes.guarded, changes.tidy, life.service, life.upgrade, life.backup,
-    life.removal,
+    life.boots, life.install, life.status, life.chat_cli, life.chat_model, life.chat_bus, page.shut, life.weighs,
+    changes.low_risk, changes.windows, changes.confirmed, page.page_proof, changes.timed_out, changes.black_hole,
+    changes.power_cut, changes.rebooted, changes.killed, changes.guarded, changes.tidy, life.service, life.upgrade,
+    life.backup, life.removal,
 )  # fmt: skip
 
 
@@ -104,6 +104,7 @@ def drive(image: openwrt.Image | None, transcript: Transcript) -> int:
             transcript.line("guest: Debian's kernel, busybox, " + ", ".join(parts))
         shelf = packages.Shelf(WORK, HOST_ADDRESS)
         router.url = shelf.url
+        router.model = model.Model(HOST_ADDRESS)
         try:
             router.boot_s = router.boot()
             if image:
@@ -117,6 +118,7 @@ def drive(image: openwrt.Image | None, transcript: Transcript) -> int:
         finally:
             machine.cut_power()
             shelf.close()
+            router.model.close()
     return tell(router, report)
 
 
