@@ -80,6 +80,7 @@ system ip iproute2
 system strace strace
 system openssl openssl
 system pgrep procps
+system dropbear dropbear-bin
 # Real firewalls and DHCP between network namespaces.
 system ip iproute2
 system nft nftables
