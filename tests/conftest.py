@@ -40,7 +40,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("pyuci", _module("uci"), "the pyuci backend", "pip install pyuci, with libuci on the machine"),
         ("ubus", _program("ubus"), "comparing with the real ubus", sources),
         ("uhttpd", _program("uhttpd") and _program("rpcd"), "the phone's calls through the real web server", sources),
-        ("LuCI", os.environ.get("OASIS_LUCI", ""), "the chat page in it", "set OASIS_LUCI; tests/frontends/test_bus_luci.py"),
+        ("LuCI", os.environ.get("OASIS_LUCI", ""), "the chat page in it", "set OASIS_LUCI; see test_bus_luci.py"),
         ("chromium", browser, "the page", "apt-get install chromium"),
         ("playwright", _module("playwright"), "the page", "pip install playwright"),
         ("busybox", _program("busybox"), "the scripts under a router's shell", "apt-get install busybox"),
