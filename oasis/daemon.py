@@ -314,6 +314,8 @@ class Daemon:
         self.runs.cancel_all()
         self.runs.wait_ended(_STOP_S)
         self.models.close()
+        if self._made is not None:
+            self._made.servers.close()
         self.expiry.stop()
         self.offline.close()
         self.chats.close()

@@ -14,6 +14,8 @@ from oasis.context import Context
 from oasis.core import jsonl, schema
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, source
+from oasis.mcp.servers import Keep, Servers
+from oasis.mcp.stdio import USER as MCP_USER
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.system.pace import Pace
@@ -67,8 +69,9 @@ class Exchanges:
 
     def __init__(
         self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str],
+        new_id: Callable[[], str], servers: Servers,
     ) -> None:  # fmt: skip
+        self.servers = servers
         self._chats = chats
         self._settings = settings
         self.registry = registry
@@ -279,7 +282,12 @@ def gather(
     )  # fmt: skip
     built_in = [BuiltIn(Router(root, executor.run, files))]
     registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id)
+    keep = Keep(files, root.state_folder + "/mcp")
+    user = MCP_USER if root.folder == "/" else ""
+    token = lambda name: settings.key("mcp:" + name)  # noqa: E731
+    servers = Servers(settings.sections, keep, token, lambda: models.post, user, {}, cursor)
+    registry.add(servers.sources)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

@@ -306,6 +306,28 @@ class Methods:
         run = self._exchanges().use(name, arguments or {}, self._came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 
+    def mcp_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"servers": self._exchanges().servers.listed()}
+
+    def mcp_add(
+        self, role: dict[str, object], name: str, command: list[str] | None = None, url: str = ""
+    ) -> dict[str, object]:
+        self._exchanges().servers.add(name, command or [], url)
+        return {"status": "OK"}
+
+    def mcp_delete(self, role: dict[str, object], name: str) -> dict[str, object]:
+        self._exchanges().servers.delete(name)
+        self._settings.set_key("mcp:" + name, "")
+        return {"status": "OK"}
+
+    def mcp_key(self, role: dict[str, object], name: str, key: str) -> dict[str, object]:
+        self._exchanges().servers.check(name)
+        self._settings.set_key("mcp:" + name, key)
+        return {"status": "OK"}
+
+    def mcp_refresh(self, role: dict[str, object], name: str) -> dict[str, object]:
+        return {"tools": self._exchanges().servers.refresh(name)}
+
     def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
         peer: Any = role["peer"]
         peer["client"] = clean.name(name) or "without a name"

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from oasis.worker.pool import Cancelled, Event, OnEvent, Pool
 
 
+# MCP servers that are asked at once; each request of one is short, or waits for its server alone.
+_SERVERS = 4
+
+
 class Models:
     """The pool of workers, as the settings want it; `prepare()` is called before each start of one."""
 
@@ -21,6 +25,7 @@ class Models:
         self._prepare = prepare
         self._lock = threading.Lock()
         self._pool: Pool | None = None
+        self._servers: Pool | None = None
         self._is_closed = False
 
     def set(self, max_workers: int, idle_s: int) -> None:
@@ -42,22 +47,31 @@ class Models:
         """Return a vector for each text; see the pool."""
         return self._opened().embed(request, texts, cancelled)
 
+    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
+        """Send a message to an MCP server; see the pool. Its workers are not those that models wait for."""
+        with self._lock:
+            if self._servers is None:
+                self._servers = self._made(_SERVERS)
+        self._servers.post(request, on_event, cancelled)
+
     def _opened(self) -> Pool:
         with self._lock:
             if self._pool is None:
-                from oasis.worker.pool import Pool, default_argv
-
-                argv = default_argv(user=self._user)
-                self._pool = Pool(
-                    argv, None, self._max_workers, self._idle_s, prepare=self._prepare, is_fenced=bool(self._user)
-                )
+                self._pool = self._made(self._max_workers)
             if self._is_closed:
                 self._pool.close()  # which answers that oasis is stopping
             return self._pool
+
+    def _made(self, max_workers: int) -> Pool:
+        from oasis.worker.pool import Pool, default_argv
+
+        argv = default_argv(user=self._user)
+        return Pool(argv, None, max_workers, self._idle_s, prepare=self._prepare, is_fenced=bool(self._user))
 
     def close(self) -> None:
         """End all workers."""
         with self._lock:
             self._is_closed = True
-            if self._pool is not None:
-                self._pool.close()
+            for pool in (self._pool, self._servers):
+                if pool is not None:
+                    pool.close()

@@ -99,9 +99,12 @@ class Settings:
         return [item for item, _ in self._offered()]
 
     def urls(self) -> list[str]:
-        """Return the addresses that workers connect to: of services, and of their proxies."""
+        """Return the addresses that workers connect to: of services, their proxies, and MCP servers."""
         places = [(item["base_url"], item["options"].get("proxy", "")) for item in self.services()]
-        return [url for pair in places for url in pair if url]
+        urls = [url for pair in places for url in pair]
+        servers = [section for section in self.sections() if section.type.endswith("mcp_server")]
+        urls += [str(one.options.get("url") or one.options.get("server_url") or "") for one in servers]
+        return [url for url in urls if url]
 
     def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
         """Return the services, each with what gives it with another model."""

@@ -28,7 +28,7 @@ ROWS = (
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("runs", "agent"),
-    ("tools",),
+    ("tools", "mcp"),
     ("doctor",),
     ("change", "memory", "offline", "chats"),
     ("services",),
@@ -44,7 +44,7 @@ BASE = {"core", "errors"}
 # Parts beside the row: what they may import, and who may import them.
 BESIDE = {"providers": BASE, "worker": {"providers"} | BASE, "worker.pool": {"worker", "system"} | BASE}
 BESIDE["worker.process"] = BESIDE["worker.pool"]
-IMPORTERS = {"providers": {"worker", "settings"}, "worker": {"models"}}
+IMPORTERS = {"providers": {"worker", "settings"}, "worker": {"models", "mcp"}}
 # What a command of the shell loads: start-up time counts.
 COMMAND = ("frontends.cli", "frontends.client")
 
@@ -217,6 +217,8 @@ STARTS = {
     ("system.executor", "Child"): "programs on the list of system.root",
     ("worker.process", "Child"): "a worker",
     ("offline.process", "Child"): "the offline provider",
+    ("mcp.stdio", "Child"): "an MCP server of the owner's choice, by way of worker.confined",
+    ("worker.confined", "os.execvpe"): "becomes that server",
     ("change.transaction", "executor.detach"): "the guard",
     ("change.transaction", "executor.run"): "restore.sh",
     ("change.services", "executor.run"): "init scripts",

@@ -272,6 +272,14 @@ COMMANDS = {
         "Each line of the log holds the hash of the line before. With --verify the whole chain is followed, and the\n"
         "status is 1 when a line was altered or removed.",
     ),
+    "servers": (
+        "[ACTION] [NAME] [COMMAND]…",
+        "list MCP servers of others, add one, or remove one",
+        "cli_servers:servers",
+        "ACTION is list, add, remove, key or refresh. COMMAND is what starts a server on this router, word by word, or\n"
+        "the one address of a server elsewhere, whose token `key` asks for. A server runs as a user without rights;\n"
+        "its tools are off until you switch them on with `oasis tools`.",
+    ),
     "mcp": (
         "[--http PORT]",
         "offer the router's tools to programs that speak MCP",
@@ -303,7 +311,7 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "mcp", "start", "status", "doctor", "audit", "help")),
+                         "topics", "sysmsg", "tools", "servers", "mcp", "start", "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

@@ -20,6 +20,7 @@ if False:  # annotations only
         def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
         def embed(self, request: Any, texts: list[str], cancelled: Any) -> list[list[float]]: ...
+        def post(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def close(self) -> None: ...
 
 
@@ -44,6 +45,10 @@ class Metered:
         self._models.close()
         if self._made is not None:
             self._made.close()
+
+    def post(self, request: Any, on_event: Any, cancelled: Any) -> None:
+        """Send a message to an MCP server, which no budget is about."""
+        self._models.post(request, on_event, cancelled)
 
     def chat(self, request: dict[str, Any], on_event: Callable[[dict[str, Any]], None], cancelled: Any) -> None:
         """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""

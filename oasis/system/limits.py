@@ -28,6 +28,8 @@ SERVICE: Limits = ("4096", "", "", "", "0")
 # The worker and the offline provider write to their pipes only. Addresses are not memory: TLS, thread stacks and arenas
 # reserve far more than they use. An hour of CPU is the end of what spins, and no chat comes near it.
 MODEL: Limits = ("64", "0", "524288", "3600", "500")
+# An MCP server of somebody else's: engines like node's reserve gigabytes of addresses, so memory is left to the score.
+SERVER: Limits = ("256", "32768", "", "3600", "800")
 
 _SHELL = "/bin/sh"
 # Sizes of files are in blocks of 512 bytes (POSIX). A shell adds variables of its own, which the program shall not see.

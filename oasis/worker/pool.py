@@ -121,6 +121,10 @@ class Pool:
                 raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
         return found
 
+    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
+        """Send a message to an MCP server; call `on_event` with each event, the last is `mcp` or `error`."""
+        self._ask({**request, "op": "mcp"}, on_event, cancelled, True)
+
     def close(self) -> None:
         """End all idle workers and let no new one start; busy ones end with their request."""
         with self._changed:

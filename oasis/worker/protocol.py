@@ -19,6 +19,7 @@ from oasis import providers
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, faults, refusals, toolset, wire
+from oasis.worker import mcp
 from oasis.worker.deadline import within
 
 TYPE_CHECKING = False
@@ -76,8 +77,16 @@ def answer(
             for vector in _embeddings(request, module, options, limits, send, now_s):
                 emit_masked({"type": "embedding", "embedding": vector})
             emit_masked(events.done("end_turn", wire.model_of(options)))
+        elif request.get("op") == "mcp":
+            until_s = now_s() + _seconds(limits, "total_s")
+            mcp.exchange(
+                request,
+                lambda http: _open(http, limits, send),
+                lambda response: _read(response, until_s - now_s()),
+                emit_masked,
+            )
         else:
-            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models or embed")
+            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models, embed or mcp")
     except OasisError as error:
         emit_masked(_event(error))
 

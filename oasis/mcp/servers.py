@@ -1,0 +1,400 @@
+"""The MCP servers that the owner set up: sections of UCI, what each was last seen to have, and lines opened when used.
+
+    config mcp_server 'files'
+        option enabled '1'
+        list command 'node'  list command '/opt/files.js'     a program, argument by argument; or
+        option url 'https://mcp.example.org/mcp'              an address; its token is in keys.json under mcp:NAME
+        option timeout '60'
+
+Upstream's sections `remote_mcp_server` (server_label, server_url, allowed_tools) are read as well. A server is asked
+what it has only by the owner's word (`refresh`) or when it says that this changed; the list is kept on flash, so that
+a start of the router waits for nobody. Calls connect by themselves, and once more when the server has gone.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SchemaError, StoreError, ToolError, UsageError
+from oasis.mcp import peer as protocol
+from oasis.mcp.http import ForgottenError, Http
+from oasis.mcp.stdio import Stdio
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.mcp.http import Post
+    from oasis.mcp.peer import Message, Peer
+    from oasis.system.files import Files
+    from oasis.uci import model
+    from oasis.uci.cursor import Cursor
+
+PACKAGE = "oasis"
+SEPARATOR = "___"
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+NAME_CHARS = 24
+TIMEOUT_S, MOST_S = 60, 600
+LIST_BYTES = 512 * 1024
+# Beside a server's tools: its resources and prompts, where it says that it has some.
+EXTRAS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "resources": ("resources", "List the resources of the server {}: addresses, names, what they are.", {}),
+    "read": ("resources", "Read a resource of the server {}.", {"uri": "its address"}),
+    "prompts": ("prompts", "List the prompts that the server {} offers.", {}),
+    "prompt": ("prompts", "Get a prompt of the server {}, filled in.", {"name": "its name"}),
+}
+
+
+class Server:
+    """One server, as a source of the registry (tools/registry.py)."""
+
+    def __init__(self, settings: dict[str, Any], connect: Callable[[dict[str, Any]], Any], keep: Keep) -> None:
+        self.settings = settings
+        self.name = "mcp:" + settings["name"]
+        self._connect = connect
+        self._keep = keep
+        self._lock = threading.RLock()
+        self._peer: Peer | None = None
+        self._line: Any = None
+        self._specs: list[dict[str, Any]] | None = None
+        self.fault = ""
+
+    def specs(self) -> list[dict[str, Any]]:
+        """Return what the server had when it was last asked."""
+        if self._specs is None:
+            self._specs = specs(self.settings, self._keep.read(self.settings["name"]))
+        return self._specs
+
+    def call(self, name: str, arguments: dict[str, Any], operator: object, watch: Any) -> dict[str, Any]:
+        """Call a tool of the server; connects where that is needed.
+
+        Raises: ToolError with the server's words, or ours.
+        """
+        own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
+        try:
+            return self._called(own, arguments, watch)
+        except ForgottenError:
+            self.close()
+            return self._called(own, arguments, watch)
+
+    def _called(self, name: str, arguments: dict[str, Any], watch: Any) -> dict[str, Any]:
+        peer = self._opened()
+        method, params, read = _request(name, arguments, self._own(name))
+        if read is None:
+            return {"items": [_plain(one) for one in peer.listed(str(params["what"]), watch.left_s(TIMEOUT_S))]}
+        result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
+        if peer.is_changed:
+            self.refresh()
+        return dict(result)
+
+    def _own(self, name: str) -> bool:
+        return any(tool.get("name") == name for tool in self._keep.read(self.settings["name"]).get("tools", []))
+
+    def refresh(self) -> list[str]:
+        """Ask the server what it has, keep that, and return the names of its tools.
+
+        Raises: ToolError when it cannot be reached or speaks no MCP.
+        """
+        peer = self._opened()
+        found: Message = {
+            "tools": peer.listed("tools"),
+            "has": [one for one in ("resources", "prompts") if peer.has(one)],
+        }
+        self._keep.write(self.settings["name"], found)
+        self._specs = None
+        return [str(one["name"]) for one in self.specs()]
+
+    def _opened(self) -> Peer:
+        with self._lock:
+            if self._peer is None or not self._line.is_alive():
+                self.close()
+                line = self._connect(self.settings)
+                peer = protocol.Peer(self.settings["name"], line)
+                self._line = line
+                try:
+                    peer.connect()
+                except OasisError as error:
+                    self.close()
+                    self.fault = error.message
+                    raise
+                self._peer, self.fault = peer, ""
+            return self._peer
+
+    def close(self) -> None:
+        """End the line; a later call opens another."""
+        with self._lock:
+            line, self._line, self._peer = self._line, None, None
+        if line is not None:
+            line.close()
+
+    def state(self) -> str:
+        """Return how it stands with the line: connected, not connected, or what was wrong."""
+        return self.fault or ("connected" if self._peer is not None else "not connected")
+
+
+class Keep:
+    """What the servers had when they were last asked, a file each in a folder on flash."""
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files = files
+        self._folder = folder
+        self._read: dict[str, Message] = {}
+
+    def read(self, name: str) -> Message:
+        """Return {"tools": [...], "has": [...]}, {} when it was never asked or cannot be read."""
+        if name not in self._read:
+            data = self._files.read("%s/%s.json" % (self._folder, name))
+            try:
+                found = jsonl.loads(data, LIST_BYTES) if data else {}
+            except SchemaError:
+                found = {}
+            self._read[name] = found if isinstance(found, dict) else {}
+        return self._read[name]
+
+    def write(self, name: str, found: Message) -> None:
+        """Keep what a server has; written only when it is something else.
+
+        Raises: ToolError for a list that is too long, StoreError.
+        """
+        if found == self.read(name):
+            return
+        data = jsonl.dumps(found).encode()
+        if len(data) > LIST_BYTES:
+            raise ToolError(
+                "the MCP server %s describes its tools in %d bytes" % (name, len(data)), "let it offer less"
+            )
+        self._files.folder(self._folder)
+        self._files.replace("%s/%s.json" % (self._folder, name), data)
+        self._read[name] = found
+
+    def drop(self, name: str) -> None:
+        """Forget a server that is no more."""
+        self._read.pop(name, None)
+        try:
+            self._files.remove("%s/%s.json" % (self._folder, name))
+        except (OSError, StoreError):
+            pass  # it was never asked
+
+
+def read(sections: list[model.Section]) -> list[dict[str, Any]]:
+    """Return the servers of the settings, wrong ones with what is wrong in `note`.
+
+    Shape: [{"name", "enabled", "command": [str], "url", "timeout_s", "allowed": [tools], [] for all, "note"}]
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for section in sections:
+        if _is_server(section):
+            entry = _entry(section)
+            found.setdefault(entry["name"], entry)
+    return list(found.values())
+
+
+def _is_server(section: model.Section) -> bool:
+    return section.type in ("mcp_server", "remote_mcp_server")
+
+
+def _entry(section: model.Section) -> dict[str, Any]:
+    options = section.options
+    is_old = section.type == "remote_mcp_server"
+    name = str(options.get("server_label" if is_old else "name") or section.name)
+    url = str(options.get("server_url" if is_old else "url") or "")
+    given = options.get("command", [])
+    command = [str(word) for word in given] if isinstance(given, list) else str(given).split()
+    allowed = options.get("allowed_tools", [])
+    entry: dict[str, Any] = {"name": name, "command": command, "url": url, "note": fault(name, command, url)}
+    entry["enabled"] = str(options.get("enabled", "0" if is_old else "1")) == "1" and not entry["note"]
+    seconds = str(options.get("timeout", TIMEOUT_S))
+    entry["timeout_s"] = min(int(seconds), MOST_S) if seconds.isdigit() and int(seconds) else TIMEOUT_S
+    entry["allowed"] = [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split()
+    return entry
+
+
+def fault(name: str, command: list[str], url: str) -> str:
+    """Return what is wrong with the settings of a server, "" for nothing."""
+    if not name or len(name) > NAME_CHARS or set(name) - _NAME:
+        return "the name may have letters, digits and -, %d at most" % NAME_CHARS
+    if bool(command) == bool(url):
+        return "either a command or a url is needed"
+    if url and not _is_address(url):
+        return "the url must be https://HOST/PATH, or http:// in the home network"
+    if command and not command[0].startswith("/") and "/" in command[0]:
+        return "the command must be a path from / or a name"
+    return ""
+
+
+def _is_address(url: str) -> bool:
+    scheme, slashes, rest = url.partition("://")
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @#\"'<>\\")
+    return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
+
+
+def specs(settings: dict[str, Any], kept: Message) -> list[dict[str, Any]]:
+    """Return the specs of what a server has (tools/registry.py)."""
+    name, found = settings["name"], []
+    tools = kept.get("tools")
+    for tool in tools if isinstance(tools, list) else []:
+        own, schema = tool.get("name"), tool.get("inputSchema")
+        if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
+            continue
+        schema = schema if isinstance(schema, dict) else {"type": "object"}
+        title = clean.line(tool.get("description") or tool.get("title") or own)
+        found.append(_spec(settings, own, title, {"type": "object", **schema}, _class(tool.get("annotations"))))
+    for own, (needs, words, arguments) in EXTRAS.items():
+        if needs in (kept.get("has") or []):
+            properties = {key: {"type": "string", "description": text} for key, text in arguments.items()}
+            schema = {"type": "object", "properties": properties, "required": list(arguments)}
+            if own == "prompt":
+                schema["properties"] = {**properties, "arguments": {"type": "object", "description": "to fill in"}}
+            found.append(_spec(settings, own, words.format(name), {**schema, "additionalProperties": False}, "read"))
+    return found
+
+
+def _spec(settings: dict[str, Any], own: str, words: str, schema: dict[str, Any], kind: str) -> dict[str, Any]:
+    name = settings["name"]
+    return {
+        "name": name + SEPARATOR + own,
+        "description": words,
+        "input_schema": schema,
+        "class": kind,
+        "timeout_s": settings["timeout_s"],
+        "approval": "ask",  # that it only looks is the server's own claim
+        "untrusted": protocol.whose(name),
+    }
+
+
+def _class(hints: object) -> str:
+    if not isinstance(hints, dict):
+        return "change"
+    if hints.get("readOnlyHint") is True:
+        return "read"
+    return "danger" if hints.get("destructiveHint") is True else "change"
+
+
+def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
+    """Return method, params, and what reads the result; None where there is a list to be gone through."""
+    if not is_tool and name in ("resources", "prompts"):
+        return "", {"what": name}, None
+    if not is_tool and name == "read":
+        return "resources/read", {"uri": arguments["uri"]}, protocol.contents
+    if not is_tool and name == "prompt":
+        return "prompts/get", {"name": arguments["name"], "arguments": arguments.get("arguments", {})}, protocol.prompt
+    return "tools/call", {"name": name, "arguments": arguments}, protocol.told
+
+
+def _plain(item: Message) -> Message:
+    keys = ("uri", "name", "description", "mimeType", "arguments")
+    return {key: item[key] for key in keys if key in item}
+
+
+class Servers:
+    """All servers of one daemon; `sections()` gives UCI as it is now, `user` who programs of others run as."""
+
+    def __init__(
+        self, sections: Callable[[], list[model.Section]], keep: Keep, token: Callable[[str], str],
+        post: Callable[[], Post], user: str, env: dict[str, str], cursor: Callable[[], Cursor],
+    ) -> None:  # fmt: skip
+        self._sections = sections
+        self._cursor = cursor
+        self._keep = keep
+        self._token = token
+        self._post = post
+        self._user = user
+        self._env = env
+        self._lock = threading.Lock()
+        self._servers: dict[str, Server] = {}
+
+    def sources(self) -> list[Server]:
+        """Return the servers that are on, for the registry."""
+        with self._lock:
+            wanted = {entry["name"]: entry for entry in read(self._sections())}
+            for name, server in list(self._servers.items()):
+                if server.settings != wanted.get(name):
+                    server.close()
+                    del self._servers[name]
+            for name, entry in wanted.items():
+                if entry["enabled"] and name not in self._servers:
+                    self._servers[name] = Server(entry, self._connect, self._keep)
+            return [self._servers[name] for name in wanted if name in self._servers]
+
+    def _connect(self, entry: dict[str, Any]) -> Any:
+        if entry["url"]:
+            return Http(entry["name"], entry["url"], self._token(entry["name"]), self._post())
+        return Stdio(entry["name"], entry["command"], self._env, self._user)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return every server as the owner sees it.
+
+        Shape: [{"name", "where", "enabled", "state", "tools": int, "has_token": bool, "note"?}]
+        """
+        running = {server.settings["name"]: server for server in self.sources()}
+        return [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
+
+    def _shown(self, entry: dict[str, Any], server: Server | None) -> dict[str, Any]:
+        shown = {key: entry[key] for key in ("name", "enabled")}
+        shown["where"] = entry["url"] or " ".join(entry["command"])
+        shown["state"] = server.state() if server else "off"
+        shown["tools"] = len(server.specs()) if server else 0
+        shown["has_token"] = bool(entry["url"] and self._token(entry["name"]))
+        return {**shown, "note": entry["note"]} if entry["note"] else shown
+
+    def refresh(self, name: str) -> list[str]:
+        """Ask one server what it has; see Server.refresh.
+
+        Raises: UsageError for a server that is not set up or is off.
+        """
+        for server in self.sources():
+            if server.settings["name"] == name:
+                return server.refresh()
+        raise UsageError("there is no MCP server %r that is on" % clean.line(name)[:64], "list them: oasis servers")
+
+    def close(self) -> None:
+        """End all lines."""
+        with self._lock:
+            for server in self._servers.values():
+                server.close()
+            self._servers = {}
+
+    # What the owner sets
+
+    def add(self, name: str, command: list[str], url: str) -> None:
+        """Set up a server; it is on, and its tools are off.
+
+        Raises: UsageError for a name that is taken, or settings that cannot be.
+        """
+        wrong = fault(name, command, url)
+        if wrong:
+            raise UsageError(wrong, "like: oasis servers add files node /opt/files.js")
+        if any(entry["name"] == name for entry in read(self._sections())):
+            raise UsageError("there is an MCP server %r already" % name, "remove it first")
+        place = {"package": PACKAGE, "section": "@mcp_server[-1]"}
+        steps: list[dict[str, Any]] = [{"op": "add", "package": PACKAGE, "type": "mcp_server"}]
+        steps.append({"op": "set", **place, "option": "name", "value": name})
+        steps += [{"op": "add_list", **place, "option": "command", "value": word} for word in command]
+        if url:
+            steps.append({"op": "set", **place, "option": "url", "value": url})
+        self._write(steps)
+
+    def check(self, name: str) -> None:
+        """Raise UsageError when no server has that name."""
+        if not any(entry["name"] == name for entry in read(self._sections())):
+            raise UsageError("there is no MCP server %r" % clean.line(name)[:64], "list them: oasis servers")
+
+    def delete(self, name: str) -> None:
+        """Remove a server, its token and what was kept of it.
+
+        Raises: UsageError when there is none.
+        """
+        self.check(name)
+        found = [one for one in self._sections() if _is_server(one) and _entry(one)["name"] == name]
+        self._write([{"op": "delete", "package": PACKAGE, "section": str(one.name)} for one in found])
+        self.sources()  # which ends its line
+        self._keep.drop(name)
+
+    def _write(self, steps: list[dict[str, Any]]) -> None:
+        cursor = self._cursor()
+        if cursor.changes(PACKAGE):
+            cursor.revert(PACKAGE)  # what a crash left half done
+        cursor.stage(steps)
+        cursor.commit(PACKAGE)
