@@ -218,7 +218,7 @@ STARTS = {
     ("worker.process", "Child"): "a worker",
     ("offline.process", "Child"): "the offline provider",
     ("mcp.stdio", "Child"): "an MCP server of the owner's choice, by way of worker.confined",
-    ("worker.confined", "os.execvpe"): "becomes that server",
+    ("worker.confined", "execvpe"): "becomes that server",
     ("change.transaction", "executor.detach"): "the guard",
     ("change.transaction", "executor.run"): "restore.sh",
     ("change.services", "executor.run"): "init scripts",
