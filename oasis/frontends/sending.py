@@ -40,6 +40,7 @@ _OPEN = ("running", "waiting")
 # tools said it shows the names.
 _CONTENT_CHARS = 40_000
 _OUTPUTS, _OUTPUT_CHARS = 16, 500
+_NOTES, _NOTE_CHARS = 8, 2000
 _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 
 
@@ -135,6 +136,7 @@ class Story:
         self._state = "running"
         self._said = [""]
         self._tools: list[dict[str, str]] = []
+        self._notes: list[str] = []
         self._plan: dict[str, Any] | None = None
         self._change: dict[str, Any] | None = None
         self._error: dict[str, Any] | None = None
@@ -154,6 +156,8 @@ class Story:
             elif kind == "tool_result":
                 self._tools.append({"tool_call_id": event["tool_use_id"], "name": event["name"],
                                     "output": event["text"][:_OUTPUT_CHARS]})  # fmt: skip
+            elif kind == "note":  # what a tool has for the owner alone is one too
+                self._notes.append(event["text"][:_NOTE_CHARS])
             elif kind == "approval":
                 self._plan = None
             elif kind in ("plan", "change", "error"):
@@ -179,7 +183,7 @@ class Story:
         said = "\n\n".join([text.strip() for text in self._said if text.strip()])
         if len(said) > _CONTENT_CHARS:
             said = "%s…\n(the rest is in chat %s on the router's Oasis page)" % (said[:_CONTENT_CHARS], chat)
-        parts = [said] if said else []
+        parts = [*([said] if said else []), *self._notes[-_NOTES:]]
         change = self._change
         if self._plan is not None:
             parts.append(_waits(self._plan, chat))

@@ -238,6 +238,14 @@ def test_an_error_is_told_with_its_hint():
     assert told(delta("Half"), error, state="error")["content"] == "Half\n\nno answer\ntry again"
 
 
+def test_what_a_tool_has_for_the_owner_alone_is_told():
+    assert (
+        told({"type": "note", "text": "| ssid |"}, delta("Here they are."))["content"] == "Here they are.\n\n| ssid |"
+    )
+    many = [{"type": "note", "text": "n" * 9000} for _ in range(100)]
+    assert len(told(*many)["content"]) < 20_000
+
+
 def test_a_plan_that_was_decided_waits_no_more():
     plan = {"type": "plan", "plan": PLAN}
     waiting = told(plan, state="waiting")
