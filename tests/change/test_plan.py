@@ -220,7 +220,7 @@ def test_no_plan_restarts_what_only_the_owner_may(kit, name):
     with open(kit.root.path("/etc/init.d/" + name), "w") as handle:
         handle.write("#!/bin/sh\n")
     os.chmod(kit.root.path("/etc/init.d/" + name), 0o755)
-    with pytest.raises(PolicyError, match="is not restarted here"):
+    with pytest.raises(PolicyError, match="is not touched here"):
         kit.planner.service(name, "restart", "r", "c")
 
 
