@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import shutil
 import signal
 import socket
@@ -47,6 +48,21 @@ let told = bus.subscriber(note => { print([note.type, note.data], '\\n'); uloop.
 told.subscribe('oasis.run');
 uloop.timer(15000, () => uloop.end());
 uloop.run();
+"""
+
+
+# rpcd keeps files in /var/run and has its plugins below /usr: it gets both of its own.
+RPCD = """
+mount -t tmpfs none "$(readlink -f /var/run)" && mount -t tmpfs none /usr/libexec && mkdir /usr/libexec/rpcd || exit 1
+cat >/usr/libexec/rpcd/oasis.run <<'X'
+#!/bin/sh
+case "$1" in
+list) echo '{"start":{"id":"str"}}' ;;
+call) echo '{"by":"the plugin"}' ;;
+esac
+X
+chmod +x /usr/libexec/rpcd/oasis.run
+exec rpcd -s "$0"
 """
 
 
@@ -247,3 +263,30 @@ def test_a_real_bus_that_stands_still_delays_an_answer_and_goes_on(bus, peer):
         return ubus(bus, "-S", "call", "oasis", "nothing")[0] == 0
 
     until(is_answered)
+
+
+def test_a_plugin_of_the_real_rpcd_is_named_and_its_name_taken_when_rpcd_ends(bus):
+    if os.geteuid() or not shutil.which("rpcd") or not os.path.isdir("/usr/libexec"):
+        pytest.skip("NOT RUN: no real rpcd on PATH, or we are not root and cannot give it folders of its own")
+    rpcd = subprocess.Popen(["unshare", "-m", "sh", "-c", RPCD, bus.path], stderr=subprocess.DEVNULL)
+    peer = None
+    try:
+        until(lambda: rpcd.poll() is not None or ubus(bus, "-S", "call", "oasis.run", "start")[1])
+        if rpcd.poll() is not None:
+            pytest.skip("NOT RUN: rpcd cannot have folders of its own here")
+        answers = Answers()
+        peer = make_peer(bus.path, answers, OBJECTS)
+        until(lambda: answers.told)
+        assert answers.told[0].startswith("oasis.run is taken on the bus by a plugin of rpcd (look into /usr/libexec")
+        assert list(peer.taken()) == ["oasis.run"]
+        assert json.loads(ubus(bus, "-S", "call", "oasis.run", "start")[1]) == {"by": "the plugin"}
+        assert json.loads(ubus(bus, "-S", "call", "oasis", "info")[1]) == {"got": {}}
+        rpcd.kill()
+        rpcd.wait()
+        until(lambda: not peer.taken())
+        assert json.loads(ubus(bus, "-S", "call", "oasis.run", "start")[1]) == {"got": {}}
+    finally:
+        rpcd.kill()
+        rpcd.wait()
+        if peer:
+            peer.stop()
