@@ -15,7 +15,7 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "hostile_texts.json"), encoding="utf-8") as _file:
     TEXTS: list[str] = json.load(_file)
-ROUNDS = 4
+ROUNDS = 2
 # The last of these swallow what follows them when they are taken for HTML.
 GROUPS = [" ".join(TEXTS[at::ROUNDS]) for at in range(ROUNDS)]
 # What leads the page rather than being shown by it.
@@ -27,8 +27,11 @@ LEADING = {
 }  # fmt: skip
 # Where a key of the set above is data, and the other way round: (method, key).
 SHOWN = {("audit.list", "plan"), ("tool.list", "plan"), ("audit.verify", "state")}
-KEPT = {("change.list", "source"), ("change.load", "source"), ("chat.load", "role"), ("run.poll", "role"),
-        ("run.start", "message"), ("service.list", "key"), ("chat.search", "message"), ("bookmark.list", "message"), ("info", "approval")}  # fmt: skip
+KEPT = {
+    ("change.list", "source"), ("change.load", "source"), ("chat.load", "role"), ("run.poll", "role"),
+    ("run.start", "message"), ("service.list", "key"), ("chat.search", "message"), ("bookmark.list", "message"),
+    ("info", "approval"),
+}  # fmt: skip
 # Objects whose names are data, too; of the second kind the values lead.
 NAMED = {"input"}
 MARKS = {"bookmarks"}
@@ -83,34 +86,38 @@ class Bus:
 # Notes in window.trapped whatever a text must never become.
 TRAP = """(() => {
     const own = document.baseURI, found = window.trapped = [];
-    const note = (what, node) => found.push(what + ': ' + (node && node.outerHTML || node || '').toString().slice(0, 300));
+    const note = (what, node) => found.push(what + ': ' + String(node && node.outerHTML || node).slice(0, 300));
     const bad = /^[\\s\\u0000-\\u0020]*(javascript|vbscript|data|file|blob|intent):/i;
-    Object.defineProperty(window, 'hacked', { set: value => note('script ran', new Error().stack), get: () => undefined });
+    Object.defineProperty(window, 'hacked', { set: () => note('script ran', new Error().stack), get: () => undefined });
     for (const name of [ 'alert', 'confirm', 'prompt', 'open' ]) window[name] = text => note(name, text);
-    const look = node => {
-        if (node.nodeType != 1) return;
+    const foreign = /evil\\.invalid/, loads = /^(href|src|action|formaction|xlink:href|data|srcdoc|poster|ping)$/i;
+    const elements = 'SCRIPT IMG IFRAME OBJECT EMBED BASE META STYLE SVG MATH VIDEO AUDIO TEMPLATE PLAINTEXT XMP';
+    /* a link that is pressed on purpose, to a page of the web */
+    const isLink = (node, value) => node.tagName == 'A' && /^https?:/.test(value) && /noopener/.test(node.rel);
+    const isBad = (node, value) => bad.test(value) && !/^(blob:http|data:,$)/.test(value)
+        || foreign.test(value) && !isLink(node, value);
+    const check = node => {
         if (node.hasAttribute('x9') || node.closest('[x9]')) note('element', node);
         for (const one of node.attributes) {
             if (/^on/i.test(one.name)) note('handler', node);
-            if (/^(href|src|action|formaction|xlink:href|data|srcdoc|poster|ping)$/i.test(one.name)
-                    && (bad.test(one.value) && !/^(blob:http|data:,$)/.test(one.value) || /evil\\.invalid/.test(one.value)
-                        && !(node.tagName == 'A' && /^https?:/.test(one.value) && /noopener/.test(node.rel)))) note('address', node);
+            if (loads.test(one.name) && (one.name == 'ping' || isBad(node, one.value))) note('address', node);
             if (one.name == 'style' && /x9|evil/.test(one.value)) note('style', node);
         }
-        if (/^(SCRIPT|IMG|IFRAME|OBJECT|EMBED|BASE|META|STYLE|SVG|MATH|VIDEO|AUDIO|MARQUEE|TEMPLATE|PLAINTEXT|XMP)$/i.test(node.tagName)
-                && node.closest('#view, #modal_overlay')) note('element', node);
-        node.querySelectorAll('*').forEach(look);
+        if (elements.split(' ').includes(node.tagName.toUpperCase()) && node.closest('#view, #modal_overlay'))
+            note('element', node);
     };
+    const look = node => { if (node.nodeType == 1) [ node, ...node.querySelectorAll('*') ].forEach(check); };
     new MutationObserver(records => records.forEach(record => {
         record.addedNodes.forEach(look);
-        if (record.type == 'attributes') look(record.target);
+        if (record.type == 'attributes') check(record.target);
     })).observe(document, { subtree: true, childList: true, attributes: true });
     window.inspect = () => { look(document.documentElement); return found; };
 })()"""
 
 # Texts in the page that hold a character nobody sees, outside of what people and models said.
 UNSEEN = """(() => {
-    const hidden = /[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]/;
+    const hidden = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u200b-\\u200f'
+        + '\\u2028-\\u202e\\u2060-\\u2069\\ufeff]');
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
     for (let node = walk.nextNode(); node; node = walk.nextNode())
         if (hidden.test(node.data) && !node.parentElement.closest('script, .oasis-text, textarea'))

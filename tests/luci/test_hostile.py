@@ -7,6 +7,7 @@ is no empty one is shown by opening one place of each part to HTML.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,12 +19,13 @@ from tests.luci.furnished import furnished  # noqa: F401
 from tests.luci.hostile import ROUNDS, TEXTS, TRAP, UNSEEN
 
 pytestmark = pytest.mark.browser
+PageError = pytest.importorskip("playwright.sync_api").Error
 
 RESOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../files/www/luci-static/resources")
 
 # What makes the page wider than a phone, unless it scrolls in itself.
 WIDE = """document.documentElement.scrollWidth <= 360 ? [] : [ ...document.querySelectorAll('body *') ]
-    .filter(node => Math.max(node.getBoundingClientRect().right, node.getBoundingClientRect().left + node.scrollWidth) > 361)
+    .filter(node => node.getBoundingClientRect().right > 361)
     .map(node => node.tagName + ' ' + node.className)"""
 
 
@@ -33,6 +35,7 @@ class Trapped:
     def __init__(self, browser: Any, url: str) -> None:
         self._context = browser.new_context(viewport={"width": 360, "height": 800})
         self._context.add_init_script(TRAP)
+        self._context.route(lambda url: "evil.invalid" in url, lambda route: route.abort())
         self.url, self.noted = url, []
         self.page = self._context.new_page()
         self.page.set_default_timeout(15000)
@@ -64,6 +67,24 @@ class Trapped:
     def found(self) -> list[str]:
         """Return everything that was noted, now."""
         return self.noted + list(self.page.evaluate("window.inspect()"))
+
+    def wait_caught(self, where: str, act: Callable[[Any], object]) -> bool:
+        """Do something on a page that hostile texts may have taken away by then; tell whether anything was noted."""
+        self.page.set_default_timeout(4000)
+        deadline = time.monotonic() + 30
+        is_done = False
+        while time.monotonic() < deadline:
+            try:
+                if not is_done:
+                    act(self.visit(where))
+                    is_done = True
+                if self.found():
+                    return True
+            except PageError:
+                if self.noted:
+                    return True
+            time.sleep(0.1)
+        return False
 
     def close(self) -> None:
         """Close the browser's context."""
@@ -127,12 +148,17 @@ def walk_chat(page: Any) -> None:
     unfold(page)
 
 
+def named(text: str) -> str:
+    """A file may be called almost anything."""
+    return text[:60].replace("/", "_").replace("\x00", "")
+
+
 def walk_stored(page: Any) -> None:
     """What was said before, and all that hangs on it."""
     expect(page.locator(".oasis-assistant")).not_to_have_count(0)
     page.set_input_files(
         ".oasis-tools input[type=file]",
-        [{"name": text[:60].replace("/", "_").replace("\x00", ""), "mimeType": "text/plain", "buffer": b"x"} for text in TEXTS[:40:5]],
+        [{"name": named(text), "mimeType": "text/plain", "buffer": b"x"} for text in TEXTS[:40:5]],
     )
     expect(page.locator(".oasis-chip")).not_to_have_count(0)
     page.get_by_label("More about this message").first.click()
@@ -230,8 +256,10 @@ def hostile(router: Any, furnished: Any, trapped: Any) -> Callable[..., Trapped]
 
 def test_corpus_is_large_and_varied() -> None:
     assert len(TEXTS) >= 60
-    for word in ("<script", "onerror", "<svg", "javascript:", "data:text/html", "{{", "id=oasis-input", "\u202e", "\u200b",
-                 "\x1b", "A" * 2000, "](javascript:", "&lt;", "srcdoc", "<base"):  # fmt: skip
+    for word in (
+        "<script", "onerror", "<svg", "javascript:", "data:text/html", "{{", "id=oasis-input", "\u202e", "\u200b",
+        "\x1b", "A" * 2000, "](javascript:", "&lt;", "srcdoc", "<base",
+    ):  # fmt: skip
         assert any(word in text for text in TEXTS), word
 
 
@@ -252,39 +280,83 @@ def test_hostile_text_stays_text(hostile: Any, where: str, turn: int) -> None:
     assert wide == [], wide[-4:]
 
 
-# One place of each part, opened to HTML: file, what stands there, what LuCI takes for HTML.
-OPENED = {
-    "plan": ("chat", "oasis/plan.js", "E('p', { 'class': 'oasis-summary' }, [ words.plain(plan.summary) ])",
-             "E('p', { 'class': 'oasis-summary' }, words.plain(plan.summary))"),
-    "words of a plan": ("chat", "oasis/plan.js", "return E('li', [ words.plain(item) ]);", "return E('li', words.plain(item));"),
-    "refusal": ("chat", "oasis/refused.js", "[ words.plain(refusal.summary) ]", "words.plain(refusal.summary)"),
-    "tool": ("chat", "oasis/blocks.js", "E('code', [ words.plain(name) ])", "E('code', words.plain(name))"),
-    "change": ("chat", "oasis/change.js", "E('strong', [ words.plain(change.summary) ])", "E('strong', words.plain(change.summary))"),
-    "entry": ("changes", "oasis/history.js", "'oasis-entry-title' }, [ title(item) ]", "'oasis-entry-title' }, title(item)"),
-    "conflict": ("changes", "oasis/errands.js", "[ E('code', [ place ]) ]", "[ E('code', place) ]"),
-    "audit": ("audit", "view/oasis/audit.js", "[ words.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]",
-              "words.plain(line.plan_hash)"),
-    "tools": ("tools", "oasis/shelf.js", "E('p', [ words.plain(tool.description) ])", "E('p', words.plain(tool.description))"),
-    "question": ("tools", "oasis/shelf.js", "[ E('p', [ question.format(words.plain(this.tool.name)) ]) ]",
-                 "[ E('p', question.format(words.plain(this.tool.name))) ]"),
-    "finding": ("doctor", "oasis/findings.js", "E('h3', [ words.plain(finding.title) ])", "E('h3', words.plain(finding.title))"),
-    "check": ("doctor", "oasis/findings.js", "[ ' \\u2013 ', words.plain(check.why) ]", "words.plain(check.why)"),
-    "cell": ("services", "oasis/page.js", "'scope': column.isName ? 'row' : null\n\t}, nodes(content));",
-             "'scope': null }, nodes(content).join(''));"),
+def ask_guest(page: Any) -> None:
+    asked(page, "a guest network")
+
+
+def approve_guest(page: Any) -> None:
+    asked(page, "a guest network")
+    press(page, "Approve")
+
+
+def undo_twice(page: Any) -> None:
+    page.locator(".oasis-entry[data-change=h4] > summary").click()
+    page.locator(".oasis-entry[data-change=h4]").get_by_role("button", name="Undo").click()
+
+
+# One place of each part, opened to HTML: page, what is done there, file, what stands in it, what LuCI takes for HTML.
+OPENED: dict[str, tuple[str, Callable[[Any], object], str, str, str]] = {
+    "plan": (
+        "chat", ask_guest, "oasis/plan.js",
+        "E('p', { 'class': 'oasis-summary' }, [ words.plain(plan.summary) ])",
+        "E('p', { 'class': 'oasis-summary' }, words.plain(plan.summary))",
+    ),
+    "words of a plan": (
+        "chat", ask_guest, "oasis/plan.js",
+        "return E('li', [ words.plain(item) ]);", "return E('li', words.plain(item));",
+    ),
+    "refusal": (
+        "chat", lambda page: asked(page, "shut the lan"), "oasis/refused.js",
+        "[ words.plain(refusal.summary) ]", "words.plain(refusal.summary)",
+    ),
+    "tool": (
+        "chat", lambda page: asked(page, "hostile"), "oasis/blocks.js",
+        "E('code', [ words.plain(name) ])", "E('code', words.plain(name))",
+    ),
+    "answer": (
+        "chat", lambda page: None, "oasis/markdown.js",
+        "default: return E('p', inline(block.source));", "default: return E('p', block.source);",
+    ),
+    "change": (
+        "chat", approve_guest, "oasis/change.js",
+        "E('strong', [ words.plain(change.summary) ])", "E('strong', words.plain(change.summary))",
+    ),
+    "entry": (
+        "changes", lambda page: None, "oasis/history.js",
+        "'oasis-entry-title' }, [ title(item) ]", "'oasis-entry-title' }, title(item)",
+    ),
+    "conflict": ("changes", undo_twice, "oasis/errands.js", "[ E('code', [ place ]) ]", "[ E('code', place) ]"),
+    "audit": (
+        "audit", lambda page: None, "view/oasis/audit.js",
+        "[ words.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]", "words.plain(line.plan_hash)",
+    ),
+    "tools": (
+        "tools", lambda page: None, "oasis/shelf.js",
+        "E('p', [ words.plain(tool.description) ])", "E('p', words.plain(tool.description))",
+    ),
+    "question": (
+        "tools", lambda page: page.get_by_role("switch").nth(4).click(), "oasis/shelf.js",
+        "[ E('p', [ question.format(words.plain(this.tool.name)) ]) ]",
+        "[ E('p', question.format(words.plain(this.tool.name))) ]",
+    ),
+    "finding": (
+        "doctor", lambda page: None, "oasis/findings.js",
+        "E('h3', [ words.plain(finding.title) ])", "E('h3', words.plain(finding.title))",
+    ),
+    "check": (
+        "doctor", lambda page: None, "oasis/findings.js",
+        "{ 'class': 'oasis-small' }, [ ' \\u2013 ', words.plain(check.why) ]",
+        "{ 'class': 'oasis-small' }, words.plain(check.why)",
+    ),
+    "cell": (
+        "audit", lambda page: None, "oasis/page.js", "E('div', nodes(content))", "E('div', nodes(content).join(''))",
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OPENED)
 def test_one_text_that_becomes_html_is_trapped(hostile: Any, name: str) -> None:
-    where, file, text, instead = OPENED[name]
+    where, act, file, text, instead = OPENED[name]
     one = hostile(where, 0)
     one.open_to_html(file, text, instead)
-    page = one.visit(where)
-    try:
-        WALKS[where](page)
-    except AssertionError:
-        pass  # a page whose nodes are swallowed cannot be walked to its end
-    except Exception as error:
-        if "Timeout" not in str(error):
-            raise
-    assert one.found() != []
+    assert one.wait_caught(where, act)

@@ -223,12 +223,16 @@ const Errands = baseclass.extend({
 
 	/* The change that waited was kept or put back. */
 	ended: function(item) {
+		const head = this.frame.node.querySelector('h2');
+
 		this.boxes.forEach(function(box) {
 			if (box.changes[item.id])
 				box.change(item);
 		});
 		this.frame.say(change.stateWords(item));
-		this.frame.node.querySelector('h2').focus();
+		/* the button that was pressed is gone */
+		head.setAttribute('tabindex', '-1');
+		head.focus({ preventScroll: true });
 		this.news();
 	},
 

@@ -75,7 +75,8 @@ function card(finding, fix) {
 		'class': 'oasis-card oasis-finding oasis-finding-' + (KINDS[finding.severity] || 'note'), 'data-finding': finding.id, 'aria-label': words.plain(finding.title)
 	}, [
 		E('div', { 'class': 'oasis-head' }, [ E('h3', [ words.plain(finding.title) ]), page.badge(severityWords(finding.severity), KINDS[finding.severity]) ]),
-		E('p', [ words.plain(finding.explanation) ]), evidence(finding), remedy(finding, fix)
+		E('p', [ words.plain(finding.explanation) ]), evidence(finding),
+		finding.advice ? E('p', { 'class': 'oasis-advice' }, [ E('strong', [ _('What to do:') ]), ' ', words.plain(finding.advice) ]) : '', remedy(finding, fix)
 	].filter(Boolean));
 }
 
