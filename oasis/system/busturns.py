@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from oasis.system.buslink import Link
 
-# Of all calls together; ubusd takes 1 MiB in one.
-ARGUMENT_BYTES = 4 << 20
+# Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. In Python, values take up to
+# six times their bytes.
+ARGUMENT_BYTES = 2 << 20
 
 
 class Call:
