@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from oasis.system.buslink import Link
 
-# Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. As Python's values they may
-# take six times their bytes.
+# Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. As values of Python they
+# may take six times as much.
 ARGUMENT_BYTES = 2 << 20
 
 
