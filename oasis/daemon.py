@@ -115,7 +115,7 @@ class Daemon:
         self.offline = Offline(offline_argv(idle_s))
         name = type(self._cursor()).__name__
         self._new_message_id = _serialised(messages.next)
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
         self._made: Exchanges | None = None
         self._talks: Conversations | None = None
         self._book: Book | None = None
@@ -171,16 +171,17 @@ class Daemon:
 
     def conversations(self) -> Conversations:
         """Return what knows the chats, beside talking in them."""
-        if self._talks is None:
-            from oasis.conversations import Conversations  # with the first chat that is looked at
-            from oasis.tools.replies import without_typed
+        with self._making:
+            if self._talks is None:
+                from oasis.conversations import Conversations  # with the first chat that is looked at
+                from oasis.tools.replies import without_typed
 
-            self._talks = Conversations(
-                self.chats, self.runs, self.files, self.root.state_folder, self.root.run_folder,
-                self._new_message_id, self._new_record_id, self._clock.now_s,
-                lambda value: self.redactor.hide(without_typed(value)), self.settings.sections, self.root.path,
-            )  # fmt: skip
-        return self._talks
+                self._talks = Conversations(
+                    self.chats, self.runs, self.files, self.root.state_folder, self.root.run_folder,
+                    self._new_message_id, self._new_record_id, self._clock.now_s,
+                    lambda value: self.redactor.hide(without_typed(value)), self.settings.sections, self.root.path,
+                )  # fmt: skip
+            return self._talks
 
     def _has_old(self) -> bool:
         state = self.root.state_folder
@@ -196,11 +197,12 @@ class Daemon:
         return self._came().of(role)
 
     def _came(self) -> Origins:
-        if self._origins is None:
-            from oasis.change.origin import gather
+        with self._making:
+            if self._origins is None:
+                from oasis.change.origin import gather
 
-            self._origins = gather(self.ubus.call, self._clock.now_s)
-        return self._origins
+                self._origins = gather(self.ubus.call, self._clock.now_s)
+            return self._origins
 
     def _unconfined(self) -> str:
         """Return why the worker could reach the router by itself, "" when it cannot."""
@@ -246,11 +248,12 @@ class Daemon:
         return None if data is None else tables(model.parse(data, package))
 
     def _services_book(self) -> Book:
-        if self._book is None:
-            from oasis.services.book import Book  # when services are managed, which is seldom
+        with self._making:
+            if self._book is None:
+                from oasis.services.book import Book  # when services are managed, which is seldom
 
-            self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s, self.chats.look)
-        return self._book
+                self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s, self.chats.look)
+            return self._book
 
     def _usage(self) -> Usage:
         from oasis.services.usage import Usage

@@ -348,3 +348,27 @@ def test_a_name_that_is_taken_is_told_with_its_owner_and_the_way_out(daemon, ben
     finally:
         daemon.methods.bus = list
     assert bench.call("oasis", "info")["bus"] == []
+
+
+def at_once(part, count=8):
+    """Call something in many threads at the same moment; return what it gave."""
+    found, start = [], threading.Barrier(count)
+    work = [threading.Thread(target=lambda: (start.wait(), found.append(part()))) for _ in range(count)]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join(60)
+    return found
+
+
+def test_what_is_made_with_its_first_use_is_made_once(tmp_path):
+    """Calls come in many threads: a second book would write beside the first, a second shelf would drop its uploads."""
+    root = copy_root(str(tmp_path / "r"))
+    daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
+    try:
+        for part in (daemon.exchanges, daemon.conversations, daemon._services_book, daemon._came):
+            found = at_once(part)
+            assert len(found) == 8
+            assert len(set(map(id, found))) == 1
+    finally:
+        daemon.stop()
