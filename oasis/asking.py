@@ -13,6 +13,7 @@ from oasis.core import clean, jsonl
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError
 from oasis.settings import OFFLINE
+from oasis.system.clock import Wait
 from oasis.system.pace import Pace
 from oasis.system.patience import Patience
 
@@ -32,6 +33,8 @@ if False:  # annotations only
 
 
 _PROMPTS = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
+# The worker's word for a certificate that is not valid yet.
+_CLOCK = "clock"
 _OUTPUT = ("delta", "thinking", "tool_use")
 # Events with words of the service, and those that tell the owner what happens before an answer comes.
 _ITS_WORDS = ("error", "retry", "refused")
@@ -48,7 +51,9 @@ class Asking:
     def __init__(
         self, settings: Settings, models: Models, offline: Offline, facts: Facts, redactor: Redactor,
         blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace, patience: Patience,
+        clock: Wait,
     ) -> None:  # fmt: skip
+        self._clock = clock
         self._settings = settings
         self._patience = patience
         self._models = models
@@ -145,9 +150,25 @@ class Asking:
             request["options"] = {**request["options"], "without": list(without)}
         pace = service["pace"]
         if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
-            self._models.chat(request, hear, is_cancelled)
+            self._chat(request, hear, is_cancelled)
         else:
             on_event({"type": "error", "error": _CANCELLED})
+
+    def _chat(self, request: dict[str, Any], hear: OnEvent, is_cancelled: Callable[[], bool]) -> None:
+        """Ask a service; where it fails for a clock that NTP has yet to set, wait for that and ask once more."""
+        late: list[dict[str, Any]] = []
+
+        def take(event: dict[str, Any]) -> None:
+            is_late = event["type"] == "error" and event["error"]["code"] == _CLOCK and not self._clock.is_set()
+            (late.append if is_late else hear)(event)
+
+        self._models.chat({**request}, take, is_cancelled)
+        if late:
+            hear({"type": "note", "text": "the clock of this router is not set yet: waiting for it"})
+            if self._clock.until_set(is_cancelled):
+                self._models.chat(request, hear, is_cancelled)
+            else:
+                hear(late[0])
 
     def _with_files(self, message: Message) -> Message:
         """Return a message with the bytes of its attachments, or words where one is gone."""

@@ -18,6 +18,7 @@ from oasis.mcp.servers import Keep, Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.runs import Run
 from oasis.settings import OFFLINE
+from oasis.system.clock import Wait, is_trusted
 from oasis.system.pace import Pace
 from oasis.system.patience import Patience
 from oasis.tools import offer
@@ -279,6 +280,7 @@ def gather(
     asking = Asking(
         settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
+        Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
     )  # fmt: skip
     built_in = [BuiltIn(Router(root, executor.run, files))]
     registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)

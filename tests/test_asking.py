@@ -4,6 +4,7 @@ import pytest
 
 from oasis.asking import Asking
 from oasis.errors import ProviderError
+from oasis.system.clock import Wait
 from oasis.system.patience import KEPT_S, SHORT, Patience
 
 
@@ -64,8 +65,13 @@ def ask(asking, service=SERVICE):
     return events, notes
 
 
-def make(models, pace, patience=None):
-    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace, patience or Patience(float, int))
+def sleepless(_):
+    raise AssertionError("nobody waits for a clock that is set")
+
+
+def make(models, pace, patience=None, clock=None):
+    patience, clock = patience or Patience(float, int), clock or Wait(lambda: True, sleepless)
+    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace, patience, clock)
 
 
 def test_every_request_keeps_the_pace_of_its_service():
@@ -138,6 +144,38 @@ def test_a_wait_that_the_owner_made_shorter_stays():
     }  # fmt: skip
 
 
+WAITING = "the clock of this router is not set yet: waiting for it"
+
+
+def test_a_certificate_of_the_future_waits_for_the_clock_and_is_tried_once_more():
+    slept = []
+    models = Models([unreached("clock")], [DONE])
+    clock = Wait(lambda: len(slept) > 3, slept.append)
+    assert ask(make(models, Pace(True), clock=clock)) == ([DONE], [WAITING])
+    assert len(models.requests) == 2 and models.requests[0] == models.requests[1] and 0 < sum(slept) < 5
+
+
+def test_a_clock_that_nobody_sets_is_told_in_the_end():
+    slept = []
+    models = Models([unreached("clock")])
+    (event,), notes = ask(make(models, Pace(True), clock=Wait(lambda: False, slept.append)))
+    assert event["error"]["code"] == "clock" and notes == [WAITING] and 10 < sum(slept) < 60
+
+
+def test_a_clock_that_is_set_waits_for_nothing():
+    models = Models([unreached("clock")])
+    (event,), notes = ask(make(models, Pace(True)))
+    assert event["error"]["code"] == "clock" and notes == []
+
+
+def test_whoever_stops_waits_for_no_clock():
+    models, answers = Models([unreached("clock")]), iter([False, False, True])
+    asking = make(models, Pace(True), clock=Wait(lambda: False, lambda _: None))
+    events = []
+    asking.ask(SERVICE, "c", lambda kind, text: None, lambda: next(answers, True))(MESSAGES, [], events.append)
+    assert [event["error"]["code"] for event in events] == ["clock"]
+
+
 def test_a_retry_is_a_note_and_no_part_of_the_answer():
     retry = {"type": "retry", "text": "it is busy; asking again in 0.5 s", "wait_s": 0.5}
     assert ask(make(Models([retry, DONE]), Pace(True))) == ([DONE], [retry["text"]])
@@ -145,7 +183,18 @@ def test_a_retry_is_a_note_and_no_part_of_the_answer():
 
 def test_texts_to_embed_keep_the_pace_and_hold_no_secret():
     models, pace = Models(), Pace(True)
-    asking = Asking(Settings(), models, None, None, Hiding(), None, lambda: 0, pace, Patience(float, int))
+    asking = Asking(
+        Settings(),
+        models,
+        None,
+        None,
+        Hiding(),
+        None,
+        lambda: 0,
+        pace,
+        Patience(float, int),
+        Wait(lambda: True, sleepless),
+    )
     assert asking.embed(SERVICE, "", ["wifi s3cret", "ab"], lambda: False) == [[8.0], [2.0]]
     assert models.requests[0]["texts"] == ["wifi ***", "ab"] and pace.asked == [("home", 2, 3)]
 

@@ -9,12 +9,17 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oasis.system.files import Files
     from oasis.system.root import Root
 
 # Our own NTP hook writes the first, dnsmasq's the second; both are in RAM, so they tell of this boot.
 _SET_BY_NTP = ("/var/run/oasis/clock", "/var/state/dnsmasqsec")
 _BATTERY_CLOCKS = "/sys/class/rtc"
+# From the way to the internet being up to the first answer of a time server, with some to spare.
+WAIT_S = 45.0
+_LOOK_S = 0.5
 
 
 def is_trusted(root: Root, files: Files, unix_s: int, newest_unix_s: int) -> bool:
@@ -28,6 +33,24 @@ def is_trusted(root: Root, files: Files, unix_s: int, newest_unix_s: int) -> boo
     if unix_s < max(newest_unix_s, int(os.stat(__file__).st_mtime)):
         return False
     return root.folder != "/" or has_battery_clock(files, _BATTERY_CLOCKS)
+
+
+class Wait:
+    """Waits for the clock of a router that woke up a moment ago. `is_set()` tells whether it may be believed."""
+
+    def __init__(self, is_set: Callable[[], bool], sleep: Callable[[float], None]) -> None:
+        self.is_set = is_set
+        self._sleep = sleep
+
+    def until_set(self, is_cancelled: Callable[[], bool]) -> bool:
+        """Wait some time at most; return whether the clock is set now."""
+        for _ in range(int(WAIT_S / _LOOK_S)):
+            if self.is_set():
+                return True
+            if is_cancelled():
+                return False
+            self._sleep(_LOOK_S)
+        return self.is_set()
 
 
 def has_battery_clock(files: Files, folder: str) -> bool:
