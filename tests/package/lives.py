@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 SOCKET = "/var/run/oasis/oasis.sock"
 CONFIG = "/etc/config/oasis"
+OTHERS = ("oasis", "luci-app-oasis", "oasis-mod-tool", "oasis-mod-retired")
 BYTECODE = ("/bin/sh", "/usr/lib/oasis/bytecode.sh")
 
 
@@ -50,6 +51,21 @@ def edited_before(guest: Guest) -> dict[str, object]:
     guest.write(CONFIG, "\nconfig provider 'openai'\n\toption key 'abc'\n\n", 0o644)
     told: dict[str, object] = {"installed": guest.opkg("install", *feed(guest))}
     return {**told, "config": guest.read(CONFIG), "tree": guest.tree()}
+
+
+def other_program(guest: Guest) -> dict[str, object]:
+    """Install where the older program of the same name is, with its parts, in the order that the feed's README says."""
+    told: dict[str, object] = {"theirs": guest.opkg("install", *[f"/packages/other/{name}.ipk" for name in OTHERS])}
+    told["refused"] = guest.opkg("install", "--force-downgrade", *feed(guest))
+    told["parts"] = guest.opkg("remove", *[name for name in OTHERS if "-mod-" in name])
+    told["ours"] = guest.opkg("install", "--force-downgrade", *feed(guest))
+    told["is_up"] = guest.wait_for(SOCKET)
+    told["version"] = guest.run("oasis", "--version")
+    told["config"] = guest.read(CONFIG)
+    told["after"] = guest.tree()
+    told["removed"] = guest.opkg("remove", *reversed(names(feed(guest))))
+    told["at_last"] = guest.tree()
+    return told
 
 
 def bytecode(guest: Guest) -> dict[str, object]:

@@ -16,6 +16,7 @@ PROGRAMS = ("busybox", "unshare", "mount", "ldd")
 # What stays is the owner's: chats, keys, history. The last is the stand-in's.
 LEFT = ("/etc/oasis", "/tmp/daemon.err")
 # The users stay, as those of every package do; opkg keeps its book.
+THEIRS = b"\nconfig provider 'openai'\n\toption key 'abc'\n\n"
 CHANGED = {"/etc/passwd", "/etc/group", "/etc/shadow", "/usr/lib/opkg/status"}
 
 
@@ -36,7 +37,30 @@ def feeds(tmp_path_factory, packaging):
             for need in ("luci-base", *manifest["packages"]["oasis"]["depends"]):
                 empty = {"name": need, "version": "99", "arch": "noarch"}
                 packaging.apk.build(shutil.which("apk"), empty, {}, {}, f"{top}/{name}/{need}.apk", "", 1700000000)
+    others(packaging, top)
     return top, sorted({need for one in manifest["packages"].values() for need in one["depends"]})
+
+
+def others(packaging, top):
+    """Write packages with the names, versions, dependencies and some of the files of the older program."""
+    (top / "other").mkdir()
+    head = {"license": "MIT", "maintainer": "somebody"}
+    files = {
+        "oasis": {
+            "/etc/config/oasis": THEIRS,
+            "/usr/bin/oasis": b"#!/bin/sh\n",
+            "/usr/lib/lua/oasis/common.lua": b"--",
+        },
+        "luci-app-oasis": {"/www/luci-static/resources/luci-app-oasis/oasis.js": b"//"},
+        "oasis-mod-tool": {"/usr/libexec/rpcd/oasis.tool.manager": b"#!/bin/sh\n"},
+        "oasis-mod-retired": {"/etc/init.d/oasis": b"#!/bin/sh\nexit 0\n", "/usr/bin/oasisd": b"#!/bin/sh\n"},
+    }
+    for name, inside in files.items():
+        needs = [] if name == "oasis" else ["oasis"]
+        package = {"depends": needs, "section": "utils", "title": name, "description": []}
+        text = packaging.ipk.control(name, package, head, "3.2.6-r1", "", 1, 1)
+        data = packaging.ipk.build(text, [], {}, {path: (what, 0o755) for path, what in inside.items()}, 1)
+        (top / "other" / (name + ".ipk")).write_bytes(data)
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +172,20 @@ def test_a_configuration_that_was_there_before_is_not_overwritten(live):
     assert seen["installed"]["status"] == 0
     assert "option key 'abc'" in seen["config"]
     assert "/etc/config/oasis-opkg" in seen["tree"]
+
+
+@pytest.mark.skipif(not shutil.which("opkg"), reason="opkg is not on PATH")
+def test_the_older_program_of_that_name_is_replaced_when_the_owner_says_so(live):
+    seen = live("other_program")
+    assert seen["theirs"]["status"] == 0, seen["theirs"]
+    assert "conflict" in seen["refused"]["err"]
+    assert seen["ours"]["status"] == 0, seen["ours"]
+    assert seen["is_up"] and seen["version"]["out"] == "oasis 0.1.0\n"
+    assert "option key 'abc'" in seen["config"]
+    assert {"/etc/rc.d/S95oasis", "/etc/rc.d/S11oasis-restore"} <= set(seen["after"])
+    for tree in (seen["after"], seen["at_last"]):
+        assert not [path for path in tree if path.endswith((".lua", "oasis.tool.manager", "usr/bin/oasisd"))]
+    assert not [path for path in seen["at_last"] if path.startswith(("/etc/init.d/", "/usr/lib/oasis"))]
 
 
 def test_bytecode_follows_the_python_that_the_router_has(live):
