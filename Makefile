@@ -66,7 +66,8 @@ bench: $(VENV)/dev
 
 lint: $(VENV)/dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/shellcheck oasis/change/*.sh tests/*.sh files/etc/init.d/* files/etc/hotplug.d/*/* files/etc/uci-defaults/* files/www/cgi-bin/*
+	@$(BIN)/shellcheck oasis/change/*.sh tests/*.sh files/etc/init.d/* files/etc/hotplug.d/*/* files/etc/uci-defaults/* files/www/cgi-bin/* \
+		files/usr/lib/oasis/*.sh package/scripts/* openwrt-feed/*/*.sh tests/package/base/*
 	@$(BIN)/vermin --no-tips -t=3.10- --violations oasis
 	@$(BIN)/mypy
 
