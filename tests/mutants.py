@@ -31,6 +31,7 @@ STORE = "oasis/core/store.py"
 OF_CHATS = ("tests/core/test_store.py", "tests/chats/test_faults.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
 OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
+OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.py", "tests/service/test_keep.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
 HELD = "oasis/change/held.py"
@@ -75,6 +76,76 @@ OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
 MUTANTS = (
+    (
+        "settings: what is taken over is in force",
+        "oasis/takeover.py",
+        "policy.set(*rules)",
+        "pass",
+        ("tests/test_takeover.py",),
+    ),
+    (
+        "settings: a change of them is no restart",
+        "files/etc/init.d/oasis",
+        "procd_set_param reload_signal HUP",
+        ":",
+        OF_SERVICE,
+    ),
+    (
+        "service: the file that may hold keys is closed",
+        "files/etc/uci-defaults/60-oasis",
+        'chmod 600 "$config"',
+        ":",
+        OF_SERVICE,
+    ),
+    (
+        "service: a file that cannot be read stays as it is",
+        "files/etc/uci-defaults/60-oasis",
+        'exit "$status"',
+        "exit 0",
+        OF_SERVICE,
+    ),
+    (
+        "service: what nobody had kept does not outlive a firmware",
+        "files/lib/upgrade/keep.d/oasis",
+        "/etc/oasis/backup\n",
+        "/etc/oasis/pending\n/etc/oasis/backup\n",
+        OF_SERVICE,
+    ),
+    (
+        "service: out of memory a worker goes first",
+        "oasis/system/limits.py",
+        '"524288", "3600", "500")',
+        '"524288", "3600", "")',
+        ("tests/system/test_executor.py",),
+    ),
+    (
+        "cli: what was asked is not asked again when the service went away",
+        "oasis/frontends/client.py",
+        "absent.is_absent = not self._has_answered",
+        "absent.is_absent = True",
+        ("tests/frontends/test_start.py",),
+    ),
+    (
+        "services: an interface that comes up ends the impatience",
+        "oasis/system/patience.py",
+        " or online != self._online()",
+        "",
+        ("tests/test_asking.py",),
+    ),
+    (
+        "chats: an export is masked before it is cut",
+        "oasis/conversations.py",
+        'messages = self._hide([message for message in shown if "role" in message])',
+        'messages = [message for message in shown if "role" in message]',
+        ("tests/test_conversations.py",),
+    ),
+    (
+        "providers: a list of models may come alone",
+        "oasis/providers/wire.py",
+        "answer if is_bare else None",
+        "None",
+        ("tests/providers/test_openai_chat.py",),
+    ),
     (
         "tools: danger asks whatever is set",
         TOOLS,
@@ -998,6 +1069,27 @@ MUTANTS = (
         'entries.sort(key=lambda entry: int(entry["index"]))',
         "pass",
         ("tests/providers/test_embeddings.py",),
+    ),
+    (
+        "packages: the configuration is for root alone",
+        "package/manifest.json",
+        '"modes": {"/etc/config/oasis": "0600"}',
+        '"modes": {}',
+        ("tests/package/test_build.py",),
+    ),
+    (
+        "packages: nothing runs while an image is built",
+        "package/scripts/oasis.prerm",
+        '[ -n "$IPKG_INSTROOT" ] || ',
+        "",
+        ("tests/package/test_build.py",),
+    ),
+    (
+        "packages: the certificates' library is a dependency",
+        "package/manifest.json",
+        '"python3-openssl", ',
+        "",
+        ("tests/package/test_dependencies.py",),
     ),
 )
 
