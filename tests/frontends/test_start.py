@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+from oasis.frontends.client import Client, NoDaemon
 from tests.daemon import REPOSITORY, connected, copy_root
 from tests.frontends import launcher
+from tests.frontends.fake_daemon import FakeDaemon
 from tests.frontends.terminal import Terminal
 
 QUESTION = "Start it now? [Y/n] "
@@ -132,3 +134,17 @@ def test_without_an_init_script_there_is_nothing_to_start_with(root, tmp_path):
     assert done.returncode != 0 and "make run" in done.stderr
     terminal = at_terminal(root, tmp_path, "prompt", "hello")
     assert terminal.leave() == 69 and QUESTION not in terminal.text
+
+
+def test_what_was_asked_of_a_service_that_went_away_is_not_asked_again(tmp_path):
+    client = Client(str(tmp_path / "var/run/oasis/oasis.sock"))
+    with FakeDaemon(tmp_path, [("run.start", None, {"run": "r1", "chat": "c1"})]):
+        client.call("run.start", {"message": "hello"})
+    found = []
+    for _ in range(2):  # the connection breaks first, then none can be made
+        with pytest.raises(NoDaemon) as caught:
+            client.call("run.poll", {"run": "r1"})
+        found.append(caught.value.is_absent)
+    with pytest.raises(NoDaemon) as caught:
+        Client(client.path).call("info", {})
+    assert [*found, caught.value.is_absent] == [False, False, True]
