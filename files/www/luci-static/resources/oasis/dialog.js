@@ -11,6 +11,11 @@
 
 const FOCUSABLE = 'button:not(:disabled), input:not(:disabled), select, textarea, summary, a[href], [tabindex="0"]';
 
+/* a button that rests while the dialog is fetched loses the focus, and it is to come back to it */
+let focused = null;
+
+document.addEventListener('focusin', function(ev) { focused = ev.target; });
+
 function cycle(ev, node) {
 	const all = Array.from(node.querySelectorAll(FOCUSABLE)).filter(function(item) { return item.offsetParent; });
 	const edge = ev.shiftKey ? all[0] : all[all.length - 1];
@@ -24,7 +29,7 @@ function cycle(ev, node) {
 const Dialog = baseclass.extend({
 	/* The first button is the harmless one: it closes. */
 	__init__: function(title, nodes, buttons) {
-		this.from = document.activeElement;
+		this.from = document.activeElement == document.body ? focused : document.activeElement;
 		this.trouble = E('div', { 'role': 'alert' });
 		this.body = E('div', nodes);
 		this.foot = E('div', { 'class': 'right oasis-dialog-foot' });
