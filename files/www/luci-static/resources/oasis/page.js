@@ -132,11 +132,11 @@ return baseclass.extend({
 			]);
 		});
 
-		return E('table', { 'class': 'table oasis-table', 'role': 'table' }, [
+		return E('div', { 'class': 'oasis-wide' }, [ E('table', { 'class': 'table oasis-table', 'role': 'table' }, [
 			E('caption', [ caption ]),
 			E('thead', { 'role': 'rowgroup' }, [ E('tr', { 'class': 'tr table-titles', 'role': 'row' }, head) ]),
 			E('tbody', { 'role': 'rowgroup' }, rows.map(function(contents) { return row(columns, contents); }))
-		].concat(sums ? E('tfoot', { 'role': 'rowgroup' }, [ row(columns, sums) ]) : []));
+		].concat(sums ? E('tfoot', { 'role': 'rowgroup' }, [ row(columns, sums) ]) : [])) ]);
 	},
 
 	/* Buttons at the end of a row. */
