@@ -7,6 +7,7 @@ network, opkg; there is no bus, no LuCI, no firewall. Real OpenWrt programs that
 
 from __future__ import annotations
 
+import compileall
 import glob
 import os
 import re
@@ -47,6 +48,15 @@ if [ -e /root/owned ]; then chown -R 0:0 /root && rm /root/owned; fi
 for each in proc sys dev; do mount --move /$each /root/$each; done
 mount -t tmpfs -o mode=1777 tmp /root/tmp
 exec switch_root /root /sbin/init
+"""
+
+UCI = """#!/usr/bin/python3 -IS
+import os, sys
+sys.path.insert(0, "/usr/lib/guest")
+from oasis.uci import names
+from oasis.uci.__main__ import main
+words = [names.decode(os.fsencode(word)) for word in sys.argv[1:]]
+sys.exit(main(words, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))
 """
 
 
@@ -151,6 +161,7 @@ def root_tree(root: str, public_key: str) -> tuple[list[str], set[str]]:
         if os.path.exists(path):
             tree.program(path, root)
             parts.append(os.path.basename(path))
+    _uci(root)
     names, features = real.bring(root)
     return parts + names, features
 
@@ -175,6 +186,16 @@ def _adapt(root: str, public_key: str) -> None:
         _enable(root, script)
     if os.geteuid():
         _write(root + "/owned", "the files on this disk belong to who made it: the first boot gives them to root\n")
+
+
+def _uci(root: str) -> None:
+    """Give scripts a `uci` where there is no real one: this project's own, from a copy that is in no package's way."""
+    folder = root + "/usr/lib/guest"
+    source = os.path.join(os.path.dirname(os.path.dirname(HERE)), "oasis")
+    shutil.copytree(source, folder + "/oasis", ignore=shutil.ignore_patterns("__pycache__"))
+    os.makedirs(folder + "/bin")
+    _write(folder + "/bin/uci", UCI, 0o755)
+    compileall.compile_dir(folder + "/oasis", quiet=2, stripdir=root)
 
 
 def _enable(root: str, name: str) -> None:
@@ -217,7 +238,7 @@ def prepare(router: Router) -> None:
     """Tell the suite how packages are handled here, and what is there."""
     router.install = router.upgrade = "opkg install %s"
     router.listed = "opkg list-installed"
-    router.remove = "opkg remove luci-app-oasis oasis"
+    router.remove = "opkg remove %s"
     router.info = "/usr/lib/opkg/info"
     router.dependencies = ""
     router.packages_kind = "ipk"

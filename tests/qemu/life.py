@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from tests.qemu.router import Failed, Router, expect
 from tests.qemu.suite import step
@@ -21,7 +22,7 @@ RESTLESS = ("/etc/dropbear/", "/root/.", "/usr/lib/opkg/status", "/usr/lib/opkg/
             "/etc/config/", "/overlay/", "/rom/")  # fmt: skip
 BORN = "import os, time; print(time.clock_gettime(time.CLOCK_BOOTTIME) - time.time() + os.stat('%s').st_mtime)"
 SUM = "awk '{ n += $1 } END { print n + 0 }'"
-OURS = "for each in /proc/[0-9]*; do tr '\\0' ' ' <$each/cmdline; done 2>/dev/null | grep -E 'oasisd|/usr/lib/oasis'"
+EACH = "for each in /proc/[0-9]*; do tr '\\0' ' ' <$each/cmdline; echo; done 2>/dev/null"
 
 
 def wait_ready(router: Router) -> float:
@@ -198,8 +199,9 @@ def backup(router: Router) -> None:
 
 @step("removal leaves nothing running and nothing but the owner's own")
 def removal(router: Router) -> None:
-    router.ok(router.remove, INSTALL_S)
-    left = router.run(OURS).text
+    names = [re.split("_|-[0-9]", os.path.basename(path))[0] for path in reversed(router.packages)]
+    router.ok(router.remove % " ".join(names), INSTALL_S)
+    left = router.run(EACH + " | grep -E '[o]asisd|[u]sr/lib/oasis'").text
     expect(not left, "still running: " + left)
     after = set(router.ok(FILES, quiet=True).split("\n"))
     more = sorted(path for path in after - router.before if not path.startswith(RESTLESS))

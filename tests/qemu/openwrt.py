@@ -225,12 +225,12 @@ def packages(router: Router) -> None:
         router.dependencies = "opkg update && opkg install " + needed()
         router.install = "opkg install %s"
         router.upgrade, router.listed = router.install, "opkg list-installed"
-        router.remove = "opkg remove luci-i18n-oasis-ja luci-app-oasis oasis"
+        router.remove = "opkg remove %s"
     elif "apk" in router.features:
         router.packages_kind, router.info = "apk", "/lib/apk/packages"
         router.dependencies = "apk update && apk add " + needed()
         router.install = "apk add --allow-untrusted %s"
         router.upgrade, router.listed = router.install, "apk list --installed"
-        router.remove = "apk del luci-i18n-oasis-ja luci-app-oasis oasis"
+        router.remove = "apk del %s"
     else:
         raise Failed("this image has neither opkg nor apk")

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2013,SC2154 # words of lists, without blanks in them; variables set by name
 # Stand-in for OpenWrt's /lib/functions.sh in the guest without OpenWrt: what our scripts and packages call of it.
 #
 # A file of UCI is read by the shell itself: its lines are calls of config, option and list.

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # `name` is rc.common's
 # Stand-in for procd in the guest without OpenWrt: instances are folders below /var/run/services, each with a process
 # that starts the program again when it dies. What needs the real one (jails, triggers, limits of memory) does nothing.
 
