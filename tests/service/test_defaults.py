@@ -70,6 +70,21 @@ class Router:
         self._env = {"PATH": programs + ":/usr/bin:/bin", "TMPDIR": folder}
         os.makedirs(folder + "/etc/config", exist_ok=True)
         os.makedirs(folder + "/tmp", exist_ok=True)
+        os.makedirs(folder + "/etc/init.d", exist_ok=True)
+        self._script("rpcd")
+
+    def _script(self, name):
+        path = f"{self.folder}/etc/init.d/{name}"
+        with open(path, "w") as file:
+            file.write(f'#!/bin/sh\necho "{name} $*" >>{self.folder}/services\n')
+        os.chmod(path, 0o755)
+
+    def services(self):
+        """Return what was asked of services so far."""
+        if not os.path.exists(self.folder + "/services"):
+            return []
+        with open(self.folder + "/services") as file:
+            return file.read().splitlines()
 
     def run(self):
         with open(SCRIPT) as file:
@@ -78,6 +93,7 @@ class Router:
             "/etc/config/oasis": self.path,
             "/etc/oasis": self.folder + "/etc/oasis",
             "/tmp/": self.folder + "/tmp/",
+            "/etc/init.d/": self.folder + "/etc/init.d/",
             "uci -q ": f"uci -q -c {self.folder}/etc/config ",
         }
         assert all(text.count(word) for word in there)
@@ -114,8 +130,10 @@ def test_what_was_here_before_stays_and_gets_our_section_once(router):
     assert text.count("config oasis 'main'") == 1 and "option approval 'risky'" in text
     assert "api_key" in text and "confirm_s" not in text
     assert os.stat(router.path).st_mode & 0o777 == 0o600
+    assert router.services() == ["rpcd reload"], "the old program's names on the bus are free"
     assert router.run() == 0
     assert router.read() == made
+    assert router.services() == ["rpcd reload"]
 
 
 @pytest.mark.parametrize(("time", "ours"), [("600", True), ("90", True), ("30", False), ("x", False), ("0600", False)])
@@ -135,11 +153,12 @@ def test_our_own_file_is_not_written_but_only_closed(router):
     after = os.stat(router.path)
     assert router.read().decode() == text and after.st_mode & 0o777 == 0o600
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
+    assert router.services() == []
 
 
 def test_nothing_there_becomes_a_private_file(router):
     assert router.run() == 0
-    assert "option enabled '1'" in router.read().decode()
+    assert "option enabled '1'" in router.read().decode() and router.services() == []
     assert os.stat(router.path).st_mode & 0o777 == 0o600
 
 
