@@ -21,7 +21,7 @@ help:
 	@echo "make acl           write the ACL files from the method table"
 	@echo "make i18n          write the template of all texts, and bring the translations up to date with it"
 	@echo "make pictures      take the pictures of all pages in docs/"
-	@echo "make package       installable packages and their index, in build/packages; prints what they weigh"
+	@echo "make package       installable packages in build/packages, with what they weigh (IPK_KEY=, APK_KEY= sign the index)"
 	@echo "make clean         remove build/ and the router root of make run"
 
 # A venv with the launchers; `requests` is optional, so a host without network still runs.

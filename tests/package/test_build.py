@@ -172,6 +172,35 @@ def test_the_time_is_asked_for_when_nobody_knows_it(packaging, tmp_path):
     assert packaging.build.epoch(str(tmp_path), {"SOURCE_DATE_EPOCH": "12"}) == 12
 
 
+def test_apk_hears_of_users_before_and_starts_after_our_own_script(packaging):
+    texts = packaging.manifest.scripts(packaging.manifest.load()["packages"]["oasis"])
+    scripts = packaging.apk.scripts("oasis", texts)
+    for name in ("post-install", "post-upgrade"):
+        order = [scripts[name].index(word) for word in ("add_group_and_user", "bytecode.sh make", "default_postinst")]
+        assert order == sorted(order)
+    assert "PKG_UPGRADE=1\n" in scripts["post-upgrade"] and "PKG_UPGRADE=1\n" not in scripts["post-install"]
+    assert scripts["pre-deinstall"].index("bytecode.sh drop") < scripts["pre-deinstall"].index("default_prerm")
+    assert all(text.startswith("#!/bin/sh\n") for text in scripts.values())
+    for text in scripts.values():
+        assert subprocess.run(["sh", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+def test_apk_packages_bring_what_openwrt_reads_of_them(packaging):
+    manifest = packaging.manifest.load()
+    package = manifest["packages"]["oasis"]
+    files = packaging.manifest.files(manifest, package)
+    book = packaging.apk.book("oasis", package, packaging.manifest.users(package), files)
+    texts = {path.rpartition("/")[2]: data.decode() for path, (data, _) in book.items()}
+    assert "/etc/init.d/oasis\n" in texts["oasis.list"] and "/lib/apk/packages/oasis.rusers\n" in texts["oasis.list"]
+    assert texts["oasis.conffiles"] == "/etc/config/oasis\n"
+    config = hashlib.sha256(files["/etc/config/oasis"][0]).hexdigest()
+    assert texts["oasis.conffiles_static"] == f"/etc/config/oasis {config}\n"
+    assert texts["oasis.rusers"].split()[0] == "oasis:oasis"
+    info = packaging.apk.info("oasis", package, manifest, "0.1.0-r1")
+    assert set(info["depends"].split()) == {*package["depends"], *("!" + name for name in package["conflicts"])}
+    assert (info["arch"], info["version"]) == ("noarch", "0.1.0-r1")
+
+
 @pytest.mark.skipif(not shutil.which("usign"), reason="usign is not on PATH")
 def test_the_index_is_signed_with_the_builders_key(packaging, tmp_path):
     subprocess.run(["usign", "-G", "-p", tmp_path / "public", "-s", tmp_path / "secret", "-c", "x"], check=True)
