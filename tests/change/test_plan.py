@@ -102,7 +102,8 @@ def test_the_hash_is_of_this_plan_and_run_alone(kit):
 @pytest.mark.parametrize("key", ["operations", "services", "before", "after", "run", "call"])
 def test_a_plan_altered_after_it_was_shown_is_refused(kit, key):
     plan = kit.plan(WIFI)
-    plan[key] = {"operations": [], "services": [], "before": {}, "after": {}, "run": "other", "call": {"name": "power"}}[key]
+    others = {"operations": [], "services": [], "before": {}, "after": {}, "run": "other", "call": {"name": "power"}}
+    plan[key] = others[key]
     with pytest.raises(ApplyError, match="not what was shown"):
         kit.transaction.apply(plan)
     assert kit.services() == []
