@@ -1,8 +1,8 @@
 """The tools that Oasis brings: told by builtin.json, each in a module of its own that is loaded with its first call.
 
-A module has `run(arguments, …) -> result`, perhaps `preview` with the same arguments, and gets beside the arguments what
-its entry says under "hands": `facts` (the router as this run may see it), `operator` (the hands of the run), or
-`router`: (router, operator, watch).
+A module has `run(arguments, …) -> result`, perhaps `preview` with the same arguments, and gets beside them what its
+entry says under "hands": `facts` (the router as this run may see it), `operator` (the hands of the run), or `router`:
+(router, operator, watch).
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class Registry:
         self, source: Source, spec: Spec, permit: dict[str, Any], arguments: dict[str, Any], operator: Operator
     ) -> dict[str, Any] | None:
         """Wait for the owner where a call needs him; return what is told when he does not let it through."""
-        kind = _class(spec, arguments)
+        kind = class_of(spec, arguments)
         is_asked = permit["approval"] == "ask" and kind == spec["class"]
         if spec.get("plans"):
             operator.asking(is_asked)
@@ -226,7 +226,7 @@ class Registry:
         return text, is_error, labels
 
 
-def _class(spec: Spec, arguments: dict[str, Any]) -> str:
+def class_of(spec: Spec, arguments: dict[str, Any]) -> str:
     """Return of which class one call is."""
     is_safe = any(arguments.get(name) in values for name, values in spec.get("safe", {}).items())
     return "read" if is_safe else str(spec["class"])

@@ -123,7 +123,7 @@ def _load(channel: int, heard: list[dict[str, Any]]) -> int:
 
 
 def _quieter(channels: list[dict[str, Any]], band: str) -> int:
-    """Return the channel apart from others with the least disturbance; 0 outside of 2.4 GHz, where radar decides too."""
+    """Return the channel apart from others with the least disturbance; 0 outside of 2.4 GHz, where radar decides."""
     able = [one for one in channels if band == "2g" and one["channel"] in _APART]
     best = min(able, key=lambda one: (one["disturbed"], one.get("busy_percent", 0)), default=None)
     return int(best["channel"]) if best else 0
