@@ -225,6 +225,7 @@ STARTS = {
     ("change.evidence", "executor.run"): "nft, which lists what was compiled",
     ("daemon", "executor.run"): "the uci program, given to the cursor",
     ("exchanges", "executor.run"): "programs of the router, given to the tools",
+    ("frontends.cli_start", "posix_spawn"): "the service's init script, by the hand of who asked for it",
     ("frontends.alone", "executor.run"): "ping and nslookup, given to the doctor",
     ("system.ubus", "executor.run"): "the ubus program",
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 
+from oasis.errors import OasisError
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
@@ -20,6 +21,20 @@ from oasis.uci.tables import tables
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+# Source: config_get_bool of OpenWrt's lib/functions.sh.
+_OFF = ("0", "off", "false", "no", "disabled")
+
+
+def is_switched_off(folder: str) -> bool:
+    """Return whether the settings say that the service is not to run."""
+    root = Root(folder)
+    try:
+        sections = model.parse(Files().read(root.confdir + "/oasis") or b"", "oasis").sections
+    except OasisError:
+        return False  # then the service itself says what is wrong
+    return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
 
 
 def doctor(folder: str, search: str) -> dict[str, Any]:

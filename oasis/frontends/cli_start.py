@@ -59,7 +59,9 @@ def _start(call: Call) -> None:
     script = _script()
     if not os.access(script, os.X_OK):
         raise SettingsError(f"there is no {script} to start the service with", "on a host that is no router: make run")
-    if _is_off():
+    from oasis.frontends.alone import is_switched_off
+
+    if is_switched_off(_root()):
         raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
     _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
     until_s = time.monotonic() + (READY_S if status == 0 else 0)
@@ -81,21 +83,6 @@ def _answers(call: Call) -> bool:
 
 def _script() -> str:
     return os.path.join(_root(), "etc/init.d/oasis")
-
-
-def _is_off() -> bool:
-    from oasis.uci import model
-
-    try:
-        with open(os.path.join(_root(), "etc/config/oasis"), "rb") as file:
-            sections = model.parse(file.read(), "oasis").sections
-    except (OSError, OasisError):
-        return False  # then the service itself says what is wrong
-    return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
-
-
-# Source: config_get_bool of OpenWrt's lib/functions.sh.
-_OFF = ("0", "off", "false", "no", "disabled")
 
 
 def _root() -> str:
