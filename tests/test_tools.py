@@ -41,6 +41,7 @@ def test_an_installation_waits_as_a_plan_and_is_made_once_the_owner_approves(her
     assert plan["needs_approval"] and plan["risk"] == "risky" and plan["uci"] == [] and plan["services"] == []
     assert plan["call"] == {"name": "packages", "source": "built-in", "class": "danger", "arguments": INSTALL[1]}
     assert plan["words"][:2] == ["tool packages (built-in)", "installs tcpdump"]
+    assert plan["summary"] == "installs tcpdump"
     assert here.daemon.call("plan.list")["plans"][0]["id"] == plan["id"] and program_log(here) == []
     assert "error" in here.daemon.call("plan.approve", plan=plan["id"], hash="0" * 64)
     assert approve(here.daemon, events)["decision"] == "approved"

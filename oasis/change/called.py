@@ -36,9 +36,9 @@ def plan(
             "%s asks the owner, and its arguments are %d characters long" % (tool["name"], length),
             "at most %d can be shown: do it in parts" % ARGUMENT_CHARS,
         )
-    made = planner.empty(run, chat, "call the tool %s" % tool["name"])
-    made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
     reasons, words = told
+    made = planner.empty(run, chat, words[0] if words else "call the tool %s" % tool["name"])
+    made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
     made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
     made["words"] += ["%s: %s" % (short(name), _shown(value)) for name, value in arguments.items()]
     made["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
