@@ -86,10 +86,15 @@ def _messages(response: Response, kind: str, read: Callable[[Response], bytes]) 
         yield from _streamed(response, read)
     elif kind == "application/json":
         body = b"".join(_pieces(response, read, MESSAGE_BYTES))
-        if body:
-            yield _parsed(body)
-    elif response.status not in (200, 202, 204) or not kind:
-        return  # the status says it all
+        try:
+            found = [_parsed(body)] if body else []
+        except ProviderError:
+            if 200 <= response.status < 300:
+                raise
+            found = []  # the status says it all
+        yield from found
+    elif not 200 <= response.status < 300 or not kind:
+        return
     else:
         raise ProviderError(f"the answer is {kind[:60]!r}, which no MCP server sends", "is the address right?")
 

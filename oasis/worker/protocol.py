@@ -16,6 +16,7 @@ import time
 import urllib.parse
 
 from oasis import providers
+from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, faults, refusals, toolset, wire
@@ -346,6 +347,9 @@ def _event(error: OasisError) -> events.Event:
 
 def _masked(event: events.Event, key: str) -> events.Event:
     """Return an event in which the key, should it stand in words about a failure, is masked."""
+    if len(key) >= 4 and event["type"] == "message":  # of an MCP server, which may repeat what it was called with
+        masked: events.Event = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)
+        return masked
     if len(key) < 4 or event["type"] not in ("error", "retry", "refused"):
         return event
     if event["type"] != "error":
