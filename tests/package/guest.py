@@ -33,10 +33,18 @@ FILES = {
     "/etc/shadow": "root:$1$x$y:0:0:99999:7:::\n",
     "/etc/config/system": "\nconfig system\n\toption hostname 'OpenWrt'\n\n",
     "/etc/opkg.conf": "dest root /\nlists_dir ext /var/opkg-lists\narch all 1\n",
+    # busybox of a router is built with less than that of this host.
+    "/applets/find": "#!/bin/sh\nfor word; do case $word in +|-delete|-empty|-quit|-printf)\n"
+    'echo "find: unrecognized: $word" >&2; exit 1 ;;\nesac; done\nexec busybox find "$@"\n',
     # What every router has, and this host may lack.
     "/usr/bin/lock": "#!/bin/sh\nexit 0\n",
     "/usr/bin/uci": "#!/bin/sh\nexit 0\n",
 }
+# Programs that a host has and a router has not, as OpenWrt builds its busybox: a script of ours must not call them.
+LACKS = (
+    "base64", "diff", "getopt", "hostname", "install", "nohup", "nproc", "od", "paste", "realpath", "setpriv",
+    "sha1sum", "shuf", "stat", "su", "tac", "timeout", "usleep", "whoami", "xxd",
+)  # fmt: skip
 FOLDERS = (
     "applets", "dev", "etc/config", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d", "etc/rc.d",
     "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
@@ -73,8 +81,14 @@ def lay_out() -> None:
     for name in (*(f"usr/{name}" for name in IN_USR), "lib/upgrade/keep.d"):
         os.makedirs(f"{ROOT}/{name}", exist_ok=True)
         os.chmod(f"{ROOT}/{name}", 0o755)  # so that it lies in the layer above, whatever the host has
+    for name in LACKS:
+        write("/applets/" + name, f"#!/bin/sh\necho '{name}: not found' >&2\nexit 127\n", 0o755)
     for path, text in FILES.items():
-        write(path, text, 0o755 if path.startswith("/usr/bin/") else 0o600 if path == "/etc/shadow" else 0o644)
+        write(
+            path,
+            text,
+            0o755 if path.startswith(("/applets/", "/usr/bin/")) else 0o600 if path == "/etc/shadow" else 0o644,
+        )
     base()
 
 

@@ -106,6 +106,11 @@ def test_an_installed_service_runs_and_answers(whole):
     assert whole["prompt"]["status"] == 0 and "undo the last change" in whole["prompt"]["out"], whole["prompt"]
 
 
+def test_no_script_misses_a_program(whole, upgraded):
+    for seen in (whole["installed"], whole["removed"], upgraded["upgraded"]):
+        assert "not found" not in seen["err"], seen["err"]
+
+
 def test_the_service_and_the_boot_hook_start_at_boot(whole):
     assert {"/etc/rc.d/S95oasis", "/etc/rc.d/S11oasis-restore"} <= set(whole["after_install"])
 

@@ -7,7 +7,7 @@ lib="${IPKG_INSTROOT}/usr/lib/oasis/oasis"
 made="${IPKG_INSTROOT}/usr/lib/oasis/.bytecode"
 
 drop() {
-	find "$lib" -type d -name __pycache__ -prune -exec rm -r {} + 2>/dev/null
+	find "$lib" -type d -name __pycache__ -prune -exec rm -r {} \; 2>/dev/null
 	rm -f "$made"
 }
 
