@@ -6,7 +6,9 @@ import hashlib
 import pytest
 
 from tests.qemu import openwrt
+from tests.qemu.console import Result
 from tests.qemu.packages import Shelf
+from tests.qemu.router import Failed
 
 DISK = b"\0" * 510 + b"\x55\xaa" + b"\0" * 3584
 MIPS_BIG = b"\x7fELF\1\2\1" + b"\0" * 11 + b"\0\x08" + b"\0" * 600
@@ -122,3 +124,52 @@ def test_each_image_has_its_machine(target, kind, kernel, firmware, emulator, ca
 def test_a_disk_without_the_kernel_it_needs_is_refused():
     with pytest.raises(LookupError, match="KERNEL="):
         openwrt.arguments(openwrt.Image("IMAGE", "malta-be", "disk"), "", "")
+
+
+class Answers:
+    """A router that answers commands by what they hold; the rest ends well and says nothing."""
+
+    def __init__(self, missing):
+        self.missing = missing
+        self.features = set()
+        self.asked = []
+        self.log = self
+
+    def head(self, text):
+        return
+
+    def run(self, command, timeout_s=0, quiet=False):
+        self.asked.append(command)
+        return Result(int(any(word in command for word in self.missing)), "")
+
+    def ok(self, command, timeout_s=0, quiet=False):
+        return self.run(command).text
+
+    def until(self, command, timeout_s, what):
+        self.asked.append(command)
+
+
+@pytest.mark.parametrize(
+    ("missing", "kind", "remove"),
+    [(("command -v apk",), "ipk", "opkg remove %s"), (("command -v opkg",), "apk", "apk del %s")],
+)
+def test_the_package_manager_of_an_image_is_the_one_that_is_used(missing, kind, remove):
+    router = Answers(missing)
+    openwrt.prepare(router, "ssh-ed25519 AAAA test\n", True)
+    assert (router.packages_kind, router.remove) == (kind, remove)
+    assert "python3-light" in router.dependencies
+    assert {"bus", "rpcd", "uhttpd", "sysupgrade", "disk"} <= router.features
+    assert any("ssh-ed25519 AAAA test" in command for command in router.asked)
+
+
+def test_an_image_in_memory_has_no_overlay_to_wait_for():
+    router = Answers(("command -v apk", "uhttpd"))
+    openwrt.prepare(router, "key", False)
+    assert "disk" not in router.features
+    assert "uhttpd" not in router.features
+    assert not any("overlay" in command for command in router.asked)
+
+
+def test_an_image_without_a_package_manager_is_refused():
+    with pytest.raises(Failed, match="neither opkg nor apk"):
+        openwrt.prepare(Answers(("command -v",)), "key", True)
