@@ -34,7 +34,7 @@ WRITES = {
     "config.attach",
     "topic.add", "topic.update", "topic.delete", "chat.rename", "chat.archive", "chat.forget",
     "service.select", "service.add", "service.change", "service.delete", "service.key", "service.test",
-    "service.models", "alias.set", "alias.delete", "secret.keep", "tool.set",
+    "service.models", "usage.limit", "usage.price", "alias.set", "alias.delete", "secret.keep", "tool.set",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",

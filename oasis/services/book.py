@@ -259,6 +259,22 @@ class Book:
         found = self._look(id, lambda chat: of_chat(chat.entries(), prices))
         return {"usage": found, "currency": self._settings.main().get("currency", "")}
 
+    def usage_limit(self, **given: Any) -> dict[str, object]:
+        """Set the budget of a month; see prices.py."""
+        from oasis.services import prices
+
+        with self._lock:
+            self._write(prices.budget(self._settings.main(), given))
+        return {"status": "OK"}
+
+    def usage_price(self, **given: Any) -> dict[str, object]:
+        """Set what a model costs; see prices.py."""
+        from oasis.services import prices
+
+        with self._lock:
+            self._write(prices.price(self._settings.uci_sections(), given))
+        return {"status": "OK"}
+
     # Aliases
 
     def alias_list(self) -> dict[str, object]:

@@ -31,6 +31,8 @@ if False:  # annotations only
     Prices = dict[tuple[str, str], tuple[int, int, int]]
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+# What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
+PRICE = ("service", "model", "input", "output", "cached")
 KEEP_MONTHS = 13
 # A name beyond these is a fault or a joke; it is counted under OTHER.
 MODELS_PER_SERVICE = 64
@@ -125,7 +127,8 @@ class Usage:
 
         Shape: {"usage": [{"month", "service", "model", "requests", "input_tokens", "output_tokens", "cached_tokens",
         "cost"?}], "month": the present one, "currency", "budget"?: {"tokens"?, "tokens_used", "cost"?, "cost_used",
-        "percent"}}; costs are texts, and absent where no price is known.
+        "percent"}, "prices": [{"service", "model", "input", "output", "cached"?}]}; costs are texts, and absent where
+        no price is known.
         """
         prices = self.prices()
         with self._lock:
@@ -141,6 +144,11 @@ class Usage:
         budget = self._budget()
         if budget:
             reply["budget"] = budget
+        reply["prices"] = [
+            {"service": "", **{name: section.options[name] for name in PRICE if name in section.options}}
+            for section in self._settings.sections()
+            if section.type == "price"
+        ]
         return reply
 
     # The budget
@@ -168,7 +176,7 @@ class Usage:
     def _budget(self) -> dict[str, object]:
         """Return how much of the budget is used, {} where there is none."""
         tokens = self._settings.number("budget_tokens", 0)
-        cost = self._amount("oasis.main.budget_cost", self._settings.main().get("budget_cost", "0"))
+        cost = amount("oasis.main.budget_cost", self._settings.main().get("budget_cost", "0"))
         if not tokens and not cost:
             return {}
         prices, free = self.prices(), self._free()
@@ -201,17 +209,21 @@ class Usage:
 
     def _price(self, section: Section, options: dict[str, str]) -> tuple[int, int, int]:
         name = "oasis.%s." % section.name
-        first = self._amount(name + "input", options.get("input", ""))
-        second = self._amount(name + "output", options.get("output", ""))
-        return first, second, self._amount(name + "cached", options["cached"]) if "cached" in options else first
+        first = amount(name + "input", options.get("input", ""))
+        second = amount(name + "output", options.get("output", ""))
+        return first, second, amount(name + "cached", options["cached"]) if "cached" in options else first
 
-    def _amount(self, name: str, text: str) -> int:
-        """Return an amount of money in millionths."""
-        whole, _, part = text.partition(".")
-        digits = whole + part
-        if not (digits.isascii() and digits.isdigit() and len(part) <= 6 and len(whole) < 10):
-            raise SettingsError("%s is %r" % (name, text), "an amount like 2.50")
-        return int(whole or "0") * _MILLION + int((part + "000000")[:6])
+
+def amount(name: str, text: str) -> int:
+    """Return an amount of money in millionths.
+
+    Raises: SettingsError for what is none, with the name of what holds it.
+    """
+    whole, _, part = text.partition(".")
+    digits = whole + part
+    if not (digits.isascii() and digits.isdigit() and len(part) <= 6 and len(whole) < 10):
+        raise SettingsError("%s is %r" % (name, text), "an amount like 2.50")
+    return int(whole or "0") * _MILLION + int((part + "000000")[:6])
 
 
 def of_chat(lines: Iterable[dict[str, Any]], prices: Prices) -> list[dict[str, object]]:
