@@ -201,7 +201,7 @@ const Errands = baseclass.extend({
 		this.show(info.pending);
 		going.forEach(function(item) {
 			if (item.run && !this.has(item.run))
-				this.open(item.title ? _('Waiting: %s').format(words.plain(item.title)) : _('Under way')).begun(item);
+				this.open(words.plain(item.title) || _('Under way')).begun(item);
 		}, this);
 	},
 
