@@ -328,8 +328,22 @@ class Methods:
     def mcp_refresh(self, role: dict[str, object], name: str) -> dict[str, object]:
         return {"tools": self._exchanges().servers.refresh(name)}
 
+    def plugin_list(self, role: dict[str, object]) -> dict[str, object]:
+        return self._exchanges().plugins.listed()
+
+    def plugin_review(self, role: dict[str, object], server: str) -> dict[str, object]:
+        return self._exchanges().plugins.review(server)
+
+    def plugin_accept(self, role: dict[str, object], server: str, hash: str) -> dict[str, object]:
+        self._exchanges().plugins.accept(server, hash)
+        call = {"name": "plugin " + server, "sha256": hash}
+        self._shop.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
+        return {"status": "OK"}
+
     def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
-        peer: Any = role["peer"]
+        peer: Any = role.get("peer")
+        if peer is None:
+            raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
         peer["client"] = clean.name(name) or "without a name"
         return {"version": VERSION}
 

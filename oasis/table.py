@@ -168,7 +168,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
-        "audit.list", "audit.verify", "tool.list", "doctor.run",
+        "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
+        "doctor.run",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
     # runs it has its own.
