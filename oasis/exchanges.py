@@ -16,11 +16,13 @@ from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, source
 from oasis.mcp.servers import Keep, Servers
 from oasis.mcp.stdio import USER as MCP_USER
+from oasis.plugins.shelf import Plugins
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.pace import Pace
 from oasis.system.patience import Patience
+from oasis.system.ubus import Ubus, opener
 from oasis.tools import offer
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
@@ -70,9 +72,10 @@ class Exchanges:
 
     def __init__(
         self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str], servers: Servers,
+        new_id: Callable[[], str], servers: Servers, plugins: Plugins,
     ) -> None:  # fmt: skip
         self.servers = servers
+        self.plugins = plugins
         self._chats = chats
         self._settings = settings
         self.registry = registry
@@ -289,7 +292,10 @@ def gather(
     token = lambda name: settings.key("mcp:" + name)  # noqa: E731
     servers = Servers(settings.sections, keep, token, lambda: models.post, user, {}, cursor)
     registry.add(servers.sources)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers)
+    bus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
+    plugins = Plugins(root, files, settings.uci_sections, cursor, bus.call, registry.call, clock.now_s)
+    registry.add(plugins.sources)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

@@ -28,6 +28,7 @@ ROWS = (
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("runs", "agent"),
+    ("plugins",),
     ("tools", "mcp"),
     ("doctor",),
     ("change", "memory", "offline", "chats"),

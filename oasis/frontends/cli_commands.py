@@ -280,6 +280,14 @@ COMMANDS = {
         "the one address of a server elsewhere, whose token `key` asks for. A server runs as a user without rights;\n"
         "its tools are off until you switch them on with `oasis tools`.",
     ),
+    "plugins": (
+        "[ACTION] [NAME] [HASH]",
+        "list tool servers made for upstream, review one, or accept it",
+        "cli_plugins:plugins",
+        "ACTION is list, review or accept. A plugin runs as root, so none is called before you accepted its file; one\n"
+        "that changes is off again. Without a terminal accept needs the HASH that review shows. Its tools are off\n"
+        "until you switch them on with `oasis tools`.",
+    ),
     "mcp": (
         "[--http PORT]",
         "offer the router's tools to programs that speak MCP",
@@ -311,7 +319,8 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "servers", "mcp", "start", "status", "doctor", "audit", "help")),
+                         "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status", "doctor", "audit",
+                         "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

@@ -53,32 +53,36 @@ class Ubus:
         self._connect = connect
         self._is_real = is_real
 
-    def call(self, name: str, method: str, arguments: "dict[str, object] | None" = None) -> "dict[str, object] | None":
+    def call(
+        self, name: str, method: str, arguments: "dict[str, object] | None" = None, timeout_s: float = _TIMEOUT_S
+    ) -> "dict[str, object] | None":
         """Call `method` of object `name`; return its reply, None when it has no data.
 
         The program's arguments stand in the process list for a moment: a session goes over the socket or not at all.
         Raises: ToolError naming object and method.
         """
         try:
-            connection = self._connect(_TIMEOUT_S) if self._connect else None
+            connection = self._connect(timeout_s) if self._connect else None
         except OSError:
             connection = None
         if connection is None:
             if self._is_real and arguments and SESSION in arguments:
                 raise ToolError("ubus call %s %s: the bus cannot be reached" % (name, method), "is ubusd running?")
-            return self._run(name, method, arguments)
+            return self._run(name, method, arguments, timeout_s)
         try:
             return _ask(connection, name, method, arguments or {})
         finally:
             connection.close()
 
-    def _run(self, name: str, method: str, arguments: "dict[str, object] | None") -> "dict[str, object] | None":
+    def _run(
+        self, name: str, method: str, arguments: "dict[str, object] | None", timeout_s: float
+    ) -> "dict[str, object] | None":
         if not self._program:
             raise ToolError("there is no ubus on this host", "on a router it is part of the system")
-        words = [self._program, "-S", "-t", str(_TIMEOUT_S), "call", name, method]
+        words = [self._program, "-S", "-t", str(max(int(timeout_s), 1)), "call", name, method]
         if arguments:
             words.append(jsonl.dumps(arguments))
-        status, out, _ = self._executor.run(words, timeout_s=_TIMEOUT_S + 5)
+        status, out, _ = self._executor.run(words, timeout_s=timeout_s + 5)
         if status:
             raise _failure(name, method, status)
         if not out.strip():

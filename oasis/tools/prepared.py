@@ -1,6 +1,7 @@
 """Specs as the registry uses them: cleaned, judged, each name once; made once for each list that a source gives.
 
-What is added: "source", "tokens" (about what a model pays for being told), and "fault": why it cannot be used, or "".
+What is added: "source", "tokens" (about what a model pays for being told), and "fault": why it cannot be used, or "";
+a source may say so itself, as of a plugin whose file nobody reviewed.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _spec(given: Spec, source: str) -> Spec:
     spec["input_schema"] = clean.value(given.get("input_schema"))
     try:
         text = jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])
-        spec["fault"] = _fault(spec, given, len(text.encode("utf-8")))
+        spec["fault"] = _fault(spec, given, len(text.encode("utf-8"))) or str(given.get("fault", ""))
         spec["tokens"] = _tokens(text)
     except OasisError as error:
         spec["fault"] = error.message

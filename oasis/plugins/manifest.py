@@ -1,0 +1,119 @@
+"""What tool servers say of their tools: manifests (version 1), and upstream's `tool` sections of UCI as they stand.
+
+Reads values, opens nothing, and believes nothing: what has no name is left out, what is too long is cut, of what makes
+no sense the usual is taken. Source: the manifests and sections that upstream's setup program writes and reads.
+
+Shape of a tool: {"server", "name", "description", "input_schema", "says": [text for the owner while it runs],
+"timeout_s", "kind": lua | ucode | manual, "path": of its script or ""}
+"""
+
+from __future__ import annotations
+
+from oasis.core import clean, jsonl
+from oasis.errors import SchemaError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from oasis.uci.model import Section
+
+    Tool = dict[str, Any]
+
+MANIFEST_BYTES = 256 * 1024
+TOOLS = 200  # of one manifest
+TIMEOUT_S, MOST_S = 60, 600
+# Older ones say `script_type` and `script_path`.
+_KINDS = {"lua_script": "lua", "ucode_script": "ucode", "manual": "manual", "lua": "lua", "ucode": "ucode"}
+# Upstream's words for types, and those of JSON Schema; every other one is text, as upstream has it.
+_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "array": "array", "object": "object"}
+_NO = ("0", "off", "no", "false", "")
+# An option that only upstream writes tells its sections from those in which an owner's word alone stands.
+_TELLING = ("description", "script", "property")
+
+
+def of_file(data: bytes) -> list[Tool]:
+    """Return the tools of a manifest.
+
+    Raises: SchemaError when it is none of version 1.
+    """
+    given = jsonl.loads(data, MANIFEST_BYTES)
+    if not isinstance(given, dict) or given.get("version") != 1 or isinstance(given["version"], bool):
+        raise SchemaError("it is no manifest of version 1")
+    kind, tools = _KINDS.get(str(given.get("source_type") or given.get("script_type"))), given.get("tools")
+    if kind is None or not isinstance(tools, list):
+        raise SchemaError("it has no tools of a kind that is known", "source_type is one of lua_script, ucode_script, manual")
+    path = given.get("source_path") or given.get("script_path")
+    where = {"kind": kind, "path": path if isinstance(path, str) else ""}
+    return [{**_of_entry(one), **where} for one in tools[:TOOLS] if isinstance(one, dict) and _is_named(one)]
+
+
+def _is_named(entry: dict[str, Any]) -> bool:
+    return all(isinstance(entry.get(key), str) and entry[key] for key in ("server", "name"))
+
+
+def _of_entry(entry: dict[str, Any]) -> Tool:
+    given = entry.get("properties")
+    properties = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    triples = [(one.get("name"), one.get("type"), one.get("description")) for one in properties]
+    return _tool(entry, triples, entry.get("required"), entry.get("additional_properties") is True)
+
+
+def of_sections(sections: Iterable[Section]) -> list[Tool]:
+    """Return the tools of upstream's registry; sections that only hold what the owner set are none."""
+    found = []
+    for section in sections:
+        options: dict[str, Any] = section.options
+        if section.type == "tool" and _is_named(options) and any(key in options for key in _TELLING):
+            triples = [tuple([*text.split(":", 2), "", ""][:3]) for text in _texts(options.get("property"))]
+            is_open = str(options.get("additionalProperties", "0")).lower() not in _NO
+            kind = str(options.get("script") or "manual")
+            tool = _tool(options, triples, options.get("required"), is_open)
+            tool.update(kind=kind if kind in _KINDS.values() else "manual", path=str(options.get("source_path") or ""))
+            found.append(tool)
+    return found
+
+
+def _tool(entry: dict[str, Any], properties: list[Any], required: object, is_open: bool) -> Tool:
+    says = [clean.line(entry[key]) for key in ("execution_message", "download_message") if _is_text(entry.get(key))]
+    return {
+        "server": entry["server"],
+        "name": entry["name"],
+        "description": entry["description"] if _is_text(entry.get("description")) else "",
+        "input_schema": schema(properties, _texts(required), is_open),
+        "says": says,
+        "timeout_s": seconds(entry.get("timeout")),
+    }
+
+
+def schema(properties: list[Any], required: list[str], is_open: bool) -> dict[str, Any]:
+    """Return the JSON Schema of (name, type, description) triples.
+
+    An argument without a description stays, and a required one that nobody described is text.
+    """
+    made: dict[str, Any] = {}
+    for name, kind, description in properties:
+        if _is_text(name):
+            made[name] = {"type": _TYPES.get(str(kind), "string")}
+            if _is_text(description):
+                made[name]["description"] = clean.line(description)
+    for name in required:
+        made.setdefault(name, {"type": "string"})
+    return {"type": "object", "properties": made, "required": required, "additionalProperties": is_open}
+
+
+def seconds(given: object) -> int:
+    """Return how long a call may take; some of upstream's tools tell it in thousandths."""
+    text = str(given) if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return min(number // 1000 if number > MOST_S else number, MOST_S) or TIMEOUT_S
+
+
+def _texts(given: object) -> list[str]:
+    items = given if isinstance(given, list) else [given]
+    return list(dict.fromkeys(item for item in items if isinstance(item, str) and item))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
