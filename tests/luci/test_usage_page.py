@@ -11,7 +11,7 @@ import pytest
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.pictures import converse, month
-from tests.luci.test_services_page import row
+from tests.luci.test_services_page import closed, dialog, press, row
 
 pytestmark = pytest.mark.browser
 
@@ -44,6 +44,62 @@ def test_budget_is_shown_as_a_part_and_in_words(furnished: Any, visit: Any) -> N
     page = visit(url, where="usage")
     expect(page.get_by_text("1.88 of 6.00 EUR")).to_be_visible()
     expect(page.get_by_role("img", name="31 percent")).to_be_visible()
+
+
+def test_budget_is_changed_and_taken_away(furnished: Any, visit: Any) -> None:  # noqa: F811
+    daemon, url = furnished()
+    page = visit(url, where="usage")
+    press(page, "Change the budget")
+    expect(page.get_by_label("Cost in a month")).to_have_value("6.00")
+    page.get_by_label("Cost in a month").fill("much")
+    press(dialog(page), "Save")
+    expect(dialog(page).get_by_role("alert")).to_contain_text("budget_cost is 'much'")
+    page.get_by_label("Cost in a month").fill("")
+    page.get_by_label("Tokens in a month").fill("2000000")
+    press(dialog(page), "Save")
+    closed(page)
+    expect(page.get_by_text("1,576,420 of 2,000,000 tokens")).to_be_visible()
+    assert daemon.call("usage.list")["budget"]["tokens"] == 2000000
+    press(page, "Change the budget")
+    page.get_by_label("Tokens in a month").fill("")
+    press(dialog(page), "Save")
+    closed(page)
+    expect(page.get_by_text("There is no limit.")).to_be_visible()
+    expect(page.get_by_role("button", name="Change the budget")).to_be_focused()
+
+
+def test_prices_are_added_changed_and_deleted(furnished: Any, visit: Any) -> None:  # noqa: F811
+    daemon, url = furnished()
+    page = visit(url, where="usage")
+    prices = page.get_by_role("table", name="Prices")
+    assert cells(row(prices, "gpt-5.6"))[1:5] == ["OpenAI", "1.25", "10", "0.13"]
+    press(page, "Add a price")
+    page.get_by_label("Model", exact=True).fill("qwen3:8b")
+    dialog(page).locator("label").filter(has_text="For a million").locator("input").fill("1")
+    press(dialog(page), "Save")
+    expect(dialog(page).get_by_role("alert")).to_contain_text("needs what is read and what is written")
+    page.get_by_label("Written").fill("2")
+    press(dialog(page), "Save")
+    closed(page)
+    assert cells(row(prices, "qwen3:8b"))[1:5] == ["any service", "1", "2", "1"]
+    now = page.get_by_role("table", name=f"Usage of {month(0)}")
+    expect(row(now, "ollama")).to_contain_text("0.25")
+    press(row(prices, "gpt-5.6"), "Change")
+    page.get_by_label("Written").fill("20")
+    press(dialog(page), "Save")
+    closed(page)
+    expect(row(prices, "gpt-5.6")).to_contain_text("20")
+    press(row(prices, "qwen3:8b"), "Delete")
+    press(dialog(page), "Delete")
+    closed(page)
+    assert [one["output"] for one in daemon.call("usage.list")["prices"]] == ["20"]
+
+
+def test_viewer_sees_costs_and_sets_none(furnished: Any, visit: Any) -> None:  # noqa: F811
+    _, url = furnished()
+    page = visit(url, user="viewer", where="usage")
+    expect(page.get_by_role("table", name="Prices")).to_be_visible()
+    expect(page.locator(".oasis button:not(:disabled)")).to_have_text(["Save all as CSV"])
 
 
 def test_usage_of_one_chat(furnished: Any, visit: Any) -> None:  # noqa: F811

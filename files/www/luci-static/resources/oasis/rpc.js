@@ -74,6 +74,8 @@ const calls = {
 	set_alias: declare('oasis.alias', 'set', [ 'name', 'targets' ], true),
 	remove_alias: declare('oasis.alias', 'delete', [ 'name' ], true),
 	usage: declare('oasis.usage', 'list', [ 'month' ]),
+	set_budget: declare('oasis.usage', 'limit', [ 'budget_tokens', 'budget_cost', 'currency' ], true),
+	set_price: declare('oasis.usage', 'price', [ 'service', 'model', 'input', 'output', 'cached' ], true),
 	chat_usage: declare('oasis.usage', 'chat', [ 'id' ], true),
 	changes: declare('oasis.change', 'list'),
 	change: declare('oasis.change', 'load', [ 'change' ], true),

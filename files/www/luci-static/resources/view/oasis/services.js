@@ -41,7 +41,7 @@ return view.extend({
 				page.act(_('Add a service'), 'cbi-button-add', this.add.bind(this), 'services/add')
 			]),
 			aliases.section(named, services, this.reload),
-			E('p', { 'class': 'oasis-small' }, [ page.way('usage', _('What services used and cost')) ])
+			E('p', [ page.way('usage', _('What services used and cost')) ])
 		]);
 	},
 

@@ -2,11 +2,12 @@
 'require view';
 'require oasis.rpc as api';
 'require oasis.page as page';
+'require oasis.prices as prices';
 'require oasis.sums as sums';
 'require oasis.words as words';
 
 /*
- * The page of what models used: this month's budget, the months, one month by service and model, one chat.
+ * The page of what models used: this month's budget, the months, one month by service and model, one chat, and the prices.
  */
 
 function months(items) {
@@ -15,30 +16,38 @@ function months(items) {
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('usage'), api.settled('chats') ]);
+		return Promise.all([ api.settled('usage'), api.settled('chats'), api.settled('services') ]);
 	},
 
 	render: function(results) {
 		const reply = results[0].value;
 
 		this.frame = page.frame(_('Usage'), [
-			_('What models read and wrote, counted by the router. Costs are reckoned from the prices that were entered in the settings; without a price there is none. Months are those of UTC.')
+			_('What models read and wrote, counted by the router. Costs are reckoned from the prices below. Months are those of UTC.')
 		]);
+		this.chats = (results[1].value || {}).item || [];
+		this.services = (results[2].value || {}).service || [];
+		this.reload = this.reload.bind(this);
 		if (reply)
-			this.draw(reply, ((results[1].value || {}).item || []));
+			this.draw(reply);
 		else
 			this.frame.fault(results[0].fault, true);
 		return this.frame.node;
 	},
 
-	draw: function(reply, chats) {
+	reload: function() {
+		return api.call('usage').then(this.draw.bind(this));
+	},
+
+	draw: function(reply) {
 		this.reply = reply;
 		this.items = reply.usage || [];
 		this.frame.fill([].concat(
-			reply.budget ? page.section(_('Budget of this month'), [ sums.budget(reply.budget, reply.currency) ]) : [],
+			prices.budget(reply, this.reload),
 			page.section(_('Months'), [ this.overview() ]),
 			this.items.length ? page.section(_('By service and model'), this.month()) : [],
-			chats.length ? page.section(_('By chat'), this.chat(chats)) : []
+			this.chats.length ? page.section(_('By chat'), this.chat(this.chats)) : [],
+			prices.list(reply, this.services, this.reload)
 		));
 	},
 
