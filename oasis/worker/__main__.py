@@ -13,8 +13,7 @@ import sys
 if not __package__:
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-import email.utils  # noqa: F401  these two are imported late by others, when files may be out of reach
-import encodings.idna  # noqa: F401
+import email.utils  # noqa: F401  imported late by others, when files may be out of reach
 import queue
 import threading
 import time
@@ -23,13 +22,14 @@ from oasis import providers
 from oasis.core import jsonl
 from oasis.errors import PeerError, SchemaError
 from oasis.providers import events
-from oasis.worker import lines, protocol, rights, transport
+from oasis.worker import hostnames, lines, protocol, rights, transport
 
 
 def main(user: str) -> None:
     """Serve requests until stdin ends, as `user`, or without one as the usual user when that is possible."""
     for vendor in providers.VENDORS:
         providers.load(vendor)
+    hostnames.prepare()
     profiles, send = providers.profiles(), transport.best()
     rights.drop(user or rights.USER, is_required=bool(user))
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -244,8 +244,8 @@ def _open(http: wire.Request, limits: dict[str, object], send: Open) -> Response
         message = f"the answer of {host} did not begin within {head_s:g} s"
         with within(head_s, _too_long(message, "try again; a local model may need a longer idle_s")):
             response = send(http, limits)
-        target = urllib.parse.urljoin(str(http["url"]), response.headers.get("location", ""))
-        if response.status not in (307, 308) or _origin(target) != _origin(str(http["url"])):
+        target = _moved(str(http["url"]), response)
+        if not target:
             break
         response.close()
         http = {**http, "url": target}
@@ -255,6 +255,17 @@ def _open(http: wire.Request, limits: dict[str, object], send: Open) -> Response
         hint = "something between here and the service compresses answers; turn that off"
         raise ProviderError(f"the answer is compressed ({packing[:40]}) though that was not asked for", hint)
     return response
+
+
+def _moved(url: str, response: Response) -> str:
+    """Return where a redirect within the same host leads, "" for every other answer."""
+    if response.status not in (307, 308):
+        return ""
+    try:
+        target = urllib.parse.urljoin(url, response.headers.get("location", ""))
+        return target if _origin(target) == _origin(url) else ""
+    except (ValueError, ImportError):
+        return ""  # no address, or letters that are judged by python3-codecs, which may be missing
 
 
 def _origin(url: str) -> tuple[str, str]:

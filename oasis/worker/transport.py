@@ -22,7 +22,7 @@ import ssl
 import urllib.parse
 
 from oasis.errors import OasisError, ProviderError, SettingsError
-from oasis.worker import failures
+from oasis.worker import failures, hostnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ def split(url: str) -> urllib.parse.SplitResult:
     Raises: SettingsError when host or port are no host and port.
     """
     try:
-        parts = urllib.parse.urlsplit(url)
+        parts = hostnames.split(url)
         if parts.hostname and parts.port != 0:
             return parts
     except ValueError:
-        pass  # a port out of range, a broken IPv6 address
+        pass  # a port out of range, a broken IPv6 address, letters that only python3-codecs knows
     raise SettingsError(f"base_url leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
 
 
@@ -210,7 +210,7 @@ def _proxy(limits: Limits) -> urllib.parse.SplitResult | None:
     if not text:
         return None
     try:
-        parts = urllib.parse.urlsplit(str(text))
+        parts = hostnames.split(str(text))
         if parts.scheme == "http" and parts.hostname and parts.port and "@" not in parts.netloc:
             return parts
     except ValueError:
