@@ -149,7 +149,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "mcp.key": ("write", {"name": (str, True), "key": (str, True)}),
     "mcp.refresh": ("write", {"name": (str, True)}),
     "plugin.list": ("read", {}),
-    "plugin.review": ("read", {"server": (str, True)}),
+    "plugin.review": ("write", {"server": (str, True)}),
     "plugin.accept": ("write", {"server": (str, True), "hash": (str, True)}),
     "client.join": ("local", {"name": (str, True)}),
     "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
@@ -169,7 +169,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
-        "doctor.run",
+        "plugin.list", "doctor.run",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
     # runs it has its own.

@@ -43,7 +43,8 @@ def of_file(data: bytes) -> list[Tool]:
         raise SchemaError("it is no manifest of version 1")
     kind, tools = _KINDS.get(str(given.get("source_type") or given.get("script_type"))), given.get("tools")
     if kind is None or not isinstance(tools, list):
-        raise SchemaError("it has no tools of a kind that is known", "source_type is one of lua_script, ucode_script, manual")
+        hint = "source_type is one of lua_script, ucode_script, manual"
+        raise SchemaError("it has no tools of a kind that is known", hint)
     path = given.get("source_path") or given.get("script_path")
     where = {"kind": kind, "path": path if isinstance(path, str) else ""}
     return [{**_of_entry(one), **where} for one in tools[:TOOLS] if isinstance(one, dict) and _is_named(one)]
