@@ -46,7 +46,7 @@ def python(root: str) -> str:
     target = root + "/usr/lib/" + version
     program(os.path.realpath(sys.executable), root, "/usr/bin/" + version)
     os.symlink(version, root + "/usr/bin/python3")
-    shutil.copytree(stdlib, target, ignore=LEFT_OUT, symlinks=False)
+    shutil.copytree(stdlib, target, ignore=LEFT_OUT, ignore_dangling_symlinks=True)
     # A Debian keeps them elsewhere and links them.
     dynamic = sysconfig.get_config_var("DESTSHARED") or stdlib + "/lib-dynload"
     for name in sorted(os.listdir(dynamic)):
