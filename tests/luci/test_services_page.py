@@ -260,3 +260,20 @@ def test_page_fits_a_phone(furnished: Any, visit: Any) -> None:  # noqa: F811
         page = visit(url, width=360, height=700, where=where)
         page.locator(".oasis-table").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("where", ["services", "topics", "usage"])
+def test_page_without_a_daemon_says_so_and_how_to_go_on(router: Any, visit: Any, where: str) -> None:
+    page = visit(router(with_daemon=False).url, where=where)
+    expect(page.get_by_role("alert")).to_contain_text("Oasis is not running on this router.")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_fault_of_an_action_is_told_and_the_page_stays(furnished: Any, visit: Any) -> None:  # noqa: F811
+    daemon, url = furnished()
+    page = visit(url, where="services")
+    daemon.stop()
+    press(page, "Add a service")
+    expect(page.get_by_role("alert")).to_contain_text("Oasis is not running on this router.")
+    expect(row(page.get_by_role("table", name="Services"), "OpenAI")).to_be_visible()
+    expect(page.get_by_role("button", name="Add a service")).to_be_enabled()
