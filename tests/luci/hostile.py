@@ -85,11 +85,12 @@ class Bus:
 
 # Notes in window.trapped whatever a text must never become.
 TRAP = """(() => {
-    const own = document.baseURI, found = window.trapped = [];
+    const found = window.trapped = [];
     const note = (what, node) => found.push(what + ': ' + String(node && node.outerHTML || node).slice(0, 300));
     const bad = /^[\\s\\u0000-\\u0020]*(javascript|vbscript|data|file|blob|intent):/i;
     Object.defineProperty(window, 'hacked', { set: () => note('script ran', new Error().stack), get: () => undefined });
     for (const name of [ 'alert', 'confirm', 'prompt', 'open' ]) window[name] = text => note(name, text);
+    const own = /^\\/luci-static\\/resources\\/oasis\\/[\\w/.-]+$/;
     const foreign = /evil\\.invalid/, loads = /^(href|src|action|formaction|xlink:href|data|srcdoc|poster|ping)$/i;
     const elements = 'SCRIPT IMG IFRAME OBJECT EMBED BASE META STYLE SVG MATH VIDEO AUDIO TEMPLATE PLAINTEXT XMP';
     /* a link that is pressed on purpose, to a page of the web */
@@ -103,7 +104,9 @@ TRAP = """(() => {
             if (loads.test(one.name) && (one.name == 'ping' || isBad(node, one.value))) note('address', node);
             if (one.name == 'style' && /x9|evil/.test(one.value)) note('style', node);
         }
-        if (elements.split(' ').includes(node.tagName.toUpperCase()) && node.closest('#view, #modal_overlay'))
+        /* icons are files of the web server */
+        const isIcon = node.tagName == 'IMG' && own.test(node.getAttribute('src'));
+        if (elements.split(' ').includes(node.tagName.toUpperCase()) && !isIcon && node.closest('#view, .modal'))
             note('element', node);
     };
     const look = node => { if (node.nodeType == 1) [ node, ...node.querySelectorAll('*') ].forEach(check); };

@@ -111,6 +111,23 @@ def converse(daemon: Daemon) -> None:
     daemon.call("service.key", identifier="openai", key="not-a-key-of-anybody")
     for order in ORDERS:
         say(daemon, order)
+    settle(daemon, "change the lan address to 192.168.77.1", "change.rollback")
+    settle(daemon, "set the wifi name to Attic and the password to correct-horse", "change.confirm", unproved=True)
+
+
+def settle(daemon: Daemon, order: str, verb: str, **words: object) -> None:
+    """Have a risky change approved, and then kept or put back."""
+    run = daemon.call("run.start", message=order, service="offline")["run"]
+    while not daemon.call("plan.list")["plans"]:
+        daemon.call("run.poll", run=run, since=0, wait_ms=200)
+    plan: Any = daemon.call("plan.list")["plans"][0]  # type: ignore[index]
+    daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    while not daemon.call("change.pending")["change"]:
+        daemon.call("run.poll", run=run, since=0, wait_ms=200)
+    daemon.call(verb, **words)
+    state: dict[str, Any] = {"next": 0, "state": "running"}
+    while state["state"] == "running":
+        state = daemon.call("run.poll", run=run, since=state["next"], wait_ms=10000)
 
 
 def say(daemon: Daemon, message: str, chat: str = "") -> str:
@@ -132,8 +149,10 @@ def _write(path: str, value: object) -> None:
 
 
 def show_change(page: Any) -> None:
-    """Unfold the newest change."""
+    """Unfold the newest change and its differences."""
     page.locator(".oasis-entry > summary").first.click()
+    page.locator(".oasis-entry .oasis-diff").first.wait_for()
+    page.locator(".oasis-entry .oasis-diff").first.evaluate("node => { node.open = true; }")
     page.locator(".oasis-entry .oasis-line").first.wait_for()
 
 
