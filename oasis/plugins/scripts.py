@@ -105,13 +105,16 @@ def _read(root: Root, path: str) -> bytes:
         number = os.open(root.path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise PolicyError("%s cannot be read: %s" % (path, error.strerror), "a link does not count")
-    with open(number, "rb") as handle:
+    try:
         state = os.fstat(number)
         if state.st_mode & 0o170000 != 0o100000:
             raise PolicyError("%s is no file" % path)
         if state.st_uid != os.geteuid() or state.st_mode & 0o022:
             raise PolicyError("others than root can write to %s" % path, "chown root %s; chmod go-w %s" % (path, path))
-        data = handle.read(SCRIPT_BYTES + 1)
+        with open(number, "rb", closefd=False) as handle:
+            data = handle.read(SCRIPT_BYTES + 1)
+    finally:
+        os.close(number)
     if len(data) > SCRIPT_BYTES:
         raise PolicyError("%s is longer than %d bytes" % (path, SCRIPT_BYTES), "nobody reviews that much")
     return data

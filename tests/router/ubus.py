@@ -10,6 +10,7 @@ and a missing object 4, as the real program.
 
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -99,7 +100,7 @@ def call(router, name, method, arguments):
         override = os.path.join(router.root, "ubus", f"{name}~{method}.json")
         if os.path.exists(override):
             return router.fixture(name, method, arguments)
-        raise Failed(NOT_FOUND, is_lookup=True)
+        return _plugin(router, name, method, arguments)
     if method not in objects[name]:
         raise Failed(NO_METHOD)
     _check_types(objects[name][method], arguments)
@@ -109,6 +110,26 @@ def call(router, name, method, arguments):
     reply = handler(router, arguments) if handler else router.fixture(name, method, arguments)
     if isinstance(reply, int) and not isinstance(reply, bool):
         raise Failed(reply)
+    return reply
+
+
+def _plugin(router, name, method, arguments):
+    """Return what a program of rpcd's answers, as rpcd has it: one object, or a status for what is none."""
+    program = os.path.join(router.root, "usr/libexec/rpcd", name)
+    if not os.access(program, os.X_OK):
+        raise Failed(NOT_FOUND, is_lookup=True)
+    if method not in json.loads(subprocess.run([program, "list"], capture_output=True, check=False).stdout):
+        raise Failed(NO_METHOD)
+    line = json.dumps(arguments).encode() + b"\n"
+    out = subprocess.run([program, "call", method], input=line, capture_output=True, check=False).stdout
+    if not out.strip():
+        raise Failed(NO_DATA)
+    try:
+        reply = json.loads(out)
+    except ValueError:
+        raise Failed(BAD_ARGUMENT)
+    if not isinstance(reply, dict):
+        raise Failed(BAD_ARGUMENT)
     return reply
 
 
