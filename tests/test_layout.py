@@ -67,10 +67,10 @@ MICRO_LACKS_OF_DUMPS = {"indent", "sort_keys", "ensure_ascii", "default", "cls"}
 # An idle daemon must have none of these: each is a megabyte or more that every router would pay.
 NOT_IN_DAEMON = {
     "_hashlib", "_ssl", "asyncio", "dataclasses", "enum", "hashlib", "hmac", "http.client", "logging", "pathlib",
-    "random", "requests", "secrets", "ssl", "tempfile", "typing", "urllib.request",
+    "random", "re", "requests", "secrets", "ssl", "tempfile", "typing", "urllib.request",
 }  # fmt: skip
 # `enum`, `typing` and the like come with others on some versions; these never may.
-NEVER_IN_DAEMON = {"_hashlib", "_ssl", "asyncio", "hashlib", "http.client", "logging", "requests", "ssl"}
+NEVER_IN_DAEMON = {"_hashlib", "_ssl", "asyncio", "hashlib", "http.client", "logging", "re", "requests", "ssl"}
 NEVER_MAPPED = ("libssl", "libcrypto", "_ssl.", "_hashlib.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from oasis.change import difference
 from oasis.errors import UsageError
 from oasis.uci import model
 
@@ -28,6 +27,8 @@ def diff(journal: Journal, record: Record) -> list[dict[str, Any]]:
 
     Shape: {"package", "lines": [{"op", "text"}]}, secrets masked; a package without both images is left out.
     """
+    from oasis.change import difference  # an idle daemon does without
+
     found = []
     for name in record["packages"]:
         try:

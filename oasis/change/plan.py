@@ -16,14 +16,12 @@ other. Planning reads the router and writes nothing.
 
 from __future__ import annotations
 
-from oasis.change import catalogue, difference, foreign, secrets
-from oasis.change.commands import as_commands
+from oasis.change import foreign, secrets
 from oasis.change.visible import plain
 from oasis.core import jsonl, when
 from oasis.errors import ApplyError, PolicyError, UciError
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
-from oasis.uci.preview import preview
 from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
@@ -101,7 +99,7 @@ class Planner:
         told = self._check_catalogue(operations, read, needs)
         images = _images(before, operations, told)
         plan = self._plan(images, run, chat, summary, needs)
-        uci = as_commands(operations, _mask(images))
+        uci = _commands(operations, images)
         if needs:
             revisions = {name: sha256(data) for name, data in before.items()}
             _judge_needs(plan, needs, forces, told, uci, revisions)
@@ -131,7 +129,7 @@ class Planner:
         plan["is_restore"] = True
         plan["undoes"] = undoes
         plan["operations"] = operations
-        plan["uci"] = as_commands(operations, _mask(images))
+        plan["uci"] = _commands(operations, images)
         return self.bind(plan)
 
     def service(self, name: str, action: str, run: str, chat: str) -> Plan:
@@ -177,6 +175,8 @@ class Planner:
             read[package] = data or b""
             return tables(model.parse(data or b"", package))
 
+        from oasis.change import catalogue  # what plans need comes with the first plan: an idle daemon has none
+
         told = []
         for item in catalogue.check(operations, table):
             kind = "exec" if item["kind"] == "exec" else "unknown"
@@ -187,6 +187,8 @@ class Planner:
     def _plan(
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
     ) -> Plan | None:
+        from oasis.change import difference
+
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff, shown = [], []
@@ -317,6 +319,8 @@ class Planner:
 
 def _images(before: dict[str, bytes], operations: list[Operation], told: list[str]) -> Images:
     """Return what the operations make of the packages; where UCI refuses as well, the catalogue says it better."""
+    from oasis.uci.preview import preview
+
     try:
         after = preview(before, operations)
     except UciError:
@@ -370,7 +374,11 @@ def _judge_needs(
         force.allow(plan, needs)
 
 
-def _mask(images: Images) -> Callable[[Operation, str], str]:
+def _commands(operations: list[Operation], images: Images) -> list[str]:
+    """Return operations as uci commands, their secrets masked."""
+    from oasis.change import difference
+    from oasis.change.commands import as_commands
+
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
     def mask(operation: Operation, value: str) -> str:
@@ -378,7 +386,7 @@ def _mask(images: Images) -> Callable[[Operation, str], str]:
         is_secret = value in held.get(package, ()) or secrets.may_hold(package, str(operation["option"]))
         return difference.NEW_MASK if is_secret else plain(value)
 
-    return mask
+    return as_commands(operations, mask)
 
 
 def card(plan: Plan, now_s: float) -> Card:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 
-from oasis.change import catalogue, datatypes
-from oasis.change.difference import label
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
@@ -74,6 +72,8 @@ class Policy:
                 item["section"],
                 option,
             )
+        from oasis.change import catalogue  # what judges plans comes with the first one: an idle daemon has none
+
         if option and catalogue.mark(package, kind, option) == "outward":
             return "risky", "%s.%s sends traffic or logs elsewhere" % (package, option)
         return self._judge_place(package, kind, option)
@@ -167,6 +167,8 @@ def _gone(differences: list[Difference]) -> set[tuple[object, object]]:
 
 
 def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
+    from oasis.change import catalogue
+
     option = str(item.get("option", ""))
     if not option:
         return False
@@ -193,11 +195,15 @@ def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
 
 def _is_one_of(value: object, allowed: list[str]) -> bool:
     """Return whether a value is among others; all words for yes count as one, and all for no."""
+    from oasis.change import datatypes
+
     meaning = datatypes.truth(value)
     return value in allowed or (meaning is not None and meaning in [datatypes.truth(one) for one in allowed])
 
 
 def _named(package: Package, section: Section) -> str:
+    from oasis.change.difference import label
+
     return "%s.%s" % (package.name, label(package, section))
 
 

@@ -12,8 +12,6 @@ front-end.
 
 from __future__ import annotations
 
-import re
-
 from oasis.change import secrets
 from oasis.change.secrets import MASK
 from oasis.core import jsonl
@@ -39,8 +37,8 @@ ENTERED = "(entered)"
 _ENTERED = 32
 _SECRET_BYTES = 4096  # a private key; an SSH or VPN key has less
 _DIGITS = 8
-_ACCOUNT = re.compile(rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@")
-_TOKEN = re.compile(rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)", re.I)
+_ACCOUNT = rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@"
+_TOKEN = rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)"
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
 
 
@@ -207,7 +205,12 @@ def _begins(text: str, form: str) -> int:
 
 
 def _within(data: bytes) -> list[bytes]:
-    return _ACCOUNT.findall(data) + _TOKEN.findall(data)
+    if b"://" not in data and b"=" not in data:
+        return []
+    import re  # with the first address that could hold one: an idle daemon does without
+
+    found: list[bytes] = re.findall(_ACCOUNT, data)
+    return found + re.findall(_TOKEN, data, re.I)
 
 
 def _without(text: str, replaced: list[tuple[str, str]]) -> str:

@@ -8,7 +8,6 @@ whole undo, unless the owner says to leave them as they are.
 from __future__ import annotations
 
 from oasis.change import secrets
-from oasis.change.difference import MASK
 from oasis.errors import ApplyError, UciError, UsageError
 from oasis.system.digest import sha256
 
@@ -113,7 +112,8 @@ def _way_back(
 
 
 def _delta(name: str, before: bytes, after: bytes, now: bytes) -> tuple[list[Operation], list[Conflict]]:
-    from oasis.change.reverse import reverse  # an idle daemon does without
+    from oasis.change.difference import MASK  # an idle daemon does without
+    from oasis.change.reverse import reverse
     from oasis.uci import model
 
     versions = [model.parse(data, name) for data in (before, after, now)]

@@ -7,15 +7,12 @@ Source: libuci delta.c.
 from __future__ import annotations
 
 import io
-import re
 
 from oasis.uci import edit, lexer, names, refusal
 from oasis.uci.package import Package, Record
 
 # The form in which records are written; any other line goes through the exact reader.
-_LINE = re.compile(
-    r"([-+@^|~]?)([!$-&(-,/-:<>-~]+)\.([A-Za-z0-9_]+)(?:\.([A-Za-z0-9_]+))?(?:='([^']*(?:'\\''[^']*)*)')?\n", re.ASCII
-)
+_LINE = r"([-+@^|~]?)([!$-&(-,/-:<>-~]+)\.([A-Za-z0-9_]+)(?:\.([A-Za-z0-9_]+))?(?:='([^']*(?:'\\''[^']*)*)')?\n"
 _COMMANDS = "+-@^|~"
 
 
@@ -80,9 +77,13 @@ def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
 
 def _read_written(data: bytes, found: list[tuple[str, Record]]) -> int:
     """Read lines as long as they have the form that libuci writes; return where they end."""
-    text = "" if 0 in data else data.decode("latin-1")
+    if not data or 0 in data:
+        return 0
+    import re  # with the first delta that holds something: an idle daemon reads none
+
+    text, line = data.decode("latin-1"), re.compile(_LINE, re.ASCII)
     position = 0
-    while match := _LINE.match(text, position):
+    while match := line.match(text, position):
         command, package, section, option, value = match.groups()
         if value is not None:
             value = names.decode(value.encode("latin-1")).replace("'\\''", "'")

@@ -8,15 +8,13 @@ Source: libuci util.c (uci_parse_ptr), list.c.
 
 from __future__ import annotations
 
-import re
-
 from oasis.uci import names, refusal
 from oasis.uci.package import Package, Section
 
 ADD, REMOVE, CHANGE, RENAME, REORDER, LIST_ADD, LIST_DEL = "+", "-", "", "@", "^", "|", "~"
 
-_INDEX = re.compile(r"[ \t\n\r\v\f]*([+-]?[0-9]+)\Z")
-_LEADING_NUMBER = re.compile(r"[ \t\n\r\v\f]*([+-]?[0-9]+)")
+_BLANKS = " \t\n\r\v\f"
+_DIGITS = frozenset("0123456789")
 _INT_BITS = 32
 _LONG_MAX = 2**63 - 1
 _UNSIGNED_LONG_MAX = 2**64 - 1
@@ -89,14 +87,15 @@ def _extended(package: Package, pointer: Pointer) -> Section | None:
     """Find `@type[n]`, `@[n]`, n may be negative; the pointer takes the section's real name."""
     head, bracket, rest = (pointer.section or "").partition("[")
     digits, end, tail = rest.partition("]")
-    index = _INDEX.match(digits or "0")
-    if not (head.startswith("@") and bracket and end and not tail and index):
+    index = _leading(digits or "0")
+    is_whole = (digits or "0").lstrip(_BLANKS) == index
+    if not (head.startswith("@") and bracket and end and not tail and index and is_whole):
         raise refusal.Refused(refusal.INVALID)
     type = head[1:]
     if type and not names.is_type(type):
         raise refusal.Refused(refusal.INVALID)
     sections = [section for section in package.sections if not type or section.type == type]
-    number = leading_number(index[1]) or 0
+    number = leading_number(index) or 0
     number += len(sections) if number < 0 else 0
     if not 0 <= number < len(sections):
         return None
@@ -112,14 +111,22 @@ def _as_int(number: int) -> int:
 
 def leading_number(text: str) -> int | None:
     """Return the number a text begins with, cut to C's int; None when it begins with something else."""
-    found = _LEADING_NUMBER.match(text)
-    return None if found is None else _as_int(min(max(int(found[1]), -_LONG_MAX - 1), _LONG_MAX))
+    found = _leading(text)
+    return _as_int(min(max(int(found), -_LONG_MAX - 1), _LONG_MAX)) if found else None
+
+
+def _leading(text: str) -> str:
+    """Return the number that a text begins with, after blanks, as it is written; "" for none."""
+    text = text.lstrip(_BLANKS)
+    end = start = 1 if text[:1] in ("+", "-") else 0
+    while end < len(text) and text[end] in _DIGITS:
+        end += 1
+    return text[:end] if end > start else ""
 
 
 def position(text: str) -> int:
     """Return the position that libuci reads from a text: 0 for a word. Source: strtoul, then int."""
-    found = _LEADING_NUMBER.match(text)
-    number = int(found[1]) if found else 0
+    number = int(_leading(text) or "0")
     if abs(number) > _UNSIGNED_LONG_MAX:
         number = _UNSIGNED_LONG_MAX
     return _as_int(number)

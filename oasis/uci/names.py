@@ -6,11 +6,10 @@ Text is str, decoded from UTF-8 with surrogateescape, so that any bytes survive 
 
 from __future__ import annotations
 
-import re
-
-_NAME = re.compile(r"[A-Za-z0-9_]+\Z")
-_PRINTABLE = re.compile(r"[!-~]+\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+# Sets instead of `re`: that module and what it imports are a tenth of an idle daemon's memory.
+_NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
+_CONTROL = frozenset(map(chr, range(0x20))) - set("\t\n\r")
 
 
 def decode(data: bytes) -> str:
@@ -25,19 +24,19 @@ def encode(text: str) -> bytes:
 
 def is_name(text: str) -> bool:
     """Tell whether the text can name a section or an option."""
-    return _NAME.match(text) is not None
+    return bool(text) and _NAME.issuperset(text)
 
 
 def is_type(text: str) -> bool:
     """Tell whether the text can be a section's type: printable ASCII without blanks."""
-    return _PRINTABLE.match(text) is not None
+    return bool(text) and _PRINTABLE.issuperset(text)
 
 
 def is_package_name(text: str) -> bool:
     """Tell whether the text can name a package: as libuci's, but never with a slash."""
-    return "/" not in text and _PRINTABLE.match(text) is not None
+    return "/" not in text and is_type(text)
 
 
 def is_value(text: str) -> bool:
     """Tell whether the text can be a value: no control characters but tab, newline and carriage return."""
-    return _CONTROL.search(text) is None
+    return _CONTROL.isdisjoint(text)

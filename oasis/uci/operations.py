@@ -11,8 +11,6 @@ there, new names that are taken, positions that are no number. Raises UciError n
 
 from __future__ import annotations
 
-import re
-
 from oasis.errors import UciError
 from oasis.uci import edit, names, refusal
 from oasis.uci.package import Package, Section
@@ -32,7 +30,6 @@ _KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _SET_OPTION = (("section", "option", "value"), ())
 _SET_SECTION = (("section", "type"), ())
 
-_EXTENDED = re.compile(r"@[!-\-/-<>-~]*\[-?[0-9]+\]\Z")
 _HINTS = {
     "package": "a package is the name of a file in /etc/config, without slashes",
     "section": "write a section's name or @type[n]",
@@ -112,12 +109,20 @@ def _is_good(key: str, value: object) -> bool:
     if key == "package":
         return names.is_package_name(value) and "." not in value and "=" not in value
     if key == "section":
-        return names.is_name(value) or _EXTENDED.match(value) is not None
+        return names.is_name(value) or _is_extended(value)
     if key == "type":
         return names.is_type(value)
     if key == "value":
         return names.is_value(value) and _is_encodable(value)
     return names.is_name(value)
+
+
+def _is_extended(value: str) -> bool:
+    """Tell whether a text is `@type[number]`, `@[number]` included."""
+    kind, bracket, number = value[1:].rpartition("[")
+    is_number = number.endswith("]") and number[:-1].removeprefix("-").isdecimal() and number.isascii()
+    is_kind = not kind or (names.is_type(kind) and "." not in kind and "=" not in kind)
+    return value.startswith("@") and bool(bracket) and is_number and is_kind
 
 
 def _is_encodable(value: str) -> bool:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import io
 
-from oasis.uci import edit, lexer, names, refusal, usual
+from oasis.uci import edit, lexer, names, refusal
 from oasis.uci.package import Package, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
+    from oasis.uci import usual
+
+# Below this the quicker reader is not worth its loading; our own settings are about a tenth of it.
+_SMALL_BYTES = 4096
 _COMMANDS = {
     b"p": b"package",
     b"c": b"config",
@@ -54,9 +58,11 @@ class Importer:
 
     def read(self, data: bytes) -> list[Package]:
         """Parse the text and return the packages in order; raises Refused (PARSE or DUPLICATE)."""
-        if 0 in data or self._merge_into is not None:
+        if 0 in data or self._merge_into is not None or len(data) < _SMALL_BYTES:
             self._read_exactly(data)
         else:
+            from oasis.uci import usual  # with the first larger file: an idle daemon reads none
+
             self._read_usual(data, usual.Lines(data.decode("latin-1")))
         if self._package is None and self._name is not None:
             self._open(self._name)
