@@ -35,14 +35,17 @@ _QUOTED = re.compile(r'^(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)?\s*"(.*)"
 
 
 def texts(repository: str = REPOSITORY) -> Texts:
-    """Return every text with the places where it stands, ordered as the template is.
+    """Return every text with the files that it stands in, ordered as the template is.
 
+    Lines are left out: each edit of a script would change the template and every language.
     Raises: ValueError for a text that is no literal, or that is there with a plural and without.
     """
     found: Texts = {}
     for path in _sources(repository, "files/www/luci-static/resources/**/*.js"):
-        for key, line in _calls(path, _read(repository, path)):
-            found.setdefault(key, []).append(f"{path}:{line}")
+        for key in _calls(path, _read(repository, path)):
+            places = found.setdefault(key, [])
+            if path not in places:
+                places.append(path)
     for pattern, field in (("luci/menu.d", "title"), ("rpcd/acl.d", "description")):
         for path in _sources(repository, f"files/usr/share/{pattern}/*.json"):
             for node in json.loads(_read(repository, path)).values():
@@ -64,8 +67,8 @@ def _read(repository: str, path: str) -> str:
         return file.read()
 
 
-def _calls(path: str, source: str) -> Iterator[tuple[Key, int]]:
-    """Yield the texts of a script and their lines."""
+def _calls(path: str, source: str) -> Iterator[Key]:
+    """Yield the texts of a script."""
     # Comments go, their lines stay.
     source = _COMMENT.sub(lambda part: "\n" * part[0].count("\n") if part[0][0] == "/" else part[0], source)
     for call in _CALL.finditer(source):
@@ -76,7 +79,7 @@ def _calls(path: str, source: str) -> Iterator[tuple[Key, int]]:
         if not wanted <= len(words) <= wanted + 1 or source[rest : rest + 1] != ")" or not words[0].strip():
             raise ValueError(f"{path}:{line}: {call[1]}() takes plain literals")
         context = words[wanted] if len(words) > wanted else ""
-        yield (context, words[0], words[1] if wanted == 2 else ""), line
+        yield context, words[0], words[1] if wanted == 2 else ""
 
 
 def _behind(source: str, place: int) -> int:
