@@ -101,6 +101,10 @@ def furnish(root: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text[:offline].replace(main, main + given, 1) + SETTINGS.lstrip() + "\n" + text[offline:])
     os.makedirs(root + "/etc/oasis", exist_ok=True)
+    with open(root + "/etc/config/system", encoding="utf-8") as file:
+        text = file.read()
+    with open(root + "/etc/config/system", "w", encoding="utf-8") as file:  # something that the doctor can mend
+        file.write(text.replace("option enabled '1'", "option enabled '0'", 1))
     months = {month(before): services for before, services in USED.items()}
     _write(root + "/etc/oasis/usage.json", {"months": months})
     _write(root + "/etc/oasis/topics.json", TOPICS)
@@ -156,6 +160,14 @@ def show_change(page: Any) -> None:
     page.locator(".oasis-entry .oasis-line").first.wait_for()
 
 
+def show_fix(page: Any) -> None:
+    """Have the doctor propose a fix; it waits for the next picture, too."""
+    page.locator(".oasis-verdict:not(.spinning)").wait_for()
+    if not page.locator(".oasis-errand").count():
+        page.get_by_role("button", name="Fix…").first.click()
+    page.locator(".oasis-errand .oasis-plan").wait_for()
+
+
 def wait_for(selector: str) -> Callable[[Any], None]:
     """Give steps that wait until something is there."""
     return lambda page: page.locator(selector).first.wait_for()
@@ -166,7 +178,7 @@ PAGES: dict[str, Callable[[Any], None]] = {
     "topics": wait_for(".oasis-table"),
     "tools": wait_for("[data-tool]"),
     "changes": show_change,
-    "doctor": wait_for(".oasis-verdict:not(.spinning)"),
+    "doctor": show_fix,
     "usage": wait_for(".oasis-table"),
     "audit": wait_for(".oasis-page-body table"),
     "chat": wait_for(".oasis-plan"),

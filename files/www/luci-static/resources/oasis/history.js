@@ -73,13 +73,15 @@ const Entry = baseclass.extend({
 
 		return E('summary', [
 			E('span', { 'class': 'oasis-entry-title' }, [ title(item) ]),
-			page.badge(change.stateWords(item), kind),
-			item.risk == 'risky' ? page.badge(_('risky'), 'warn') : '',
-			item.source == 'upstream' ? page.badge(_('From the earlier Oasis')) : '',
+			E('span', { 'class': 'oasis-entry-badges' }, [
+				page.badge(change.stateWords(item), kind),
+				item.risk == 'risky' ? page.badge(_('risky'), 'warn') : '',
+				item.source == 'upstream' ? page.badge(_('From the earlier Oasis')) : ''
+			].filter(Boolean)),
 			E('span', { 'class': 'oasis-entry-when oasis-small' }, [
 				page.time(item.when_unix_s), (item.packages || []).length ? ' \u00b7 ' + item.packages.map(words.plain).join(', ') : ''
 			])
-		].filter(Boolean));
+		]);
 	},
 
 	toggled: function() {

@@ -37,7 +37,7 @@ function roleWords(role) {
 }
 
 function many(items) {
-	return [].concat(items || []).map(words.plain).join(', ');
+	return [].concat(items || []).map(words.plain).filter(function(item, i, all) { return all.indexOf(item) == i; }).join(', ');
 }
 
 /* The values that occur, each with its name, behind one that lets everything through. */
