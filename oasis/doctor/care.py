@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import SkippedError, path_of, seen, words
+from oasis.doctor.scene import SkippedError, digits, path_of, seen, whole, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def clock(scene: Scene) -> Found:
     """The time is wrong, or nobody sets it."""
     year = str(_release(scene).get("builddate") or "")[:4]
     now = scene.router.now_s()
-    if year.isdigit() and now < (int(year) - 1970) * 365 * 86400:
+    built = digits(year)
+    if built is not None and now < (built - 1970) * 365 * 86400:
         yield seen("clock-past", "", {"year": year}, ["the clock stands before %s, when this system was built" % year])
     elif not scene.is_clock_trusted():
         yield seen("clock-unset", "", {}, ["NTP has not set the clock since the start"])
@@ -45,9 +46,12 @@ def time_servers(scene: Scene) -> Found:
             yield seen("ntp-none", "", {}, ["%s: no server" % path], commands)
 
 
+def _table(value: object) -> Entry:
+    return value if isinstance(value, dict) else {}
+
+
 def _release(scene: Scene) -> Entry:
-    found = scene.ubus("system", "board").get("release")
-    return found if isinstance(found, dict) else {}
+    return _table(scene.ubus("system", "board").get("release"))
 
 
 def release(scene: Scene) -> Found:
@@ -85,16 +89,16 @@ def space(scene: Scene) -> Found:
     if not info:
         raise SkippedError("the system does not tell")
     for key, text in (("root", "flash-full"), ("tmp", "tmp-full")):
-        sizes = info.get(key) or {}
-        total, free = int(sizes.get("total", 0)), int(sizes.get("avail", sizes.get("free", 0)))
+        sizes = _table(info.get(key))
+        total, free = whole(sizes.get("total")), whole(sizes.get("avail", sizes.get("free")))
         if total and (free < min(_LEAST_FLASH_KIB, total // 4) or free * 100 < total * _LEAST_FLASH_PERCENT):
             yield seen(text, "", {"free": free, "total": total}, ["%d KiB of %d KiB free" % (free, total)])
 
 
 def memory(scene: Scene) -> Found:
     """Memory is used up, or was, and a program was ended for it."""
-    sizes = scene.ubus("system", "info").get("memory") or {}
-    total, free = int(sizes.get("total", 0)), int(sizes.get("available", sizes.get("free", 0)))
+    sizes = _table(scene.ubus("system", "info").get("memory"))
+    total, free = whole(sizes.get("total")), whole(sizes.get("available", sizes.get("free")))
     if total and (free < _LEAST_MEMORY_BYTES or free * 100 < total * _LEAST_MEMORY_PERCENT):
         values = {"free": free // _KIB, "total": total // _KIB}
         yield seen("memory-low", "", values, ["%(free)d KiB of %(total)d KiB free" % values])

@@ -5,7 +5,19 @@ from __future__ import annotations
 from oasis.change import addresses
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import PRIVATE, SHARED, SkippedError, address_of, ip4, networks, path_of, seen, words
+from oasis.doctor.scene import (
+    PRIVATE,
+    SHARED,
+    Net,
+    SkippedError,
+    address_of,
+    digits,
+    ip4,
+    networks,
+    path_of,
+    seen,
+    words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +27,8 @@ if TYPE_CHECKING:
 _MANAGEMENT = {22: "SSH", 23: "Telnet", 80: "the web page", 443: "the web page", 161: "SNMP", 8080: "the web page"}
 # What answers everybody and is misused against others when it does.
 _MISUSED = {53: "DNS", 123: "NTP", 1900: "UPnP", 5351: "port mapping"}
+# By which protocol they are reached where that is not TCP alone: a VPN may well listen on UDP port 443.
+_SPOKEN = {161: {"udp"}, 53: {"tcp", "udp"}, 123: {"udp"}, 1900: {"udp"}, 5351: {"udp"}}
 _TRAFFIC = ("tcp", "udp", "tcpudp", "all", "any", "*")
 
 
@@ -55,9 +69,12 @@ def forwarding(scene: Scene) -> Found:
     outside = [str(zone.get("name")) for zone in _outside_zones(scene)]
     allowed = {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "forwarding")
                if sight.is_on(one, "enabled", True)}  # fmt: skip
+    allowed |= {(str(one.get("src")), str(one.get("dest"))) for one in scene.sections("firewall", "rule")
+                if sight.is_on(one, "enabled", True) and str(one.get("target")).upper() == "ACCEPT"
+                and not one.get("dest_port") and not _is_narrowed(one)}  # fmt: skip
     for zone in _inside_zones(scene) if outside else []:
         name = str(zone.get("name"))
-        if "lan" not in words(zone.get("network")) or any((name, other) in allowed for other in outside):
+        if "lan" not in words(zone.get("network")) or any((name, other) in allowed for other in (*outside, "*")):
             continue
         evidence = ["no forwarding from %s to %s" % (name, " or ".join(outside))]
         commands = ["uci add firewall forwarding", "uci set firewall.@forwarding[-1].src='%s'" % name,
@@ -69,20 +86,27 @@ def zones(scene: Scene) -> Found:
     """Interfaces in no zone, or in two; zones that name an interface which is not there."""
     _needs_firewall(scene)
     interfaces = {name for name, one in scene.config("network").items() if one.get(".type") == "interface"}
+    live = scene.live()
+    added = {one["interface"] for one in live if one.get("dynamic")}  # by netifd, as wan_4 of a mobile modem
     held: dict[str, list[str]] = {}
     for zone in scene.zones():
         for name in words(zone.get("network")):
             held.setdefault(name, []).append(str(zone.get("name")))
     for name in sorted(interfaces - {"loopback"}):
         section = scene.config("network")[name]
-        by_device = any(section.get("device") in words(zone.get("device")) for zone in scene.zones())
+        devices = {
+            str(section.get("device")),
+            name,
+            *(str(one.get("l3_device")) for one in live if one["interface"] == name),
+        }
+        by_device = any(devices & set(words(zone.get("device"))) for zone in scene.zones())
         if name not in held and not by_device and section.get("proto", "none") != "none":
             yield seen("no-zone", name, {"interface": name}, ["no zone has network %s" % name])
     for name, names in sorted(held.items()):
         if len(names) > 1:
             yield seen("two-zones", name, {"interface": name, "zones": ", ".join(names)},
                        ["%s is in %s" % (name, ", ".join(names))])  # fmt: skip
-        elif name not in interfaces and not name.startswith("wan6"):
+        elif name not in interfaces | added and not name.startswith("wan6"):
             yield seen("zone-of-nothing", name, {"interface": name, "zone": names[0]},
                        ["network has no interface %s" % name])  # fmt: skip
 
@@ -136,7 +160,7 @@ def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, objec
         return
     told = {**values, "address": address}
     own = [address_of(entry) for entry in scene.inside()]
-    if not any(number in net for net in nets):
+    if not any(number in net for net in (*nets, *_behind(scene))):
         networks_of = ", ".join(str(net) for net in nets)
         yield seen("forward-outside", path, told, ["%s.dest_ip: %s" % (path, address), "networks: " + networks_of])
     elif address not in own and not _is_reserved(scene, address):
@@ -148,13 +172,36 @@ def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, objec
             yield seen("forward-not-fixed", path, told, evidence, commands)
 
 
+def _behind(scene: Scene) -> list[Net]:
+    """Return the networks that are reached without being ours: of tunnels, and by routes."""
+    outside = scene.outside_names()
+    entries = [one for one in scene.interfaces() if one["interface"] not in outside]
+    routes = [(one.get("target"), one.get("mask")) for entry in entries for one in entry["route"]]
+    for section in scene.sections("network", "route"):
+        target, _, bits = str(section.get("target") or "").partition("/")
+        given = digits(bits)
+        routes.append((target, _bits(section.get("netmask")) if given is None else given))
+    found = [net for entry in entries for net in networks(entry)]
+    return found + [net for target, bits in routes for net in networks({"ipv4-address": [
+        {"address": target, "mask": bits}]}) if net.bits]  # fmt: skip
+
+
+def _bits(netmask: object) -> int:
+    number = ip4(netmask)
+    return 32 if number is None else bin(number).count("1")
+
+
 def _is_reserved(scene: Scene, address: str) -> bool:
     return any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host"))
 
 
 def open_zone(scene: Scene) -> Found:
     """Everything of the router is open to the internet."""
+    ways = [one["interface"] for one in scene.outside() if sight.default_routes(one)]
     for zone in _outside_zones(scene):
+        # A zone of tunnels masquerades as well; from the internet comes what has a way out, or is called so.
+        if not any(name in ways or name.startswith("wan") for name in words(zone.get("network"))):
+            continue
         default = (scene.sections("firewall", "defaults") or [{}])[0].get("input", "DROP")
         if str(zone.get("input") or default).upper() == "ACCEPT":
             path = path_of("firewall", zone)
@@ -195,7 +242,8 @@ def _open(rule: Section) -> list[int]:
     protocols = _protocols(rule)
     if not set(protocols) & set(_TRAFFIC):
         return []
-    known = [*_MANAGEMENT, *_MISUSED]
+    kinds = {"tcp", "udp"} if set(protocols) - {"tcp", "udp"} else set(protocols)
+    known = [port for port in (*_MANAGEMENT, *_MISUSED) if kinds & _SPOKEN.get(port, {"tcp"})]
     ranges = words(rule.get("dest_port"))
     if not ranges:
         return known
@@ -204,4 +252,5 @@ def _open(rule: Section) -> list[int]:
 
 def _holds(ports: str, port: int) -> bool:
     first, _, last = ports.replace(":", "-").partition("-")
-    return first.isdigit() and int(first) <= port <= (int(last) if last.isdigit() else int(first))
+    low, high = digits(first), digits(last or first)
+    return low is not None and high is not None and low <= port <= high

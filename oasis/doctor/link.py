@@ -5,7 +5,7 @@ A check is a generator over what it saw (scene.seen); it raises SkippedError whe
 
 from __future__ import annotations
 
-from oasis.doctor.scene import SkippedError, seen, words
+from oasis.doctor.scene import SkippedError, digits, seen, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def carrier(scene: Scene) -> Found:
     """The port to the internet has no link."""
     for entry in _wired(scene):
         device = scene.device(entry.get("device"))
-        if device.get("carrier") is False and device.get("type") != "bridge":
+        is_off = entry.get("autostart") is False  # told by the check of the connection
+        if device.get("carrier") is False and device.get("type") != "bridge" and not is_off:
             values = {"interface": entry["interface"], "device": entry["device"]}
             yield seen("wan-no-carrier", str(entry["interface"]), values, ["%(device)s: carrier is off" % values])
 
@@ -46,14 +47,14 @@ def duplex(scene: Scene) -> Found:
         evidence = ["%s: %s" % (name, speed)]
         if speed.endswith("H"):
             yield seen("half-duplex", name, {"device": name, "speed": speed[:-1]}, evidence)
-        elif speed[:-1].isdigit() and 0 < int(speed[:-1]) <= _SLOW_MBIT and _can_more(device):
+        elif 0 < (digits(speed[:-1]) or 0) <= _SLOW_MBIT and _can_more(device):
             yield seen("slow-link", name, {"device": name, "speed": speed[:-1]}, evidence)
 
 
 def _can_more(device: Entry) -> bool:
     """Tell whether both ends say that they could do a gigabit: then the cable is what cannot."""
     return all(
-        any(str(mode).startswith(("1000", "2500", "5000", "10000")) for mode in device.get(end, []))
+        any(mode.startswith(("1000", "2500", "5000", "10000")) for mode in words(device.get(end)))
         for end in ("link-supported", "link-partner-advertising")
     )
 
@@ -77,7 +78,8 @@ def down(scene: Scene) -> Found:
         raise SkippedError("no interface leads out: this is an access point or a switch")
     entries = scene.outside()
     for entry in entries:
-        if not entry.get("up") and scene.device(entry.get("device")).get("carrier") is not False:
+        is_plugged = scene.device(entry.get("device")).get("carrier") is not False
+        if not entry.get("up") and (is_plugged or entry.get("autostart") is False):
             yield _why_down(scene, entry)
     if not entries:
         names = ", ".join(scene.outside_names())

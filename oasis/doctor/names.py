@@ -5,7 +5,7 @@ from __future__ import annotations
 from oasis.change import addresses
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import Net, SkippedError, ip4, networks, seen, words
+from oasis.doctor.scene import Net, SkippedError, digits, ip4, networks, seen, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def _pool_of(scene: Scene, interface: str) -> Section | None:
 
 
 def _number(section: Section, option: str, default: int) -> int:
-    text = str(section.get(option, default))
-    return int(text) if text.isdigit() else default
+    found = digits(str(section.get(option, default)))
+    return default if found is None else found
 
 
 def _taken(scene: Scene, net: Net, start: int, limit: int) -> int:

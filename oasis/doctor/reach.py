@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from oasis.change import addresses
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import PRIVATE, SHARED, Net, SkippedError, address_of, default_routes, ip4, networks, seen
+from oasis.doctor.scene import (
+    PRIVATE,
+    SHARED,
+    Net,
+    SkippedError,
+    address_of,
+    default_routes,
+    ip4,
+    networks,
+    seen,
+    whole,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,17 +24,22 @@ if TYPE_CHECKING:
 _PING_S = 2
 # PPPoE takes 8 bytes of 1500 (RFC 2516).
 _PPPOE_MTU = 1492
+# Neighbours are found by ARP here; other links end at the provider, whose first hop may never answer a ping.
+_WITH_ARP = ("dhcp", "static")
+# An address of these is of a network inside another one, and says nothing of what is in front.
+_TUNNELS = ("wireguard", "amneziawg", "openvpn", "openconnect", "l2tp", "pptp", "sstp", "vpnc", "gre", "gretap", "ipip",
+            "vti", "xfrm", "vxlan", "dslite", "map", "464xlat", "none", "unmanaged")  # fmt: skip
 _LEAST_MTU = 1280  # what IPv6 needs (RFC 8200)
 
 
 def address(scene: Scene) -> Found:
     """The interface to the internet is up and has no address of use."""
     for entry in scene.outside():
-        if not entry.get("up"):
+        if not entry.get("up") or entry.get("proto") in ("none", "unmanaged"):
             continue
         name, text = str(entry["interface"]), address_of(entry)
         found = ip4(text)
-        if found is None and not entry.get("ipv6-address"):
+        if found is None and not scene.has_address(entry):
             yield seen("wan-no-address", name, {"interface": name}, ["%s: no address" % name])
         elif found is not None and found in sight.LINK_LOCAL:
             yield seen("wan-link-local", name, {"interface": name, "address": text}, ["%s: %s" % (name, text)])
@@ -32,6 +48,8 @@ def address(scene: Scene) -> Found:
 def double_nat(scene: Scene) -> Found:
     """The address on the outside is a private one and masquerading is on: there is another router in front."""
     for entry in scene.outside():
+        if entry.get("proto") in _TUNNELS or not default_routes(entry):
+            continue
         text = address_of(entry)
         found = ip4(text)
         zone = scene.zone_of(entry["interface"])
@@ -92,7 +110,7 @@ def route(scene: Scene) -> Found:
         yield seen("no-route", "", {"interfaces": names}, ["no default route on " + names], commands)
     metrics: dict[int, list[Entry]] = {}
     for entry, one in ways:
-        metrics.setdefault(int(one.get("metric", entry.get("metric", 0)) or 0), []).append(entry)
+        metrics.setdefault(whole(one.get("metric"), whole(entry.get("metric"))), []).append(entry)
     for metric, entries in metrics.items():
         equal = [str(entry["interface"]) for entry in entries]
         if len(set(equal)) > 1 and not scene.config("mwan3"):
@@ -106,7 +124,7 @@ def gateway(scene: Scene) -> Found:
     for entry in scene.outside():
         for one in default_routes(entry) if entry.get("up") else []:
             hop = str(one.get("nexthop", ""))
-            if ip4(hop) in (None, 0):
+            if ip4(hop) in (None, 0) or entry.get("proto") not in _WITH_ARP:
                 continue
             answers = scene.probe.ping(hop, _PING_S)
             asked = asked or answers is not None

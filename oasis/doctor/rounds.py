@@ -9,6 +9,7 @@ words of others (names, log lines)}. Nothing is changed by it, ever.
 from __future__ import annotations
 
 import os
+import sys
 
 from oasis.core import clean, jsonl
 from oasis.doctor import care, firewall, link, names, reach, wireless
@@ -56,17 +57,28 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
     checks: list[dict[str, Any]] = []
     for name, check in CHECKS:
         entry = {"id": name, "title": texts["checks"][name], "state": "ok"}
+        found: list[Finding] = []
         try:
-            found = [_finding(texts, sight) for sight in check(scene)]
-            if found:
-                entry["state"] = "found"
+            for sight in check(scene):
+                found.append(_finding(texts, sight))
         except SkippedError as reason:
-            found = []
             entry.update(state="skipped", why=str(reason))
+        except Exception as bug:
+            entry.update(state="skipped", why=_fault(bug))
+        if found:
+            entry["state"] = "found"
         findings += found
         checks.append(entry)
     findings.sort(key=lambda one: _SEVERITIES.index(one["severity"]))
     return {"findings": findings, "checks": checks, "took_ms": int((now_s() - began) * 1000)}
+
+
+def _fault(bug: Exception) -> str:
+    """Log a fault of ours in a check and return what is told of it: the other checks go on."""
+    import traceback
+
+    traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
+    return "a fault in this check (%s); the log tells more" % type(bug).__name__
 
 
 def _finding(texts: dict[str, Any], sight: Sight) -> Finding:

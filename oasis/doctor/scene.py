@@ -52,6 +52,16 @@ def path_of(package: str, section: Section) -> str:
     return "%s.@%s[%d]" % (package, section[".type"], section.get("type_index", 0))
 
 
+def whole(value: object, default: int = 0) -> int:
+    """Return a number of the bus, the default where there stands anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def digits(text: str) -> int | None:
+    """Return the number that a text of digits is, None for anything else; one of ten digits is no number of ours."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
 class Net:
     """An IPv4 network: first address and bits."""
 
@@ -114,7 +124,8 @@ class Scene:
     def number(self, path: str) -> int | None:
         """Return the number that a file of /proc or /sys holds."""
         text = self.text(path).strip()
-        return int(text) if text.lstrip("-").isdigit() else None
+        is_number = text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20
+        return int(text) if is_number else None
 
     def ubus(self, name: str, method: str) -> Entry:
         return self._once("ubus %s %s" % (name, method), lambda: self.router.ubus(name, method))  # type: ignore[no-any-return]
@@ -127,10 +138,14 @@ class Scene:
 
         Raises: SkippedError when netifd says nothing.
         """
-        found = self._once("interfaces", self.router.interfaces)
+        found = self.live()
         if not found:
             raise SkippedError("netifd does not answer")
-        return [entry for entry in found if entry.get("interface") != "loopback"]
+        return [entry for entry in found if entry["interface"] != "loopback"]
+
+    def live(self) -> list[Entry]:
+        """Return all of netifd's interfaces, [] when it says nothing."""
+        return self._once("interfaces", lambda: _sound(self.router.interfaces()))  # type: ignore[no-any-return]
 
     def device(self, name: object) -> Entry:
         """Return the live state of a network device, {} when it is not known."""
@@ -152,23 +167,41 @@ class Scene:
     def zone_of(self, interface: object) -> Section | None:
         return next((zone for zone in self.zones() if interface in words(zone.get("network"))), None)
 
+    def is_home(self, interface: str) -> bool:
+        """Tell whether an interface is the owner's own network: lan, or in one zone with it."""
+        zone = self.zone_of("lan")
+        return interface == "lan" or (zone is not None and zone is self.zone_of(interface))
+
     def outside_names(self) -> list[str]:
-        """Return the interfaces that lead to the internet: those of masquerading zones, or called wan."""
+        """Return the interfaces that lead to the internet: those of masquerading zones, or called wan.
+
+        None where the only way out is through the home network: an access point, whatever else is left of a router.
+        """
         return self._once("outside", self._find_outside)  # type: ignore[no-any-return]
 
     def _find_outside(self) -> list[str]:
         configured = [name for name, one in self.config("network").items() if one.get(".type") == "interface"]
         masked = [name for zone in self.zones() if is_on(zone, "masq", False) for name in words(zone.get("network"))]
         plain = [name for zone in self.zones() if not is_on(zone, "masq", False) for name in words(zone.get("network"))]
-        with_route = [str(one["interface"]) for one in self._once("interfaces", self.router.interfaces) if _routes(one)]
+        with_route = [one["interface"] for one in self.live() if default_routes(one)]
+        if with_route and all(self.is_home(name) for name in with_route):
+            return []
         usual = [name for name in configured if name.startswith("wan")]
-        found = [*(name for name in masked if name not in plain), *with_route, *usual]
+        away = [name for name in with_route if not self.is_home(name)]
+        found = [*(name for name in masked if name not in plain), *away, *usual]
         return [name for name in dict.fromkeys(found) if name in configured]
 
     def outside(self) -> list[Entry]:
-        """Return the live interfaces that lead to the internet, those of IPv6 alone left out."""
+        """Return the live interfaces that lead to the internet, those of IPv6 left out where there are others."""
         names = self.outside_names()
-        return [one for one in self.interfaces() if one["interface"] in names and one.get("proto") != "dhcpv6"]
+        found = [one for one in self.interfaces() if one["interface"] in names]
+        return [one for one in found if one.get("proto") != "dhcpv6"] or found
+
+    def has_address(self, entry: Entry) -> bool:
+        """Tell whether an interface has an address, or one that netifd added to the same connection has it."""
+        name = str(entry["interface"])
+        same = [one for one in self.live() if one is entry or one["interface"] in (name + "_4", name + "_6")]
+        return any(one[key] for one in same for key in ("ipv4-address", "ipv6-address", "ipv6-prefix"))
 
     def inside(self) -> list[Entry]:
         """Return the live interfaces with a fixed address that lead to the owner's own machines."""
@@ -184,9 +217,9 @@ def networks(entry: Entry) -> list[Net]:
     """Return the IPv4 networks of a live interface."""
     found = []
     for one in entry.get("ipv4-address", []):
-        address = ip4(one.get("address"))
-        if address is not None:
-            found.append(Net(address, int(one.get("mask", 32))))
+        address, bits = ip4(one.get("address")), whole(one.get("mask"), 32)
+        if address is not None and 0 <= bits <= 32:
+            found.append(Net(address, bits))
     return found
 
 
@@ -201,8 +234,21 @@ def default_routes(entry: Entry) -> list[Entry]:
     return [one for one in routes if one.get("mask") == 0 and ip4(one.get("target")) == 0]
 
 
-def _routes(entry: Entry) -> bool:
-    return bool(default_routes(entry))
+# Of a live interface: what are lists of objects. The bus may say anything, or nothing.
+_LISTS = ("ipv4-address", "ipv6-address", "ipv6-prefix", "route", "errors")
+
+
+def _sound(entries: list[Entry]) -> list[Entry]:
+    """Return the live interfaces with a name, each with its lists."""
+    return [_with_lists(one) for one in entries if isinstance(one.get("interface"), str)]
+
+
+def _with_lists(entry: Entry) -> Entry:
+    given = {key: entry.get(key) for key in _LISTS}
+    lists = {key: [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+             for key, value in given.items()}  # fmt: skip
+    servers = entry.get("dns-server")
+    return {**entry, **lists, "dns-server": servers if isinstance(servers, list) else []}
 
 
 def _numbered(sections: dict[str, Section]) -> dict[str, Section]:

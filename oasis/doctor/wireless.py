@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import SkippedError, path_of, seen
+from oasis.doctor.scene import SkippedError, digits, path_of, seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def channel(scene: Scene) -> Found:
         name, path = str(radio[".name"]), path_of("wireless", radio)
         number = str(radio.get("channel") or "auto")
         if number not in (*_APART, "auto", "0"):
-            nearest = min(_APART, key=lambda one: abs(int(one) - int(number)) if number.isdigit() else 0)
+            own = digits(number) or 0
+            nearest = min(_APART, key=lambda one: abs(int(one) - own))
             values = {"radio": name, "channel": number, "better": nearest}
             yield seen("wifi-channel", name, values, ["%s.channel: %s" % (path, number)],
                        ["uci set %s.channel='%s'" % (path, nearest)])  # fmt: skip
@@ -93,14 +94,21 @@ def on_air(scene: Scene) -> Found:
     live = scene.ubus("network.wireless", "status")
     if not live:
         raise SkippedError("netifd says nothing of Wi-Fi")
+    used = {
+        one.get("device") for one in scene.sections("wireless", "wifi-iface") if not sight.is_on(one, "disabled", False)
+    }
     for radio in _radios(scene):
         name = str(radio[".name"])
-        state = live.get(name)
+        state = live.get(name) if name in used else None  # netifd leaves a radio without networks off
         if isinstance(state, dict) and state.get("up") is False and not state.get("pending"):
-            reasons = [str(one.get("code", "")) for one in state.get("errors", []) if isinstance(one, dict)]
+            reasons = [str(one.get("code", "")) for one in _list(state.get("errors")) if isinstance(one, dict)]
             evidence = ["%s: up is false" % name, *(reason for reason in reasons if reason)]
             evidence += [line for line in scene.log() if "hostapd" in line and "failed" in line.lower()][-2:]
             yield seen("wifi-down", name, {"radio": name}, evidence)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def unbound(scene: Scene) -> Found:
