@@ -267,12 +267,12 @@ class Book:
             self._write(prices.budget(self._settings.main(), given))
         return {"status": "OK"}
 
-    def usage_price(self, **given: Any) -> dict[str, object]:
+    def usage_price(self, model: str, **given: Any) -> dict[str, object]:
         """Set what a model costs; see prices.py."""
         from oasis.services import prices
 
         with self._lock:
-            self._write(prices.price(self._settings.uci_sections(), given))
+            self._write(prices.price(self._settings.uci_sections(), {"model": model, **given}))
         return {"status": "OK"}
 
     # Aliases
