@@ -94,9 +94,8 @@ def on_air(scene: Scene) -> Found:
     live = scene.ubus("network.wireless", "status")
     if not live:
         raise SkippedError("netifd says nothing of Wi-Fi")
-    used = {
-        one.get("device") for one in scene.sections("wireless", "wifi-iface") if not sight.is_on(one, "disabled", False)
-    }
+    points = scene.sections("wireless", "wifi-iface")
+    used = [one.get("device") for one in points if not sight.is_on(one, "disabled", False)]
     for radio in _radios(scene):
         name = str(radio[".name"])
         state = live.get(name) if name in used else None  # netifd leaves a radio without networks off

@@ -242,7 +242,7 @@ def test_odd_values_of_options_end_no_round(package):
     clinic = Clinic(NAS + FORWARD)
     configs = {name: clinic.router.config(name) for name in clinic.router.files}
     facts = clinic.router.facts
-    for name, section in configs[package].items():
+    for name, section in list(configs[package].items())[-8:]:
         for option in [one for one in section if not one.startswith(".")] + ["gateway", "netmask", "mtu"]:
             for odd in (["a", "b"], "", "²", "9" * 5000, "-1", "192.168.1.1/99", "%s"):
                 odd_one = {**configs, package: {**configs[package], name: {**section, option: odd}}}
