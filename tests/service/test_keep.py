@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 
@@ -65,6 +66,23 @@ def test_all_of_the_owner_s_survives_and_what_waits_does_not(root):
         assert "/etc/oasis/" + name in kept(root)
     assert any(path.endswith("record.json") for path in kept(root))
     assert any(path.startswith("/etc/oasis/chats/") for path in kept(root))
+
+
+def test_every_place_that_the_program_names_for_state_is_decided(tmp_path):
+    """What is written in the sources as a name below the state folder is on the list, or is what waits."""
+    names = set()
+    for path in glob.glob(REPOSITORY + "/oasis/**/*.py", recursive=True):
+        with open(path) as file:
+            text = file.read()
+        names |= set(re.findall(r"(?:state|state_folder) \+ \"/([\w.-]+)", text))
+        names |= {name for name in re.findall(r"/etc/oasis/([\w.-]*\w)", text) if name != "chat"}
+    assert {"keys.json", "audit.jsonl", "pending", "changes"} <= names
+    for name in names:
+        place = tmp_path / "etc/oasis" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("x")
+    left = {path.rpartition("/")[2] for path in written(str(tmp_path)) - kept(str(tmp_path))}
+    assert left == {"pending"}
 
 
 def test_it_is_kilobytes(root):
