@@ -269,11 +269,37 @@ def sweep(tmp_path):
     made.model.close()
 
 
+class Declining:
+    """Somebody who says no to whatever is asked, while a run calls one tool after another."""
+
+    def __init__(self, daemon):
+        self._daemon = daemon
+        self._is_over = threading.Event()
+        self.count = 0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self):
+        while not self._is_over.wait(0.02):
+            for plan in self._daemon.call("plan.list")["plans"]:
+                self._daemon.call("plan.decline", plan=plan["id"])
+                self.count += 1
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._is_over.set()
+        self._thread.join()
+
+
 def drive_tools(sweep):
     rounds = eights([*shapes(), *reads(sweep.root)])
-    for at in range(0, len(rounds), 9):
-        sweep.chat = "" if at % 2 else sweep.chat
-        sweep.say("look at everything", *rounds[at : at + 9], "Seen.")
+    with Declining(sweep.daemon) as owner:
+        for at in range(0, len(rounds), 9):
+            sweep.chat = "" if at % 2 else sweep.chat
+            sweep.say("look at everything", *rounds[at : at + 9], "Seen.")
+    assert owner.count > 0, "a dangerous tool, or an effect with words of others in sight, asks"
     for decide, commands in CHANGES:
         sweep.say("change it", [("configure", {"commands": commands, "summary": "planted"})], "Done.", decide=decide)
     pending = sweep.call("change.pending")["change"]
