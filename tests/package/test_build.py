@@ -20,6 +20,7 @@ import oasis
 NAMES = ("/usr/bin/python3", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14")
 PYTHONS = [name for name in NAMES if shutil.which(name)]
 EPOCH = 1700000000
+LEFT = shutil.ignore_patterns("__pycache__")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,9 @@ def tree(packaging, tmp_path):
     """Return a copy of what packages are made of: somebody may be editing here."""
     for name in ("package", "files", "oasis", "po"):
         if os.path.isdir(f"{packaging.REPOSITORY}/{name}"):
-            shutil.copytree(f"{packaging.REPOSITORY}/{name}", tmp_path / "tree" / name, copy_function=shutil.copy)
+            shutil.copytree(
+                f"{packaging.REPOSITORY}/{name}", tmp_path / "tree" / name, ignore=LEFT, copy_function=shutil.copy
+            )
     return tmp_path / "tree"
 
 

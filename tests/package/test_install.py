@@ -71,7 +71,9 @@ def live(feeds, tmp_path_factory):
         pytest.skip("not here: " + ", ".join(missing))
     if not os.path.exists("/usr/bin/python3"):
         pytest.skip("no /usr/bin/python3 on this host")
-    isolated = ["unshare", "--mount", "--net", "--pid", "--fork", *([] if os.getuid() == 0 else ["--map-root-user"])]
+    if os.getuid():
+        pytest.skip("only root may lay a file system over /usr, in namespaces of its own")
+    isolated = ["unshare", "--mount", "--net", "--pid", "--fork"]
     if subprocess.run([*isolated, "mount", "-t", "tmpfs", "none", "/tmp"], capture_output=True, check=False).returncode:
         pytest.skip("no right to make namespaces here")
 
