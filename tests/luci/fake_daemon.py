@@ -191,7 +191,7 @@ class Daemon(Records, Chats):
 
     def m_doctor_fix(self, finding: str) -> Value:
         found = next(item for item in self.findings if item["id"] == finding)
-        return self._start("", lambda run: self._guest(run, summary=found["title"]))
+        return self._start("", lambda run: self._fix(run, found))
 
     # --- scripts
 
@@ -300,6 +300,13 @@ class Daemon(Records, Chats):
             return
         run.add("change", change=self._change_now(self._change(run.chat, "Turn on a guest Wi-Fi", "applied")))
         self._say(run, "The guest network is on. Please check it and keep the change.", 30)
+
+    def _fix(self, run: Run, finding: Value) -> None:
+        if finding["id"] != "dns.upstream":
+            return self._guest(run, summary=finding["title"])
+        run.add("note", text="another one was proposed before")
+        run.add("refused", refused="", **VALUES["code"])
+        return self._guest(run, **{**VALUES["forced"], "summary": finding["title"]})
 
     def _wait(self, run: Run, plan: Value) -> None:
         run.state = "waiting"

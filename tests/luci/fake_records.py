@@ -60,6 +60,8 @@ class Records:
         found = next((item for item in self.changes if item["id"] == change), None)
         if found is None:
             raise Fault("usage", f"there is no change {change}", "see: oasis changes")
+        if found["state"] == "rollback_failed":
+            raise Fault("store", "the image of dhcp before the change is damaged", "restore a backup")
         return {"change": {**found, "diff": found.get("diff", RECORDS["diff"])}}
 
     def m_audit_list(self, limit: int = LINES_MAX, skip: int = 0) -> Value:
