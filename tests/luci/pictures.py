@@ -80,7 +80,7 @@ USED = {  # months before the present one: service: model: [requests, read, writ
 }
 ORDERS = ("call this router attic", "set the time zone to Europe/Berlin")
 # Said in one chat for the picture of it; the last waits for approval.
-CHAT = ("is everything all right?", "set the wifi name to Attic and the password to correct-horse")
+CHAT = ("how is the router?", "set the wifi password to blue-lantern-7")
 
 
 def month(before: int) -> str:
@@ -261,6 +261,8 @@ def main() -> int:
             browser = made.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             for name in options.pages or PAGES:
                 if name == "chat":  # a plan that waits is shown on other pages too, so it is made when they are done
+                    for plan in daemon.call("plan.list")["plans"]:  # the doctor's
+                        daemon.call("plan.decline", plan=plan["id"])
                     say(daemon, CHAT[1], say(daemon, CHAT[0]))
                 shoot(browser, url, name, options.to)
             browser.close()
