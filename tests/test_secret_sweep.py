@@ -323,8 +323,8 @@ def drive_errors(sweep):
 
 
 def drive_methods(sweep):
-    values = {str: "x", int: 3, list: ["x"], bool: True}
-    wrong = {str: 5, int: "x", list: "x", bool: "x"}
+    values = {str: "x", int: 3, list: ["x"], bool: True, dict: {"x": 1}}
+    wrong = {str: 5, int: "x", list: "x", bool: "x", dict: "x"}
     for name, (_, arguments) in TABLE.items():
         if name in ("service.select", "chat.delete", "run.start"):
             continue
