@@ -209,6 +209,10 @@ class Sweep:
                 yield path
 
 
+# Those that read or write what may be secret get every wrong value, the others some.
+OF_CONFIGURATION = ("status", "read_config", "configure", "undo", "service")
+
+
 def shapes():
     """Return every argument shape that the tools are asked in: fitting, wrong, too many, none at all."""
     wrong = (None, 5, True, "x", [], ["x"], {}, {"a": [1]}, "../../etc/oasis/keys.json", "@login[0]", "oasis")
@@ -218,7 +222,7 @@ def shapes():
         yield spec["name"], "{broken"
         yield spec["name"], {"unknown": "x"}
         for name, rules in properties.items():
-            for value in (*wrong, *rules.get("enum", ())):
+            for value in (*(wrong if spec["name"] in OF_CONFIGURATION else wrong[2:6]), *rules.get("enum", ())):
                 yield spec["name"], {name: value}
     yield "no_such_tool", {"a": 1}
 
