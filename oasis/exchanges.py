@@ -5,6 +5,7 @@ Joins chat store, settings, services, tools and runs; knows no front-end and no 
 
 from __future__ import annotations
 
+import os
 import time
 
 from oasis import question
@@ -18,6 +19,9 @@ from oasis.mcp.servers import Keep, Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
 from oasis.runs import Run
+from oasis.seed.net import Net
+from oasis.seed.programs import USER as TOOL_USER
+from oasis.seed.source import Seed
 from oasis.settings import OFFLINE
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.pace import Pace
@@ -295,6 +299,8 @@ def gather(
     bus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
     plugins = Plugins(root, files, settings.uci_sections, cursor, bus.call, registry.call, clock.now_s)
     registry.add(plugins.sources)
+    seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", Net())]
+    registry.add(lambda: seed)
     return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins)
 
 

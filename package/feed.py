@@ -21,7 +21,9 @@ LINKS = {
     "luci-app-oasis/htdocs": "../../files/www",
     "luci-app-oasis/po": "../../po",
     "luci-app-oasis/root/usr/share/luci": "../../../../../files/usr/share/luci",
-    "luci-app-oasis/root/usr/share/rpcd": "../../../../../files/usr/share/rpcd",
+    "luci-app-oasis/root/usr/share/rpcd/acl.d/luci-app-oasis.json": (
+        "../../../../../../../files/usr/share/rpcd/acl.d/luci-app-oasis.json"
+    ),
 }
 _HEAD = """# SPDX-License-Identifier: {license}
 # Written by package/feed.py from package/manifest.json: change those.
@@ -142,7 +144,10 @@ def install(what: Manifest) -> str:
     """Return the recipe that lays out the files of a package."""
     lines = []
     for target, source in what["files"].items():
-        lines += [f"$(INSTALL_DIR) $(1){target}", f"$(CP) $(PKG_BUILD_DIR)/{source}/. $(1){target}/"]
+        if os.path.isfile(os.path.join(manifests.REPOSITORY, source)):
+            lines += [f"$(INSTALL_DIR) $(1){os.path.dirname(target)}", f"$(CP) $(PKG_BUILD_DIR)/{source} $(1){target}"]
+        else:
+            lines += [f"$(INSTALL_DIR) $(1){target}", f"$(CP) $(PKG_BUILD_DIR)/{source}/. $(1){target}/"]
     for condition, mode in (("", "0755"), ("!", "0644")):
         test = f"{condition} -perm -u+x".strip()
         lines.append(f"$(FIND) $(1) -type f {test} -exec chmod {mode} {{}} +")

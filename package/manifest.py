@@ -42,10 +42,12 @@ def is_left_out(manifest: Manifest, name: str) -> bool:
 
 
 def sources(manifest: Manifest, package: Manifest, repository: str = REPOSITORY) -> dict[str, str]:
-    """Return {path on the router: path of the source}; a folder that the tree does not have gives nothing."""
+    """Return {path on the router: path of the source}; a folder stands for all that is in it."""
     found = {}
     for target, source in package.get("files", {}).items():
         top = os.path.join(repository, source)
+        if os.path.isfile(top):
+            found[target] = top
         for folder, folders, names in os.walk(top):
             folders[:] = sorted(name for name in folders if not is_left_out(manifest, name))
             for name in sorted(names):

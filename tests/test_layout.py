@@ -28,7 +28,7 @@ ROWS = (
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("runs", "agent"),
-    ("plugins",),
+    ("plugins", "seed"),
     ("tools", "mcp"),
     ("doctor",),
     ("change", "memory", "offline", "chats"),

@@ -89,7 +89,7 @@ def test_every_file_for_the_router_is_in_one_package(packaging):
 def test_every_source_of_the_manifest_is_there(packaging):
     for package in packaging.manifest.load()["packages"].values():
         for source in package.get("files", {}).values():
-            assert os.path.isdir(os.path.join(packaging.REPOSITORY, source)), source
+            assert os.path.exists(os.path.join(packaging.REPOSITORY, source)), source
 
 
 def test_owner_order_time_and_form_are_fixed(built):

@@ -1,0 +1,244 @@
+"""What is done with the files of the workspace: `workspace.py USER FOLDER`, one request on stdin, one answer on stdout.
+
+Becomes the user first. Then every path is walked from the folder's own descriptor, name by name and without following
+links, so that nothing that changes meanwhile leads out of it. Regular files and folders only.
+
+Request: {"op": read | write | list | delete | stat, "path", "offset"?, "text"?, "append"?}
+Answer:  read {"text", "size_bytes", "next_offset"?} · write {"name", "size_bytes"} · list {"entries": [{"name", "kind",
+         "size_bytes"?}], "more"?} · delete {"name"} · stat {"name", "kind", "size_bytes", "modified_unix_s"}
+         or {"error", "hint"?}
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+if not __package__:
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, ToolError
+from oasis.worker import rights
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Request = dict[str, Any]
+
+READ_CHARS = 8000
+FILE_BYTES = 1024 * 1024
+# A workspace in RAM must not take what the router runs on.
+FREE_BYTES = 4 * 1024 * 1024
+ENTRIES = 500
+DEPTH = 32
+REQUEST_BYTES = 2 * 1024 * 1024
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
+
+
+def main(user: str, folder: str) -> None:
+    """Answer one request; ends with a reason on stderr when it cannot become the user."""
+    rights.forbid_new_privileges()
+    if user and not rights.become(user):
+        raise SystemExit(f"cannot become the user {user}")
+    if not user and os.geteuid() == 0:
+        raise SystemExit("never as root")
+    os.umask(0o077)
+    request = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)
+    sys.stdout.buffer.write(jsonl.line(answer(folder, request)))
+
+
+def answer(folder: str, request: Request) -> dict[str, Any]:
+    """Return the answer to a request."""
+    try:
+        names = split(str(request.get("path") or ""))
+        work = _OPS[request["op"]]
+        root = os.open(folder, _FOLDER)
+        try:
+            return work(root, names, request)
+        finally:
+            os.close(root)
+    except OasisError as error:
+        return {"error": error.message, "hint": error.hint}
+    except OSError as error:
+        path = "/".join(names) or "the workspace"
+        return {"error": f"{path}: {'it is or leads over a link' if error.errno == 40 else error.strerror}"}
+
+
+def split(path: str) -> list[str]:
+    """Return the names of a path below the workspace; dots within names are harmless.
+
+    Raises: ToolError for a path that leads elsewhere.
+    """
+    if path.startswith("/") or "\0" in path:
+        raise ToolError(f"{path[:200]!r} is no path below the workspace", "like notes/a.txt")
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    if ".." in names:
+        raise ToolError(f"{path[:200]!r} leads out of the workspace", "paths begin in the workspace, without ..")
+    if len(names) > DEPTH:
+        raise ToolError(f"the path is deeper than {DEPTH} folders")
+    return names
+
+
+def _walked(root: int, names: list[str], is_made: bool = False) -> int:
+    """Return a descriptor of the folder with these names; the caller closes it."""
+    here = os.dup(root)
+    for name in names:
+        if is_made:
+            try:
+                os.mkdir(name, 0o700, dir_fd=here)
+            except FileExistsError:
+                pass  # if it is no folder, opening it says so
+        try:
+            there = os.open(name, _FOLDER, dir_fd=here)
+        finally:
+            os.close(here)
+        here = there
+    return here
+
+
+class _Parent:
+    """The folder that holds the last name of a path, open while it is used."""
+
+    def __init__(self, root: int, names: list[str], is_made: bool = False) -> None:
+        if not names:
+            raise ToolError("the path is empty", "like notes/a.txt")
+        self.name = names[-1]
+        self._args = (root, names[:-1], is_made)
+
+    def __enter__(self) -> int:
+        self.number = _walked(*self._args)
+        return self.number
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.number)
+
+
+def _regular(number: int) -> os.stat_result:
+    found = os.fstat(number)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(number)
+        raise ToolError("it is no file")
+    return found
+
+
+def _read(root: int, names: list[str], request: Request) -> dict[str, Any]:
+    parent = _Parent(root, names)
+    with parent as folder:
+        number = os.open(parent.name, os.O_RDONLY | _FILE, dir_fd=folder)
+    size = _regular(number).st_size
+    with open(number, "rb") as handle:
+        start = int(request.get("offset") or 0)
+        handle.seek(start)
+        data = handle.read(READ_CHARS * 4)
+    text = data.decode("utf-8", "replace")[:READ_CHARS]
+    end = start + len(text.encode("utf-8", "replace"))
+    # What is not UTF-8 is longer as told than as stored: then pieces go by what was read.
+    end = end if data.startswith(text.encode("utf-8")) else start + min(len(data), READ_CHARS)
+    answer: dict[str, Any] = {"text": text, "size_bytes": size}
+    return {**answer, "next_offset": end} if end < size else answer
+
+
+def _write(root: int, names: list[str], request: Request) -> dict[str, Any]:
+    data = str(request["text"]).encode("utf-8", "replace")
+    parent = _Parent(root, names, True)
+    with parent as folder:
+        old = _size(folder, parent.name)
+        total = len(data) + (old if request.get("append") else 0)
+        if total > FILE_BYTES:
+            raise ToolError(f"{parent.name} would have {total} bytes, {FILE_BYTES} are allowed")
+        state = os.fstatvfs(folder)
+        if state.f_bavail * state.f_frsize < len(data) + FREE_BYTES:
+            raise ToolError("the workspace is full", "delete files that are not needed")
+        if request.get("append"):
+            _stored(os.open(parent.name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder), data)
+        else:
+            _replaced(folder, parent.name, data)
+    return {"name": parent.name, "size_bytes": total}
+
+
+def _replaced(folder: int, name: str, data: bytes) -> None:
+    temporary = f".{os.getpid()}.new"
+    number = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
+    try:
+        _stored(number, data)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _stored(number: int, data: bytes) -> None:
+    _regular(number)
+    with open(number, "wb", buffering=0, closefd=True) as handle:
+        view = memoryview(data)
+        while len(view):
+            view = view[handle.write(view) :]
+
+
+def _size(folder: int, name: str) -> int:
+    """Return the bytes of a file that may not be there.
+
+    Raises: ToolError when it is something else than a file.
+    """
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0
+    if not stat.S_ISREG(found.st_mode):
+        raise ToolError(f"{name} is no file")
+    return found.st_size
+
+
+def _list(root: int, names: list[str], request: Request) -> dict[str, Any]:
+    number = _walked(root, names)
+    try:
+        found = sorted(os.listdir(number))
+        entries = [_entry(number, name) for name in found[:ENTRIES]]
+    finally:
+        os.close(number)
+    answer: dict[str, Any] = {"entries": [entry for entry in entries if entry]}
+    return {**answer, "more": len(found) - ENTRIES} if len(found) > ENTRIES else answer
+
+
+def _entry(folder: int, name: str) -> dict[str, Any]:
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return {}  # gone meanwhile
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
+    shown = name.encode("utf-8", "replace").decode("utf-8")
+    return {"name": shown, "kind": kind, **({"size_bytes": found.st_size} if kind == "file" else {})}
+
+
+def _delete(root: int, names: list[str], request: Request) -> dict[str, Any]:
+    parent = _Parent(root, names)
+    with parent as folder:
+        found = os.stat(parent.name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISDIR(found.st_mode):
+            os.rmdir(parent.name, dir_fd=folder)
+        else:
+            os.unlink(parent.name, dir_fd=folder)
+    return {"name": parent.name}
+
+
+def _stat(root: int, names: list[str], request: Request) -> dict[str, Any]:
+    if names:
+        parent = _Parent(root, names)
+        with parent as folder:
+            found = os.stat(parent.name, dir_fd=folder, follow_symlinks=False)
+    else:
+        found = os.fstat(root)
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
+    told = {"name": names[-1] if names else ".", "kind": kind}
+    return {**told, "size_bytes": found.st_size, "modified_unix_s": int(found.st_mtime)}
+
+
+_OPS = {"read": _read, "write": _write, "list": _list, "delete": _delete, "stat": _stat}
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
