@@ -21,7 +21,7 @@ sys.path.insert(0, REPOSITORY)
 
 from tests.qemu import changes, debian, life, model, openwrt, packages, page, suite  # noqa: E402
 from tests.qemu.machine import HOST_ADDRESS  # noqa: E402
-from tests.qemu.router import Router  # noqa: E402
+from tests.qemu.router import Failed, Router  # noqa: E402
 from tests.qemu.transcript import Transcript  # noqa: E402
 
 WORK = os.path.join(REPOSITORY, "build", "qemu")
@@ -84,6 +84,9 @@ def main() -> int:
     except LookupError as error:
         transcript.line("qemu: SKIPPED: %s" % error)
         return 0
+    except Failed as error:
+        transcript.line("qemu: FAILED before the first step: %s" % error)
+        return 1
     finally:
         transcript.close()
 
