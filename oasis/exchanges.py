@@ -15,7 +15,8 @@ from oasis.context import Context
 from oasis.core import jsonl, schema
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, source
-from oasis.mcp.servers import Keep, Servers
+from oasis.mcp.kept import Keep
+from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
 from oasis.runs import Run

@@ -307,7 +307,7 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def mcp_list(self, role: dict[str, object]) -> dict[str, object]:
-        return {"servers": self._exchanges().servers.listed()}
+        return {"servers": self._exchanges().servers.listed(role["name"] == "owner")}
 
     def mcp_add(
         self, role: dict[str, object], name: str, command: list[str] | None = None, url: str = ""
@@ -344,7 +344,9 @@ class Methods:
         peer: Any = role.get("peer")
         if peer is None:
             raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
-        peer["client"] = clean.name(name) or "without a name"
+        known = clean.name(name) or "without a name"
+        if peer.setdefault("client", known) != known:  # under another name it would follow what others began
+            raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
         return {"version": VERSION}
 
     def tool_set(

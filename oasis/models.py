@@ -52,6 +52,8 @@ class Models:
         with self._lock:
             if self._servers is None:
                 self._servers = self._made(_SERVERS)
+            if self._is_closed:
+                self._servers.close()  # as below
         self._servers.post(request, on_event, cancelled)
 
     def _opened(self) -> Pool:

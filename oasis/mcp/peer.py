@@ -8,6 +8,8 @@ uses it. Source: the specification's schemas of 2025-06-18, 2025-11-25 and 2026-
 
 from __future__ import annotations
 
+import threading
+
 from oasis import VERSION
 from oasis.core import clean, jsonl
 from oasis.errors import PeerError, ToolError
@@ -38,6 +40,9 @@ CONNECT_S = 20.0
 PROBE_S = 5.0
 PAGES = 20
 ITEMS = 200
+# Of all pages of a list together: what is longer is not kept anyway (servers.py).
+LISTED_BYTES = 1024 * 1024
+_PROGRESS_CHARS = 300
 _UNSUPPORTED = -32022
 
 
@@ -53,6 +58,7 @@ class Peer:
     def __init__(self, name: str, line: Line) -> None:
         self._name = name
         self._line = line
+        self._numbering = threading.Lock()
         self._number = 0
         self.is_modern = False
         self.capabilities: Message = {}
@@ -110,13 +116,14 @@ class Peer:
     def listed(self, what: str, seconds: float = CONNECT_S) -> list[Message]:
         """Return its tools, resources or prompts, page by page; those that are no objects are left out."""
         found: list[Message] = []
-        cursor: object = None
+        taken, cursor = 0, None
         for _ in range(PAGES):
             reply = self._ask(what + "/list", {} if cursor is None else {"cursor": cursor}, seconds)
             items = reply.get(what)
             found += [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
             cursor = reply.get("nextCursor")
-            if not isinstance(cursor, str) or len(found) >= ITEMS:
+            taken += len(jsonl.line(reply))
+            if not isinstance(cursor, str) or len(found) >= ITEMS or taken > LISTED_BYTES:
                 break
         if what == "tools":
             self.is_changed = False
@@ -130,26 +137,34 @@ class Peer:
 
         Raises: ToolError with the server's words, or ours when it does not answer.
         """
-        token = "oasis-%d" % (self._number + 1)
+        number = self._next()
+        token = "oasis-%d" % number
 
         def on_message(message: Message) -> None:
             told = message.get("params")
             if message["method"] != "notifications/progress" or not isinstance(told, dict):
                 return
             if told.get("progressToken") == token:
-                on_progress(str(told.get("message") or "at work"), told.get("progress"), told.get("total"))
+                words = clean.line(told.get("message") or "at work")[:_PROGRESS_CHARS]
+                on_progress(words, told.get("progress"), told.get("total"))
 
-        return self._ask(method, {**params, "_meta": {"progressToken": token}}, seconds, on_message, is_cancelled)
+        params = {**params, "_meta": {"progressToken": token}}
+        return self._ask(method, params, seconds, on_message, is_cancelled, number)
+
+    def _next(self) -> int:
+        """Return a number that no other request has: calls may come at once."""
+        with self._numbering:
+            self._number += 1
+            return self._number
 
     def _ask(
         self, method: str, params: Message, seconds: float, on_message: OnMessage | None = None,
-        is_cancelled: Callable[[], bool] = lambda: False,
+        is_cancelled: Callable[[], bool] = lambda: False, number: int = 0,
     ) -> Message:  # fmt: skip
-        self._number += 1
         if self.is_modern:
             meta = {_META + "protocolVersion": MODERN, _META + "clientInfo": _CLIENT, _META + "clientCapabilities": {}}
             params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
-        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": number or self._next(), "method": method, "params": params}
 
         def heard(message: Message) -> None:
             if message.get("method") == "notifications/tools/list_changed":
@@ -232,8 +247,3 @@ def prompt(result: Message) -> Message:
         if isinstance(content, dict) and isinstance(content.get("text"), str):
             texts.append(content["text"])
     return {"text": "\n\n".join(texts)}
-
-
-def size(message: Message) -> int:
-    """Return how many bytes a message takes."""
-    return len(jsonl.line(message))

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import threading
 
-from oasis.core import clean, jsonl
-from oasis.errors import OasisError, SchemaError, StoreError, ToolError, UsageError
+from oasis.core import clean
+from oasis.errors import OasisError, ToolError, UsageError
 from oasis.mcp import peer as protocol
 from oasis.mcp.http import ForgottenError, Http
+from oasis.mcp.kept import SEPARATOR, Keep, specs
 from oasis.mcp.stdio import Stdio
 
 TYPE_CHECKING = False
@@ -28,23 +29,13 @@ if TYPE_CHECKING:
 
     from oasis.mcp.http import Post
     from oasis.mcp.peer import Message, Peer
-    from oasis.system.files import Files
     from oasis.uci import model
     from oasis.uci.cursor import Cursor
 
 PACKAGE = "oasis"
-SEPARATOR = "___"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 NAME_CHARS = 24
 TIMEOUT_S, MOST_S = 60, 600
-LIST_BYTES = 512 * 1024
-# Beside a server's tools: its resources and prompts, where it says that it has some.
-EXTRAS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "resources": ("resources", "List the resources of the server {}: addresses, names, what they are.", {}),
-    "read": ("resources", "Read a resource of the server {}.", {"uri": "its address"}),
-    "prompts": ("prompts", "List the prompts that the server {} offers.", {}),
-    "prompt": ("prompts", "Get a prompt of the server {}, filled in.", {"name": "its name"}),
-}
 
 
 class Server:
@@ -55,7 +46,9 @@ class Server:
         self.name = "mcp:" + settings["name"]
         self._connect = connect
         self._keep = keep
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # of who opens the line, which takes its time
+        self._holding = threading.Lock()
+        self._is_over = False
         self._peer: Peer | None = None
         self._line: Any = None
         self._specs: list[dict[str, Any]] | None = None
@@ -73,11 +66,15 @@ class Server:
         Raises: ToolError with the server's words, or ours.
         """
         own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
+        return dict(self._remembered(lambda: self._called(own, arguments, watch)))
+
+    def _remembered(self, work: Callable[[], Any]) -> Any:
+        """Do what needs the line, and once more when the server has forgotten its session."""
         try:
-            return self._called(own, arguments, watch)
+            return work()
         except ForgottenError:
             self.close()
-            return self._called(own, arguments, watch)
+            return work()
 
     def _called(self, name: str, arguments: dict[str, Any], watch: Any) -> dict[str, Any]:
         peer = self._opened()
@@ -86,8 +83,15 @@ class Server:
             return {"items": [_plain(one) for one in peer.listed(str(params["what"]), watch.left_s(TIMEOUT_S))]}
         result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
         if peer.is_changed:
-            self.refresh()
+            self._try_refresh()
         return dict(result)
+
+    def _try_refresh(self) -> None:
+        """Ask for the new list; that it cannot be had does not undo the call that was made."""
+        try:
+            self.refresh()
+        except OasisError as error:
+            self.fault = error.message
 
     def _own(self, name: str) -> bool:
         return any(tool.get("name") == name for tool in self._keep.read(self.settings["name"]).get("tools", []))
@@ -97,85 +101,61 @@ class Server:
 
         Raises: ToolError when it cannot be reached or speaks no MCP.
         """
-        peer = self._opened()
-        found: Message = {
-            "tools": peer.listed("tools"),
-            "has": [one for one in ("resources", "prompts") if peer.has(one)],
-        }
+        found = self._remembered(self._asked)
         self._keep.write(self.settings["name"], found)
         self._specs = None
         return [str(one["name"]) for one in self.specs()]
 
+    def _asked(self) -> Message:
+        peer = self._opened()
+        return {
+            "tools": peer.listed("tools"),
+            "has": [one for one in ("resources", "prompts") if peer.has(one)],
+        }
+
     def _opened(self) -> Peer:
         with self._lock:
-            if self._peer is None or not self._line.is_alive():
+            if self._peer is not None and self._line is not None and self._line.is_alive():
+                return self._peer
+            self.close()
+            line = self._connect(self.settings)
+            peer = protocol.Peer(self.settings["name"], line)
+            try:
+                self._take(line, None)
+                peer.connect()
+                self._take(line, peer)
+            except OasisError as error:
                 self.close()
-                line = self._connect(self.settings)
-                peer = protocol.Peer(self.settings["name"], line)
-                self._line = line
-                try:
-                    peer.connect()
-                except OasisError as error:
-                    self.close()
-                    self.fault = error.message
-                    raise
-                self._peer, self.fault = peer, ""
-            return self._peer
+                self.fault = error.message
+                raise
+            self.fault = ""
+            return peer
+
+    def _take(self, line: Any, peer: Peer | None) -> None:
+        """Hold a line; one that was closed while it was being opened is not held."""
+        with self._holding:
+            if not self._is_over and (peer is None or self._line is line):
+                self._line, self._peer = line, peer
+                return
+        line.close()
+        raise ToolError("the MCP server %s was switched off or changed" % self.settings["name"], "call it again")
 
     def close(self) -> None:
-        """End the line; a later call opens another."""
-        with self._lock:
+        """End the line, also one that is being opened; a later call opens another."""
+        with self._holding:
             line, self._line, self._peer = self._line, None, None
         if line is not None:
             line.close()
 
+    def end(self) -> None:
+        """End the line for good: the server is off, or set up otherwise."""
+        with self._holding:
+            self._is_over = True
+        self.close()
+
     def state(self) -> str:
         """Return how it stands with the line: connected, not connected, or what was wrong."""
         return self.fault or ("connected" if self._peer is not None else "not connected")
-
-
-class Keep:
-    """What the servers had when they were last asked, a file each in a folder on flash."""
-
-    def __init__(self, files: Files, folder: str) -> None:
-        self._files = files
-        self._folder = folder
-        self._read: dict[str, Message] = {}
-
-    def read(self, name: str) -> Message:
-        """Return {"tools": [...], "has": [...]}, {} when it was never asked or cannot be read."""
-        if name not in self._read:
-            data = self._files.read("%s/%s.json" % (self._folder, name))
-            try:
-                found = jsonl.loads(data, LIST_BYTES) if data else {}
-            except SchemaError:
-                found = {}
-            self._read[name] = found if isinstance(found, dict) else {}
-        return self._read[name]
-
-    def write(self, name: str, found: Message) -> None:
-        """Keep what a server has; written only when it is something else.
-
-        Raises: ToolError for a list that is too long, StoreError.
-        """
-        if found == self.read(name):
-            return
-        data = jsonl.dumps(found).encode()
-        if len(data) > LIST_BYTES:
-            raise ToolError(
-                "the MCP server %s describes its tools in %d bytes" % (name, len(data)), "let it offer less"
-            )
-        self._files.folder(self._folder)
-        self._files.replace("%s/%s.json" % (self._folder, name), data)
-        self._read[name] = found
-
-    def drop(self, name: str) -> None:
-        """Forget a server that is no more."""
-        self._read.pop(name, None)
-        try:
-            self._files.remove("%s/%s.json" % (self._folder, name))
-        except (OSError, StoreError):
-            pass  # it was never asked
 
 
 def read(sections: list[model.Section]) -> list[dict[str, Any]]:
@@ -206,7 +186,8 @@ def _entry(section: model.Section) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "command": command, "url": url, "note": fault(name, command, url)}
     entry["enabled"] = str(options.get("enabled", "0" if is_old else "1")) == "1" and not entry["note"]
     seconds = str(options.get("timeout", TIMEOUT_S))
-    entry["timeout_s"] = min(int(seconds), MOST_S) if seconds.isdigit() and int(seconds) else TIMEOUT_S
+    is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 10
+    entry["timeout_s"] = min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S
     entry["allowed"] = [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split()
     return entry
 
@@ -228,48 +209,6 @@ def _is_address(url: str) -> bool:
     scheme, slashes, rest = url.partition("://")
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @#\"'<>\\")
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
-
-
-def specs(settings: dict[str, Any], kept: Message) -> list[dict[str, Any]]:
-    """Return the specs of what a server has (tools/registry.py)."""
-    name, found = settings["name"], []
-    tools = kept.get("tools")
-    for tool in tools if isinstance(tools, list) else []:
-        own, schema = tool.get("name"), tool.get("inputSchema")
-        if not isinstance(own, str) or not own or (settings["allowed"] and own not in settings["allowed"]):
-            continue
-        schema = schema if isinstance(schema, dict) else {"type": "object"}
-        title = clean.line(tool.get("description") or tool.get("title") or own)
-        found.append(_spec(settings, own, title, {"type": "object", **schema}, _class(tool.get("annotations"))))
-    for own, (needs, words, arguments) in EXTRAS.items():
-        if needs in (kept.get("has") or []):
-            properties = {key: {"type": "string", "description": text} for key, text in arguments.items()}
-            schema = {"type": "object", "properties": properties, "required": list(arguments)}
-            if own == "prompt":
-                schema["properties"] = {**properties, "arguments": {"type": "object", "description": "to fill in"}}
-            found.append(_spec(settings, own, words.format(name), {**schema, "additionalProperties": False}, "read"))
-    return found
-
-
-def _spec(settings: dict[str, Any], own: str, words: str, schema: dict[str, Any], kind: str) -> dict[str, Any]:
-    name = settings["name"]
-    return {
-        "name": name + SEPARATOR + own,
-        "description": words,
-        "input_schema": schema,
-        "class": kind,
-        "timeout_s": settings["timeout_s"],
-        "approval": "ask",  # that it only looks is the server's own claim
-        "untrusted": protocol.whose(name),
-    }
-
-
-def _class(hints: object) -> str:
-    if not isinstance(hints, dict):
-        return "change"
-    if hints.get("readOnlyHint") is True:
-        return "read"
-    return "danger" if hints.get("destructiveHint") is True else "change"
 
 
 def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
@@ -309,27 +248,29 @@ class Servers:
         """Return the servers that are on, for the registry."""
         with self._lock:
             wanted = {entry["name"]: entry for entry in read(self._sections())}
-            for name, server in list(self._servers.items()):
-                if server.settings != wanted.get(name):
-                    server.close()
-                    del self._servers[name]
+            gone = [one for name, one in self._servers.items() if one.settings != wanted.get(name)]
+            for server in gone:
+                del self._servers[server.settings["name"]]
             for name, entry in wanted.items():
                 if entry["enabled"] and name not in self._servers:
                     self._servers[name] = Server(entry, self._connect, self._keep)
-            return [self._servers[name] for name in wanted if name in self._servers]
+            found = [self._servers[name] for name in wanted if name in self._servers]
+        _end(gone)
+        return found
 
     def _connect(self, entry: dict[str, Any]) -> Any:
         if entry["url"]:
             return Http(entry["name"], entry["url"], self._token(entry["name"]), self._post())
         return Stdio(entry["name"], entry["command"], self._env, self._user)
 
-    def listed(self) -> list[dict[str, Any]]:
-        """Return every server as the owner sees it.
+    def listed(self, is_owner: bool = True) -> list[dict[str, Any]]:
+        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token.
 
         Shape: [{"name", "where", "enabled", "state", "tools": int, "has_token": bool, "note"?}]
         """
         running = {server.settings["name"]: server for server in self.sources()}
-        return [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
+        found = [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
+        return found if is_owner else [{**one, "where": _origin(one["where"])} for one in found]
 
     def _shown(self, entry: dict[str, Any], server: Server | None) -> dict[str, Any]:
         shown = {key: entry[key] for key in ("name", "enabled")}
@@ -352,9 +293,8 @@ class Servers:
     def close(self) -> None:
         """End all lines."""
         with self._lock:
-            for server in self._servers.values():
-                server.close()
-            self._servers = {}
+            servers, self._servers = list(self._servers.values()), {}
+        _end(servers)
 
     # What the owner sets
 
@@ -398,3 +338,18 @@ class Servers:
             cursor.revert(PACKAGE)  # what a crash left half done
         cursor.stage(steps)
         cursor.commit(PACKAGE)
+
+
+def _end(servers: list[Server]) -> None:
+    """End servers, all at once: each may take its time, and who stops the daemon has little."""
+    ending = [threading.Thread(target=server.end, daemon=True) for server in servers]
+    for one in ending:
+        one.start()
+    for one in ending:
+        one.join()
+
+
+def _origin(where: str) -> str:
+    """Return the program, or the host of an address."""
+    scheme, slashes, rest = where.partition("://")
+    return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]

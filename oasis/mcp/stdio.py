@@ -28,6 +28,10 @@ LINE_BYTES = 4 * 1024 * 1024
 NOISE = 1000
 WORDS_BYTES = 2000
 STOP_S = 2.0
+# A server that takes nothing for so long reads no more.
+WRITE_S = 10.0
+# Questions of a server's whose answers it has not taken yet; we are asked a handful, one by one.
+REPLIES = 16
 _PIECE = 65536
 _LOOK_S = 0.1
 _PAUSE_S = 0.02
@@ -65,7 +69,9 @@ class Stdio:
         self._words = b""
         self._ended = ""
         self._noise = 0
+        self._replies = 0
         self._readers = []
+        os.set_blocking(self._child.stdin, False)
         for number, work in ((self._child.stdout, self._read), (self._child.stderr, self._keep_words)):
             os.set_blocking(number, True)
             self._readers.append(threading.Thread(target=work, args=(number,), name="mcp " + name, daemon=True))
@@ -111,13 +117,22 @@ class Stdio:
 
     def tell(self, message: Message) -> None:
         """Send a message; a server that has ended is found by who waits for it."""
-        data = jsonl.line(message)
         with self._writing:
             try:
-                while data:
-                    data = data[os.write(self._child.stdin, data[:_PIECE]) :]
+                self._write(jsonl.line(message))
             except OSError:
                 self._end("it reads no more")
+
+    def _write(self, data: bytes) -> None:
+        """Write, and wait for a server that is slow; one that is ended meanwhile is waited for no longer."""
+        until_s = time.monotonic() + WRITE_S
+        while data and not self._ended:
+            try:
+                data = data[os.write(self._child.stdin, data[:_PIECE]) :]
+            except BlockingIOError:
+                if time.monotonic() > until_s:
+                    raise
+                time.sleep(_PAUSE_S)
 
     def close(self) -> None:
         """End the server and everything in its group."""
@@ -134,6 +149,12 @@ class Stdio:
         self._child.close()
 
     def _read(self, number: int) -> None:
+        try:
+            self._read_lines(number)
+        finally:
+            self._end("nobody reads what it says")  # a fault of ours; who waits is told
+
+    def _read_lines(self, number: int) -> None:
         rest = b""
         while not self._ended:
             piece = _piece(number)
@@ -142,8 +163,7 @@ class Stdio:
                 return
             *lines, rest = (rest + piece).split(b"\n")
             if len(rest) > LINE_BYTES:
-                self._end("it wrote a line of more than %d bytes" % LINE_BYTES)
-                self._child.end_group()
+                self._stop_it("it wrote a line of more than %d bytes" % LINE_BYTES)
                 return
             for line in lines:
                 self._take(line)
@@ -156,8 +176,7 @@ class Stdio:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self._noise += 1
             if self._noise > NOISE:
-                self._end("it writes what is no message")
-                self._child.end_group()
+                self._stop_it("it writes what is no message")
         elif "method" not in message:
             self._answer(message)
         elif "id" in message:
@@ -180,7 +199,18 @@ class Stdio:
             reply["result"] = {}
         else:
             reply["error"] = {"code": -32601, "message": "not supported by this client"}
-        threading.Thread(target=self.tell, args=(reply,), daemon=True).start()
+        with self._changed:
+            self._replies += 1
+            is_flood = self._replies > REPLIES
+        if is_flood:
+            self._stop_it("it asks and takes no answer")
+        else:
+            threading.Thread(target=self._reply, args=(reply,), daemon=True).start()
+
+    def _reply(self, reply: Message) -> None:
+        self.tell(reply)
+        with self._changed:
+            self._replies -= 1
 
     def _hear(self, message: Message) -> None:
         with self._changed:
@@ -194,6 +224,10 @@ class Stdio:
             if not piece:
                 return
             self._words = (self._words + piece)[-WORDS_BYTES:]
+
+    def _stop_it(self, why: str) -> None:
+        self._end(why)
+        self._child.end_group()
 
     def _end(self, why: str) -> None:
         with self._changed:

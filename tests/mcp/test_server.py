@@ -280,7 +280,7 @@ def lowered(daemon, *requests):
 def test_lowered_connection_decides_nothing_and_is_never_raised_again(daemon, method):
     first, second = lowered(daemon, (method, {}), ("client.join", {"name": "owner"}))
     assert first["error"]["data"]["code"] == "policy" and "role client" in first["error"]["data"]["hint"]
-    assert "result" in second
+    assert second["error"]["data"]["code"] == "policy" and "for good" in second["error"]["data"]["message"]
     again = lowered(daemon, ("client.join", {"name": "owner"}), (method, {}))[1]
     assert again["error"]["data"]["code"] == "policy"
 
