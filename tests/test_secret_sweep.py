@@ -351,6 +351,7 @@ def drive_built_in(sweep):
         sweep.say(message, service="offline", decide="decline")
 
 
+@pytest.mark.timeout(300)  # a thousand calls of tools, some of which start programs
 def test_no_planted_secret_leaves_in_any_byte(sweep):
     with open(sweep.root + "/etc/config/wireless", "a") as handle:
         value = "Pl4nt3dWifiKey-5812"
