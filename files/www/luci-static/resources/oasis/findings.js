@@ -74,7 +74,8 @@ function card(finding, fix) {
 	return E('section', {
 		'class': 'oasis-card oasis-finding oasis-finding-' + (KINDS[finding.severity] || 'note'), 'data-finding': finding.id, 'aria-label': words.plain(finding.title)
 	}, [
-		E('div', { 'class': 'oasis-head' }, [ E('h3', [ words.plain(finding.title) ]), page.badge(severityWords(finding.severity), KINDS[finding.severity]) ]),
+		E('div', { 'class': 'oasis-head' }, [ E('h3', [ words.plain(finding.title) ]), page.badge(severityWords(finding.severity), KINDS[finding.severity]) ]
+			.concat(finding.foreign ? page.badge(_('words of others'), 'warn') : [])),
 		E('p', [ words.plain(finding.explanation) ]), evidence(finding),
 		finding.advice ? E('p', { 'class': 'oasis-advice' }, [ E('strong', [ _('What to do:') ]), ' ', words.plain(finding.advice) ]) : '', remedy(finding, fix)
 	].filter(Boolean));
