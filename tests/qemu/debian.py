@@ -80,8 +80,11 @@ def kernel(cache: str) -> str:
     if glob.glob(folder + "/boot/vmlinuz-*"):
         return folder
     os.makedirs(cache, exist_ok=True)
-    told = _apt("depends", PACKAGE)
-    found = re.search(r"Depends: (linux-image-\S+)", told)
+    wanted = r"Depends: (linux-image-\S+)"
+    found = re.search(wanted, _apt("depends", PACKAGE))
+    if not found and os.geteuid() == 0:
+        subprocess.run(["apt-get", "update", "-q"], capture_output=True, check=False)
+        found = re.search(wanted, _apt("depends", PACKAGE))
     if not found:
         raise LookupError("apt knows no package %s (apt-get update)" % PACKAGE)
     done = subprocess.run(

@@ -16,6 +16,7 @@ SSH_S = 60
 # procd gives each service up to its own time to end, ours has 60 s.
 OFF_S = 150
 RECOVER_S = 20
+RECOVERED_S = 180
 # A new SSH connection at an emulated machine: key exchange alone takes a second.
 CONNECT_S = 20
 
@@ -68,7 +69,8 @@ class Router:
             self.log.line("  (the console is dead: the emulator is started anew)")
             self.machine.cut_power()
             self.boot()
-        self.run("oasis rollback 2>/dev/null; rm -f /tmp/*.ipk /tmp/*.apk", quiet=True)
+        waits = "n=0; until oasis status >/dev/null 2>&1 || [ $n -ge 30 ]; do sleep 1; n=$((n + 1)); done"
+        self.run(waits + "; oasis rollback 2>/dev/null; rm -f /tmp/*.ipk /tmp/*.apk", RECOVERED_S, quiet=True)
 
     def run(self, command: str, timeout_s: float = COMMAND_S, quiet: bool = False) -> Result:
         """Run a command at the console, whatever comes of it."""

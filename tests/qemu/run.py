@@ -69,16 +69,24 @@ def main() -> int:
     # The emulator has a session of its own: whoever ends this program must end it as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     os.makedirs(WORK, exist_ok=True)
+    transcript = Transcript(os.path.join(WORK, "transcript.txt"), sys.stdout)
     try:
-        image = choose(os.environ.get("IMAGE", ""), print)
+        return begin(transcript)
+    finally:
+        transcript.close()
+
+
+def begin(transcript: Transcript) -> int:
+    """Choose a guest and drive it; return the exit status."""
+    try:
+        image = choose(os.environ.get("IMAGE", ""), transcript.line)
     except LookupError as error:
-        print("qemu: IMAGE: %s" % error, file=sys.stderr)
+        transcript.line("qemu: IMAGE: %s" % error)
         return 1
     absent = lacking(image.target if image else "debian")
     if absent:
-        print("qemu: SKIPPED, this host lacks " + ", ".join(absent))
+        transcript.line("qemu: SKIPPED, this host lacks " + ", ".join(absent))
         return 0
-    transcript = Transcript(os.path.join(WORK, "transcript.txt"), sys.stdout)
     try:
         return drive(image, transcript)
     except LookupError as error:
@@ -87,8 +95,6 @@ def main() -> int:
     except Failed as error:
         transcript.line("qemu: FAILED before the first step: %s" % error)
         return 1
-    finally:
-        transcript.close()
 
 
 def drive(image: openwrt.Image | None, transcript: Transcript) -> int:
