@@ -24,6 +24,7 @@ sys.path[:0] = [REPOSITORY, HERE]
 
 import bus  # noqa: E402
 import chats  # noqa: E402
+import mcp_calls  # noqa: E402
 import measure  # noqa: E402
 import packages  # noqa: E402
 import providers  # noqa: E402
@@ -73,6 +74,7 @@ class Bench:
         chats.measure(self, folder, self.sizes.pairs)
         providers.measure(self, folder, self.sizes.pairs)
         bus.measure(self, folder, self.sizes.pairs)
+        mcp_calls.measure(self, folder, self.sizes.pairs)
         packages.measure(self, folder, self.sizes.pairs)
         tools.measure(self, folder, self.sizes.pairs)
 
