@@ -75,3 +75,32 @@ def checked(kinds: list[str], words: str) -> tuple[str, ...]:
             "what runs code is only let through with its words", "type exactly: %s (oasis apply --words)" % WORDS
         )
     return tuple(sorted(set(kinds)))
+
+
+def unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
+    """Return message and hint for who would not reach the router any more."""
+    return (
+        "you would not reach the router any more: " + "; ".join(needs["reachability"]),
+        "ask for a change that leaves your own way open, or come in by another way first",
+    )
+
+
+def judge(
+    plan: Plan | None,
+    needs: dict[str, list[str]],
+    forces: tuple[str, ...],
+    told: list[str],
+    uci: list[str],
+    revisions: dict[str, str],
+) -> None:
+    """Mark a plan as forced, or refuse it when something that it needs is not forced."""
+    missing = sorted(kind for kind in needs if kind not in forces)
+    if missing:
+        reasons = list(told)
+        if "exec" in needs and not told:
+            reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
+        if "reachability" in needs:
+            reasons.append(unreachable(needs)[0])
+        raise RefusedError(missing, reasons, uci, revisions)
+    if plan is not None:
+        allow(plan, needs)

@@ -102,7 +102,9 @@ class Planner:
         uci = _commands(operations, images)
         if needs:
             revisions = {name: sha256(data) for name, data in before.items()}
-            _judge_needs(plan, needs, forces, told, uci, revisions)
+            from oasis.change import force  # an idle daemon does without
+
+            force.judge(plan, needs, forces, told, uci, revisions)
         if plan is None:
             return None
         plan["operations"], plan["uci"] = operations, uci
@@ -125,7 +127,9 @@ class Planner:
         if plan is None:
             return None
         if needs:
-            raise PolicyError(*_unreachable(needs))
+            from oasis.change import force
+
+            raise PolicyError(*force.unreachable(needs))
         plan["is_restore"] = True
         plan["undoes"] = undoes
         plan["operations"] = operations
@@ -342,36 +346,6 @@ def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
     new = [place for place in places if place.rpartition(".")[2] not in known]
     if new:
         needs["exec"] = needs.get("exec", []) + new
-
-
-def _unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
-    return (
-        "you would not reach the router any more: " + "; ".join(needs["reachability"]),
-        "ask for a change that leaves your own way open, or come in by another way first",
-    )
-
-
-def _judge_needs(
-    plan: Plan | None,
-    needs: dict[str, list[str]],
-    forces: tuple[str, ...],
-    told: list[str],
-    uci: list[str],
-    revisions: dict[str, str],
-) -> None:
-    """Mark a plan as forced, or refuse it when something that it needs is not forced."""
-    from oasis.change import force  # an idle daemon does without
-
-    missing = sorted(kind for kind in needs if kind not in forces)
-    if missing:
-        reasons = list(told)
-        if "exec" in needs and not told:
-            reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
-        if "reachability" in needs:
-            reasons.append(_unreachable(needs)[0])
-        raise force.RefusedError(missing, reasons, uci, revisions)
-    if plan is not None:
-        force.allow(plan, needs)
 
 
 def _commands(operations: list[Operation], images: Images) -> list[str]:
