@@ -863,7 +863,7 @@ MUTANTS = (
     ("held: asked under every setting", PLAN, 'bool(plan["is_asked"] or asked)', 'bool(plan["is_asked"])', OF_HELD),
     ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
     ("refused: forced once", REFUSED, "shop.refused.remove(kept)", "pass", OF_REFUSED),
-    ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
+    ("force: what is missing refuses", "oasis/change/force.py", "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
     (
         "force: no hands of a model",
