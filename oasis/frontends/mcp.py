@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")  # newest first
 _META = "io.modelcontextprotocol/"
-_NOT_JSON, _NO_REQUEST, _NO_METHOD, _BAD_PARAMS = -32700, -32600, -32601, -32602
+_NOT_JSON, _NO_REQUEST, _NO_METHOD, _BAD_PARAMS, _FAULT = -32700, -32600, -32601, -32602, -32603
 NO_RESOURCE, UNSUPPORTED, FAILED = -32002, -32022, -32000
 CAPABILITIES: Message = {"tools": {}, "resources": {}}
 INSTRUCTIONS = (
@@ -103,6 +103,12 @@ class Session:
             return {"jsonrpc": "2.0", "id": number, "error": refused.error}
         except OasisError as error:
             told: Message = {"code": FAILED, "message": error.message, "data": error.as_dict()}
+            return {"jsonrpc": "2.0", "id": number, "error": told}
+        except Exception as bug:
+            import traceback
+
+            traceback.print_exc()
+            told = {"code": _FAULT, "message": "a fault in oasis: %s" % type(bug).__name__}
             return {"jsonrpc": "2.0", "id": number, "error": told}
         return {"jsonrpc": "2.0", "id": number, "result": value}
 
@@ -174,7 +180,8 @@ def _cursor(request: Request, most: int) -> int:
     given = request.params.get("cursor")
     if given is None:
         return 0
-    if not isinstance(given, str) or not given.isdigit() or not 0 < int(given) < most:
+    is_number = isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 10
+    if not is_number or not 0 < int(given) < most:
         raise Refused(_BAD_PARAMS, "there is no such cursor")
     return int(given)
 

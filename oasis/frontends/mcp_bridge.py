@@ -27,6 +27,8 @@ POLL_MS = 2000
 # Clients give a call 60 s by default; who hears of progress waits longer.
 WAIT_S = 45.0
 PATIENT_S = 600.0
+# Runs that a client can ask for again: the daemon keeps fewer.
+RUNS = 64
 # Beside the tools of the router: what a client asks with when the owner took longer than its call could.
 FOLLOW = "run_result"
 _FOLLOW_TOOL = {
@@ -96,9 +98,15 @@ class Bridge:
             return self._go_on(earlier, answers, request)
         if name == FOLLOW:
             return self._follow(str(arguments.get("run", "")), request)
-        run = str(self._call("tool.call", {"name": name, "arguments": arguments})["run"])
-        self._runs[run] = (name, 0)
-        return self._follow(run, request)
+        return self._follow(self._begin(name, arguments), request)
+
+    def _begin(self, tool: str, arguments: Message) -> str:
+        run = str(self._call("tool.call", {"name": tool, "arguments": arguments})["run"])
+        with self._lock:
+            self._runs[run] = (tool, 0)
+            if len(self._runs) > RUNS:
+                del self._runs[next(iter(self._runs))]
+        return run
 
     def _go_on(self, run: str, answers: Message, request: Request) -> Message:
         answer = answers.get("wait")
@@ -147,9 +155,7 @@ class Bridge:
             tool, arguments = "read_config", {"package": uri[len(CONFIG) :]}
         else:
             return None
-        run = str(self._call("tool.call", {"name": tool, "arguments": arguments})["run"])
-        self._runs[run] = (tool, 0)
-        found = self._follow(run, request, may_ask=False)
+        found = self._follow(self._begin(tool, arguments), request, may_ask=False)
         return None if found.get("isError") else str(found["content"][0]["text"])
 
 

@@ -14,11 +14,12 @@ import queue
 import secrets
 import threading
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError
 from oasis.frontends import mcp
 from oasis.frontends.cli_commands import OK
 from oasis.frontends.mcp_bridge import parsed
+from oasis.frontends.mcp_stdio import named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 SESSIONS = 16
 _META = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
 _HEADER_MISMATCH = -32020
 # Of a request of the newer kind: what its headers repeat, so that what stands in front need not read the body.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -81,7 +83,20 @@ class Server(http.server.ThreadingHTTPServer):
         self.make = session
         self.lock = threading.Lock()
         self.sessions: dict[str, tuple[mcp.Session, dict[object, Exchange]]] = {}
-        self.common = session()  # for requests that tell all that is to be known themselves
+        self._shared: dict[str, mcp.Session] = {}
+
+    def shared(self, client: object) -> mcp.Session:
+        """Return the session of a client by its name, for requests that tell all else themselves.
+
+        Each client has runs of its own, and the owner is told who proposes what.
+        """
+        name = clean.name(client.get("name")) if isinstance(client, dict) else ""
+        with self.lock:
+            found = self._shared.pop(name, None) or self.make()
+            if len(self._shared) >= SESSIONS:
+                del self._shared[next(iter(self._shared))]
+            self._shared[name] = found
+        return found
 
     def opened(self) -> str:
         """Return the id of a new session; the oldest gives way when there are too many."""
@@ -187,7 +202,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             self._refuse(415, "the body must be application/json")
-        elif not length.isdigit() or int(length) > jsonl.LINE_BYTES:
+        elif not length.isascii() or not length.isdigit() or int(length[:20]) > jsonl.LINE_BYTES:
             self._refuse(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
         else:
             return self.rfile.read(int(length))
@@ -202,7 +217,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif "id" not in message:
             self._send(202, b"")
         else:
-            self._work(self.server.common, message, {})
+            self._work(self.server.shared(message["params"]["_meta"].get(_CLIENT)), message, {})
 
     def _mismatch(self, message: Message, version: str) -> str:
         told = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.get("method"))}
@@ -238,7 +253,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if exchange.asked == message.get("id"):
                     exchange.answer(message)
         elif message["method"] == "notifications/cancelled" and isinstance(params, dict):
-            found = running.get(params.get("requestId"))
+            found = running.get(named(params.get("requestId")))
             if found is not None:
                 found.cancel()
         elif "id" in message:
@@ -252,7 +267,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     ) -> None:  # fmt: skip
         """Answer a request: by JSON, or by events once something was said before the answer."""
         exchange = Exchange()
-        number = message.get("id") if isinstance(message.get("id"), (str, int)) else None
+        number = named(message.get("id"))
         running[number] = exchange
         answers: list[Message] = []
 

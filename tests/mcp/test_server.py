@@ -239,6 +239,11 @@ def test_what_is_no_resource_is_not_found(client, uri):
         (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600), (b'{"jsonrpc":"2.0","id":1,"method":"a/b"}', -32601),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}', -32602), (b"\xff\xfe", -32700),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"-5"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"\xc2\xb2"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":[],"method":"tools/call","params":{"name":"status"}}', -32600),
+        (b'{"jsonrpc":"2.0","id":{},"method":"resources/read"}', -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"tools/call"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":["tools/call"]}', -32600),
         (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * 1_100_000 + b'"}}', -32700),
     ],
 )  # fmt: skip
@@ -246,6 +251,14 @@ def test_broken_messages_are_errors_and_the_next_one_is_answered(client, line, c
     peer = client()
     peer.say(line)
     assert peer.wait(lambda message: "error" in message)["error"]["code"] == code
+    assert peer.call("ping")["result"] == {}
+
+
+def test_cancellation_of_what_can_be_no_request_is_passed_over(client):
+    peer = client()
+    for number in ([], {}, None, True, 1.5):
+        peer.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+        peer.say({"jsonrpc": "2.0", "id": number, "result": {}})
     assert peer.call("ping")["result"] == {}
 
 
@@ -258,7 +271,7 @@ def test_batch_of_the_oldest_version_is_answered_one_by_one(client):
 def test_many_calls_at_once_are_all_answered(client):
     peer = client()
     peer.shake_hands()
-    numbers = [peer.ask("tools/call", tool("status")) for _ in range(20)]
+    numbers = [peer.ask("tools/call", tool("read_config", package="system")) for _ in range(20)]
     assert all(peer.answer(number)["result"]["isError"] is False for number in numbers)
 
 
