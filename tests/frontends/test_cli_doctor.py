@@ -94,3 +94,16 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_stock_root_as_it_comes_has_only_a_note(tmp_path):
+    """Its provider gives a private address; nothing else is wrong, probes by its own programs included."""
+    root = copy_root(str(tmp_path / "stock"))
+    argv = launcher.install(str(tmp_path))
+    env = launcher.environment(root, PATH=root + "/bin:" + os.environ["PATH"])
+    import subprocess
+
+    done = subprocess.run([*argv, "-j", "doctor"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    found = json.loads(done.stdout)
+    assert [one["id"] for one in found["findings"]] == ["double-nat:wan"] and done.returncode == 0
+    assert {one["id"] for one in found["checks"] if one["state"] == "skipped"} <= {"fragments"}
