@@ -39,6 +39,8 @@ HELD_CHARS = 64 * 1024
 _ENDS = ("message", "error", "end")
 # Beside the runs that work: chats of several front-ends, a schedule; more at once is a fault of the caller.
 RUNNING = 8
+# Of them, those of other people's programs: what they propose waits long, and the owner's own messages find room.
+CLIENTS = 6
 
 
 class Run:
@@ -245,6 +247,10 @@ class Runs:
                 raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
             if len(busy) >= RUNNING:
                 raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
+            if client and sum(1 for run in busy if run.client) >= CLIENTS:
+                raise UsageError(
+                    "%d calls of clients are at work already" % CLIENTS, "wait for one to end, or stop one"
+                )
             run = Run(self._new_id(), chat, self._now_s, self._news, came, self._open_end)
             run.client = client
             self._runs[run.id] = run

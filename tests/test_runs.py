@@ -8,7 +8,7 @@ import pytest
 
 from oasis.change.redact import Redactor
 from oasis.errors import StoreError, UsageError
-from oasis.runs import ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
 from oasis.system.files import Files
 
 
@@ -278,6 +278,14 @@ def test_too_many_runs_are_refused(runs):
     with pytest.raises(UsageError, match="at work already"):
         runs.start("one more", until_cancelled)
     assert len(runs.active()) == RUNNING
+
+
+def test_clients_of_others_leave_room_for_the_owner(runs):
+    for number in range(CLIENTS):
+        runs.start("", until_cancelled, client=f"client {number % 2}")
+    with pytest.raises(UsageError, match="calls of clients are at work already"):
+        runs.start("", until_cancelled, client="one more")
+    assert runs.start("chat", until_cancelled).client == ""
 
 
 def test_of_many_who_want_one_chat_one_gets_it(runs):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-# More requests at once than any client sends; beyond, reading waits.
-AT_ONCE = 8
+# As many calls as the daemon takes of clients (runs.py); beyond, reading waits.
+AT_ONCE = 6
 # A person may take long; who has gone does not answer at all.
 ANSWER_S = 600.0
 _LONG = ("tools/call", "resources/read", "subscriptions/listen")

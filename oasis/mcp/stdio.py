@@ -143,7 +143,8 @@ class Stdio:
         # Looked at without being reaped: as long as it is there, its number names its group and no other.
         while time.monotonic() < deadline and self._child.returncode is None and not _has_ended(self._child.pid):
             time.sleep(_PAUSE_S)
-        self._child.end_group()
+        if self._child.returncode is None:  # else its group was ended already, and the number may be another's
+            self._child.end_group()
         for reader in self._readers:
             reader.join(STOP_S)  # nobody writes any more; the numbers are free for others only after that
         self._child.close()

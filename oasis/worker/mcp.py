@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MESSAGE_BYTES = 900 * 1024  # of one message: it must fit into an event line
 TOTAL_BYTES = 8 * 1024 * 1024
+# Of a server's, while it answers one request: each costs a connection.
+QUESTIONS = 16
 # What newer servers want to see in the head as well.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _HANDSHAKE_YEARS = ("2024", "2025")
@@ -33,11 +35,14 @@ def exchange(request: Message, open_it: Exchange, read: Callable[[Response], byt
     Raises: ProviderError for an answer that is none.
     """
     message = request["message"]
-    response = open_it(_request(request, message))
+    response, asked = open_it(_request(request, message)), 0
     try:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         for found in _messages(response, kind, read):
             if "method" in found and "id" in found:
+                asked += 1
+                if asked > QUESTIONS:
+                    raise ProviderError("the MCP server asks without end", "it does not keep to the protocol")
                 _refuse(request, found, open_it)
                 continue
             emit({"type": "message", "message": found})

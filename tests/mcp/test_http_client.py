@@ -150,6 +150,17 @@ def test_stream_with_progress_and_a_question_of_the_server(pool, serve):
     assert refused["error"]["code"] == -32601
 
 
+def test_server_that_asks_without_end_is_given_up(pool, serve):
+    def stream(message):
+        body = b"".join(b'data: {"jsonrpc": "2.0", "id": %d, "method": "ping"}\n\n' % one for one in range(1000))
+        return 200, {"Content-Type": "text/event-stream"}, body
+
+    web = serve(lambda message, headers: older(message, headers, **{"tools/call": stream}))
+    with pytest.raises(ToolError, match="asks without end"):
+        call(connected(pool, web))
+    assert len(web.seen) < 30
+
+
 def test_forgotten_session_is_told_and_the_source_connects_anew(pool, serve, tmp_path):
     known = {"s1": True}
 
