@@ -69,6 +69,7 @@ class Router:
             self.log.line("  (the console is dead: the emulator is started anew)")
             self.machine.cut_power()
             self.boot()
+        self.run("logread 2>/dev/null | grep -iE 'oasis|python' | tail -n 25")
         waits = "n=0; until oasis status >/dev/null 2>&1 || [ $n -ge 30 ]; do sleep 1; n=$((n + 1)); done"
         self.run(waits + "; oasis rollback 2>/dev/null; rm -f /tmp/*.ipk /tmp/*.apk", RECOVERED_S, quiet=True)
 
