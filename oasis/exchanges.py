@@ -20,7 +20,7 @@ from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
 from oasis.runs import Run
-from oasis.seed.net import Net
+from oasis.seed.net import BRAVE, Net
 from oasis.seed.programs import USER as TOOL_USER
 from oasis.seed.source import Seed
 from oasis.settings import OFFLINE
@@ -300,7 +300,8 @@ def gather(
     bus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
     plugins = Plugins(root, files, settings.uci_sections, cursor, bus.call, registry.call, clock.now_s)
     registry.add(plugins.sources)
-    seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", Net())]
+    net = Net(models.web, settings.uci_sections, lambda: settings.key(BRAVE))
+    seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", net)]
     registry.add(lambda: seed)
     return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins)
 

@@ -49,12 +49,19 @@ class Models:
 
     def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
         """Send a message to an MCP server; see the pool. Its workers are not those that models wait for."""
+        self._beside().post(request, on_event, cancelled)
+
+    def web(self, request: Event, cancelled: Cancelled) -> Event:
+        """Fetch a page or search the web; see the pool. Not by the workers that models wait for."""
+        return self._beside().web(request, cancelled)
+
+    def _beside(self) -> Pool:
         with self._lock:
             if self._servers is None:
                 self._servers = self._made(_SERVERS)
             if self._is_closed:
                 self._servers.close()  # as below
-        self._servers.post(request, on_event, cancelled)
+            return self._servers
 
     def _opened(self) -> Pool:
         with self._lock:

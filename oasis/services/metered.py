@@ -21,6 +21,7 @@ if False:  # annotations only
         def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
         def embed(self, request: Any, texts: list[str], cancelled: Any) -> list[list[float]]: ...
         def post(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
+        def web(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
         def close(self) -> None: ...
 
 
@@ -49,6 +50,10 @@ class Metered:
     def post(self, request: Any, on_event: Any, cancelled: Any) -> None:
         """Send a message to an MCP server, which no budget is about."""
         self._models.post(request, on_event, cancelled)
+
+    def web(self, request: dict[str, Any], cancelled: Any) -> dict[str, Any]:
+        """Fetch a page or search the web; no service is asked, so nothing is counted."""
+        return self._models.web(request, cancelled)
 
     def chat(self, request: dict[str, Any], on_event: Callable[[dict[str, Any]], None], cancelled: Any) -> None:
         """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""

@@ -1,10 +1,12 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-Request, one line:  {"op": "chat"|"models"|"embed"|"mcp", "id": int, "profile": str, "vendor"?, "base_url"?, "key"?,
-                     "model"?,
+Request, one line:  {"op": "chat"|"models"|"embed"|"mcp"|"fetch"|"search", "id": int, "profile": str, "vendor"?,
+                     "base_url"?, "key"?, "model"?,
                      "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
                      "texts": [str] of `embed` in the place of messages and tools
                      "message": {…}, "session", "version" of `mcp`, for the server at base_url; key is its token
+                     "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
+                     "open", "closed": [place or network] of both, see addresses.py
 options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
                      "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
                      "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
@@ -15,7 +17,9 @@ Event, one line:    {"id": int, "event": {...}}; the events of providers/events.
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
                     {"type": "message", "message": {…}}          of the MCP server
                     {"type": "mcp", "session", "status"}         the end of that: its session, the HTTP status
-A request ends with one `done`, `models`, `mcp` or `error`. The key is on stdin only, never in argv or environment.
+                    {"type": "web", "result": {…}}               of `fetch` and `search`, see web.py
+A request ends with one `done`, `models`, `mcp`, `web` or `error`. The key is on stdin only, never in argv or the
+environment.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ REQUEST_BYTES = 16 * 1024 * 1024  # a long chat with its tool results; also all 
 EVENT_BYTES = 1024 * 1024
 PIECE_CHARS = 100_000  # text of one event line: stays below EVENT_BYTES even when each character is escaped
 
-ENDINGS = ("done", "models", "mcp", "error")
+ENDINGS = ("done", "models", "mcp", "web", "error")
 
 # Type of event -> its keys with their types; keys with ? may be absent. What is not listed is refused.
 _SHAPES: dict[str, dict[str, type]] = {
@@ -42,6 +46,7 @@ _SHAPES: dict[str, dict[str, type]] = {
     "refused": {"text": str, "parameter": str},
     "message": {"message": dict},
     "mcp": {"session": str, "status": int},
+    "web": {"result": dict},
     "error": {"error": dict},
 }
 

@@ -125,6 +125,19 @@ class Pool:
         """Send a message to an MCP server; call `on_event` with each event, the last is `mcp` or `error`."""
         self._ask({**request, "op": "mcp"}, on_event, cancelled, True)
 
+    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Fetch a page or search the web, as the request's op says; return the result of web.py.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask(request, answers.append, cancelled, True)
+        if answers[-1]["type"] != "web":
+            raise raised(answers[-1])
+        result = answers[-1]["result"]
+        assert isinstance(result, dict)
+        return result
+
     def close(self) -> None:
         """End all idle workers and let no new one start; busy ones end with their request."""
         with self._changed:

@@ -20,7 +20,7 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, faults, refusals, toolset, wire
-from oasis.worker import mcp
+from oasis.worker import mcp, web
 from oasis.worker.deadline import within
 
 TYPE_CHECKING = False
@@ -86,8 +86,15 @@ def answer(
                 lambda response: _read(response, until_s - now_s()),
                 emit_masked,
             )
+        elif request.get("op") in ("fetch", "search"):
+            asked = web.Web(request)
+            with within(asked.most_s(), _too_long("the web takes longer than it may", "try again later")):
+                result = asked.run()
+            emit_masked({"type": "web", "result": result})
         else:
-            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models, embed or mcp")
+            raise UsageError(
+                f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models, embed, mcp, fetch or search"
+            )
     except OasisError as error:
         emit_masked(_event(error))
 

@@ -1,0 +1,308 @@
+"""Pages and searches of the web, for the ops `fetch` and `search` of a worker; see lines.py.
+
+A name is resolved once; the addresses are judged (addresses.py), and the connection goes to one of these and nowhere
+else, with the name in Host and TLS: what the name means a moment later does not matter. Each redirect is a new address
+and judged like the first. Bodies are bounded, packed ones are refused, only text is read.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+import urllib.parse
+
+from oasis import VERSION
+from oasis.core import jsonl
+from oasis.errors import OasisError, ProviderError, ProviderTimeout, SchemaError, UsageError
+from oasis.worker import addresses, hostnames, ranking, readable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.worker.addresses import Resolve
+
+    Request = dict[str, Any]
+
+FETCH_S, FETCH_BYTES = 15.0, 1024 * 1024
+PAGE_S, PAGE_BYTES = 8.0, 512 * 1024
+SEARCH_S = 10.0
+REDIRECTS = 5
+TEXT_CHARS = 8000
+CONNECT_S = 5.0
+RESULTS, MORE_RESULTS = 8, 12
+# Below this the best passage hardly fits: more pages are asked for, once.
+GOOD = 0.35
+_AT_ONCE = 4
+_TITLE_CHARS = 200
+BRAVE = "https://api.search.brave.com"
+_TEXT = ("text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss+xml",
+         "application/atom+xml", "application/ld+json", "application/javascript")  # fmt: skip
+_AGENT = f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner of a router)"
+
+
+class Web:
+    """One request; `ask` resolves names, so that it can be a value in tests."""
+
+    def __init__(self, request: Request, ask: Resolve = addresses.resolve) -> None:
+        self._request = request
+        self._ask = ask
+        self._open = [str(one) for one in request.get("open") or []]
+        self._closed = [str(one) for one in request.get("closed") or []]
+        self._ca_file = str(request.get("ca_file") or "")
+
+    def run(self) -> dict[str, Any]:
+        """Return the result of the op.
+
+        Raises: ProviderError, PolicyError and UsageError with what was wrong.
+        """
+        if self._request["op"] == "fetch":
+            return self.fetch(str(self._request.get("url")))
+        return self.search(str(self._request.get("query")))
+
+    def most_s(self) -> float:
+        """Return how long the op may take at most, with everything that waits by itself."""
+        return 2 * FETCH_S if self._request["op"] == "fetch" else 2 * (SEARCH_S + 3 * PAGE_S)
+
+    # Fetching
+
+    def fetch(self, url: str) -> dict[str, Any]:
+        """Return {"url": where it came from, "title"?, "text", "cut"?: True}."""
+        where, kind, body, is_cut = self._got(url, {}, FETCH_S, FETCH_BYTES)
+        title, text = _read(body, kind)
+        result: dict[str, Any] = {"url": where, "text": text[:TEXT_CHARS]}
+        if title:
+            result["title"] = title
+        return {**result, "cut": True} if is_cut or len(text) > TEXT_CHARS else result
+
+    def _got(self, url: str, headers: dict[str, str], seconds: float, most: int) -> tuple[str, str, bytes, bool]:
+        """Return the last address, the content type, the body, and whether it was longer than `most`."""
+        until_s = time.monotonic() + seconds
+        for _ in range(REDIRECTS + 1):
+            parts = split(url)
+            connection = self._connected(parts, until_s)
+            stop = threading.Timer(max(until_s - time.monotonic(), 0.01), _cut_off, (connection.sock,))
+            stop.daemon = True
+            stop.start()
+            try:
+                response = _asked(connection, parts, headers)
+                target = response.headers.get("Location", "")
+                if response.status in (301, 302, 303, 307, 308) and target:
+                    url = _moved(url, target)
+                    headers = {}  # a key is for the first host alone
+                    continue
+                _check(response, parts.hostname or "")
+                kind = response.headers.get("Content-Type", "text/plain").strip()[:200]
+                return url, kind, *_body(response, most, until_s)
+            except (http.client.HTTPException, OSError, ValueError) as error:
+                raise _failed(error, parts.hostname or "", until_s)
+            finally:
+                stop.cancel()
+                connection.close()
+        raise ProviderError(f"{url[:200]}: more than {REDIRECTS} redirects", "there is nothing to read")
+
+    def _connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
+        host = parts.hostname or ""
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        found = addresses.checked(host, port, self._open, self._closed, self._ask)
+        failure: Exception = OSError("no address")
+        for address in found[:3]:
+            try:
+                left_s = max(min(until_s - time.monotonic(), CONNECT_S), 0.1)
+                sock = socket.create_connection((address, port), timeout=left_s)
+                if parts.scheme == "https":
+                    sock = self._context().wrap_socket(sock, server_hostname=host)
+                connection = http.client.HTTPConnection(host, port)
+                connection.default_port = 443 if parts.scheme == "https" else 80  # which Host leaves out
+                connection.sock = sock
+                return connection
+            except (OSError, ValueError) as error:
+                failure = error
+        raise _failed(failure, host, until_s)
+
+    def _context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self._ca_file or None)
+
+    # Searching
+
+    def search(self, query: str) -> dict[str, Any]:
+        """Return {"query", "passages": [{"score", "title", "text", "source": number}], "sources": [{"number", "title",
+        "url"}], "note"?}."""
+        found = self._hits(query, RESULTS)
+        passages = self._ranked(query, found)
+        if found and (not passages or passages[0]["score"] < GOOD):
+            known = {one["url"] for one in found}
+            more = [one for one in self._hits(query, MORE_RESULTS) if one["url"] not in known]
+            if more:
+                found += more
+                passages = self._ranked(query, found)
+        return _told(query, passages)
+
+    def _hits(self, query: str, count: int) -> list[dict[str, str]]:
+        """Return what the engine found: {"title", "url", "snippet"}."""
+        words = {"q": query, "count": str(count)}
+        headers = {"Accept": "application/json"}
+        base = str(self._request.get("base_url") or BRAVE).rstrip("/")
+        if self._request.get("engine") == "searxng":
+            url = f"{base}/search?" + urllib.parse.urlencode({"q": query, "format": "json"})
+        else:
+            url = f"{base}/res/v1/web/search?" + urllib.parse.urlencode(words)
+            headers["X-Subscription-Token"] = str(self._request.get("key") or "")
+        _, _, body, is_cut = self._got(url, headers, SEARCH_S, FETCH_BYTES)
+        try:
+            reply = jsonl.loads(body, FETCH_BYTES) if not is_cut else None
+        except SchemaError:
+            reply = None
+        return _hits(reply, str(self._request.get("engine")))[:count]
+
+    def _ranked(self, query: str, found: list[dict[str, str]]) -> list[dict[str, Any]]:
+        """Return the passages of the pages and their snippets, the best first."""
+        self._read_pages([one for one in found if "text" not in one])
+        pieces = [(one, text) for one in found for text in [one["snippet"], *ranking.chunks(one["text"])] if text]
+        points = ranking.scores(query, [text for _, text in pieces])
+        rows: list[dict[str, Any]] = [
+            {"score": round(score, 3), "text": text, "hit": one}
+            for score, (one, text) in zip(points, pieces, strict=True)
+        ]
+        return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
+
+    def _read_pages(self, found: list[dict[str, str]]) -> None:
+        """Add "text" to each; pages that cannot be read have none, and their snippet is left."""
+        waiting = list(found)
+
+        def work() -> None:
+            while waiting:
+                try:
+                    one = waiting.pop()
+                except IndexError:
+                    return  # another thread was quicker
+                try:
+                    _, kind, body, _ = self._got(one["url"], {}, PAGE_S, PAGE_BYTES)
+                    one["text"] = _read(body, kind)[1][:TEXT_CHARS]
+                except OasisError:
+                    one["text"] = ""
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(min(_AT_ONCE, len(found)))]
+        for thread in threads:
+            thread.start()
+        until_s = time.monotonic() + 3 * PAGE_S
+        for thread in threads:
+            thread.join(max(until_s - time.monotonic(), 0))
+        for one in found:
+            one.setdefault("text", "")
+
+
+def split(url: str) -> urllib.parse.SplitResult:
+    """Take an address apart.
+
+    Raises: UsageError for what is none that may be fetched.
+    """
+    try:
+        parts = hostnames.split(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise UsageError(f"{url[:200]!r} is no address", "like https://example.org/page")
+    if parts.scheme not in ("http", "https"):
+        raise UsageError(f"{url[:200]!r} is neither http nor https", "like https://example.org/page")
+    if not host or port == 0 or "@" in parts.netloc or any(ord(char) <= 32 for char in url):
+        raise UsageError(f"{url[:200]!r} is no address that is fetched", "like https://example.org/page")
+    return parts
+
+
+def _asked(
+    connection: http.client.HTTPConnection, parts: urllib.parse.SplitResult, headers: dict[str, str]
+) -> http.client.HTTPResponse:
+    path = urllib.parse.quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    query = urllib.parse.quote(parts.query, safe="/%:@!$&'()*+,;=~-._?")
+    target = path + ("?" + query if query else "")
+    usual = {"User-Agent": _AGENT, "Accept": "text/html, text/plain;q=0.9, */*;q=0.1", "Accept-Encoding": "identity"}
+    connection.request("GET", target, headers={**usual, **headers, "Connection": "close"})
+    return connection.getresponse()
+
+
+def _moved(url: str, target: str) -> str:
+    moved = urllib.parse.urljoin(url, target.strip()[:2048])
+    if url.startswith("https:") and moved.startswith("http:"):
+        raise ProviderError(f"{url[:200]} leads from https to http", "what comes there anybody could have written")
+    return moved
+
+
+def _check(response: http.client.HTTPResponse, host: str) -> None:
+    if response.status >= 400 or response.status < 200:
+        error = ProviderError(f"{host} answered with HTTP {response.status}", "is the address right?")
+        error.code = "status"
+        raise error
+    packing = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if packing not in ("", "identity"):
+        raise ProviderError(f"{host} packs what it was asked for plainly ({packing[:40]})", "take another page")
+    kind = response.headers.get("Content-Type", "text/plain").strip().lower()
+    if not kind.startswith(_TEXT):
+        raise ProviderError(f"{host} sent {kind[:60]!r}, which is no text", "take another page")
+
+
+def _body(response: http.client.HTTPResponse, most: int, until_s: float) -> tuple[bytes, bool]:
+    body = bytearray()
+    while len(body) <= most:
+        if time.monotonic() > until_s:
+            raise TimeoutError
+        piece = response.read1(65536)
+        if not piece:
+            return bytes(body), False
+        body += piece
+    return bytes(body[:most]), True
+
+
+def _cut_off(sock: socket.socket) -> None:
+    """End a connection whose time is over: a peer that drips would hold it for ever."""
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return  # it has ended by itself
+
+
+def _failed(error: Exception, host: str, until_s: float) -> ProviderError:
+    if isinstance(error, OasisError):
+        return error  # type: ignore[return-value]  # raised by us above
+    if isinstance(error, TimeoutError) or time.monotonic() >= until_s:
+        return ProviderTimeout(f"{host} did not answer in time", "try again later, or take another page")
+    words = str(getattr(error, "strerror", "") or error)[:200]
+    return ProviderError(f"{host} cannot be read: {words or type(error).__name__}", "is the address right?")
+
+
+def _read(body: bytes, kind: str) -> tuple[str, str]:
+    """Return title and text of a body."""
+    text = readable.decoded(body, kind)
+    is_page = "html" in kind.lower() or text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
+    return readable.of_html(text) if is_page else ("", text.strip())
+
+
+def _hits(reply: Any, engine: str) -> list[dict[str, str]]:
+    inner = reply.get("web") if isinstance(reply, dict) and engine != "searxng" else reply
+    items = inner.get("results") if isinstance(inner, dict) else None
+    if not isinstance(items, list):
+        raise ProviderError("the search engine sent what is no answer", "is its address right, and JSON on there?")
+    found: dict[str, dict[str, str]] = {}
+    for item in items:
+        url = item.get("url") if isinstance(item, dict) else None
+        if isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= 2048:
+            words = item.get("content" if engine == "searxng" else "description")
+            snippet = readable.of_html(str(words or ""))[1][: ranking.CHUNK_CHARS]
+            title = readable.of_html(str(item.get("title") or ""))[1].replace("\n", " ")
+            found.setdefault(url, {"url": url, "title": title[:_TITLE_CHARS], "snippet": snippet})
+    return list(found.values())
+
+
+def _told(query: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    if not rows:
+        return {"query": query, "passages": [], "sources": [], "note": "nothing was found; ask with other words"}
+    urls = list(dict.fromkeys(row["hit"]["url"] for row in rows))
+    titles = {row["hit"]["url"]: row["hit"]["title"] for row in rows}
+    passages = [
+        {"score": row["score"], "title": row["hit"]["title"], "text": row["text"],
+         "source": urls.index(row["hit"]["url"]) + 1} for row in rows
+    ]  # fmt: skip
+    sources = [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)]
+    return {"query": query, "passages": passages, "sources": sources}
