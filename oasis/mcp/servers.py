@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 
+from oasis.change import addresses
 from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.mcp import peer as protocol
@@ -36,6 +37,9 @@ PACKAGE = "oasis"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 NAME_CHARS = 24
 TIMEOUT_S, MOST_S = 60, 600
+# Names that no network outside has (RFC 6762, 8375; "lan" is OpenWrt's), and the networks of RFC 1918, 3927, 4193.
+_HOME = (".lan", ".local", ".home", ".internal", ".home.arpa")
+_PRIVATE = ((4, 10, 8), (4, 127, 8), (4, 0xAC1, 12), (4, 0xC0A8, 16), (4, 0xA9FE, 16), (6, 0x7E, 7), (6, 0x3FA, 10))
 
 
 class Server:
@@ -211,6 +215,18 @@ def _is_address(url: str) -> bool:
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
 
 
+def _is_home(url: str) -> bool:
+    """Tell whether an address is in the home network: a private number, or a name that only such networks have."""
+    place = url.partition("://")[2].partition("/")[0].partition("?")[0]
+    host = place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0]
+    family, value = addresses.number(host) or (0, 0)
+    if not family:
+        name = host.rstrip(".").lower()
+        return "." not in name or name.endswith(_HOME)
+    bits = {4: 32, 6: 128}[family]
+    return any(value >> (bits - length) == first for kind, first, length in _PRIVATE if kind == family) or host == "::1"
+
+
 def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
     """Return method, params, and what reads the result; None where there is a list to be gone through."""
     if not is_tool and name in ("resources", "prompts"):
@@ -260,7 +276,11 @@ class Servers:
 
     def _connect(self, entry: dict[str, Any]) -> Any:
         if entry["url"]:
-            return Http(entry["name"], entry["url"], self._token(entry["name"]), self._post())
+            token = self._token(entry["name"])
+            if token and entry["url"].startswith("http://") and not _is_home(entry["url"]):
+                raise ToolError("the token of %s would be sent for all to read" % entry["name"],
+                                "give its address as https://…")  # fmt: skip
+            return Http(entry["name"], entry["url"], token, self._post())
         return Stdio(entry["name"], entry["command"], self._env, self._user)
 
     def listed(self, is_owner: bool = True) -> list[dict[str, Any]]:

@@ -248,6 +248,31 @@ def test_who_only_looks_sees_no_arguments_and_no_path(tmp_path):
     assert "tk-1" in found.listed()[0]["where"]
 
 
+@pytest.mark.parametrize(
+    ("url", "is_sent"),
+    [
+        ("http://192.168.1.9:8000/mcp", True), ("http://nas/mcp", True), ("http://nas.lan:80", True),
+        ("http://[fd00::9]:8000/mcp", True), ("http://172.31.0.1", True), ("http://127.0.0.1:1/mcp", True),
+        ("https://mcp.example.org/mcp", True), ("http://mcp.example.org/mcp", False), ("http://8.8.8.8/mcp", False),
+        ("http://[2001:db8::1]/mcp", False), ("http://172.32.0.1", False), ("http://evil.org?.lan", False),
+        ("http://192.168.1.9.evil.org/", False),
+    ],
+)  # fmt: skip
+def test_token_is_never_sent_in_the_clear_through_the_internet(tmp_path, url, is_sent):
+    sent = []
+
+    def post(request, on_event, is_cancelled):
+        sent.append(request["key"])
+        on_event({"type": "error", "error": {"message": "not here", "hint": ""}})
+
+    sections = [section(name="x", url=url)]
+    keep = Keep(Files(), str(tmp_path))
+    found = mcp.Servers(lambda: sections, keep, lambda name: "tk-1", lambda: post, "", {}, lambda: None)
+    with pytest.raises(ToolError, match="not here" if is_sent else "for all to read"):
+        found.refresh("x")
+    assert bool(sent) is is_sent
+
+
 def test_no_worker_is_started_after_the_end():
     started = []
     models = Models(1, 1, "", lambda: started.append(1))
