@@ -227,7 +227,8 @@ COMMANDS = {
         "keep the key of an AI service, or take it away with -d",
         "cli_offers:key",
         "It is typed unseen, or is the first line of standard input, and is never shown again. KEY is\n"
-        "refused: every program on the router can read the words of a command.",
+        "refused: every program on the router can read the words of a command. SERVICE may also be brave, the\n"
+        "search engine of the tool web_search.",
     ),
     "models": (
         "[--filter TEXT] [SERVICE]",

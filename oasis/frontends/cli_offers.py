@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
+# What has a key and is no service: search engines (seed/net.py).
+ENGINES = ("brave",)
 _NUMBERS = ("max_tokens", "context_tokens")
 _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)
 
@@ -142,7 +144,8 @@ def remove(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Keep the key of a service, or take it away with -d."""
     _refuse_key(arguments)
-    identifier = service_id(call, arguments["SERVICE"])
+    given = arguments["SERVICE"]
+    identifier = given if given in ENGINES else service_id(call, given)
     text = "" if arguments["-d"] else cli_input.secret(screen, f"Key of {clean.line(identifier)} (not shown): ").strip()
     if not text and not arguments["-d"]:
         raise UsageError("no key was typed", "to take it away: oasis key -d SERVICE")

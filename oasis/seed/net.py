@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BRAVE = "brave"
 # So long a silence of the worker is one: it reads several pages before it says a word.
 _OPTIONS = {"idle_s": 90, "retries": 0}
-_NO_ENGINE = "no search engine is set: oasis.web.searxng, or the key of Brave"
+_NO_ENGINE = "no search engine is set: its address in oasis.web.searxng, or Brave's key by `oasis key brave`"
 
 
 class Net:

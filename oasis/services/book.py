@@ -41,6 +41,8 @@ _OLD = {
     "thinking": ("type", "budget_tokens"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+# What has a key and is no service: the search engines of the tool web_search (seed/net.py).
+ENGINES = ("brave",)
 
 
 class Book:
@@ -136,10 +138,11 @@ class Book:
     def service_key(self, identifier: str, key: str) -> dict[str, object]:
         """Keep the key of a service, or take it away with an empty one.
 
-        IDENTIFIER/proxy keeps USER:PASSWORD of its proxy.
+        IDENTIFIER/proxy keeps USER:PASSWORD of its proxy; the name of a search engine, that one's key.
         """
         with self._lock:
-            self._section(identifier.removesuffix(PROXY))
+            if identifier not in ENGINES:
+                self._section(identifier.removesuffix(PROXY))
             self._settings.set_key(identifier, _checked(key))
         return {"status": "OK"}
 

@@ -87,16 +87,17 @@ def answer(
                 emit_masked,
             )
         elif request.get("op") in ("fetch", "search"):
-            asked = web.Web(request)
-            with within(asked.most_s(), _too_long("the web takes longer than it may", "try again later")):
-                result = asked.run()
-            emit_masked({"type": "web", "result": result})
+            emit_masked({"type": "web", "result": _web(request)})
         else:
-            raise UsageError(
-                f"op {str(request.get('op'))[:40]!r} is unknown", "use chat, models, embed, mcp, fetch or search"
-            )
+            raise UsageError(f"op {str(request.get('op'))[:40]!r} is unknown", "lines.py has those that there are")
     except OasisError as error:
         emit_masked(_event(error))
+
+
+def _web(request: Request) -> dict[str, object]:
+    asked = web.Web(request)
+    with within(asked.most_s(), _too_long("the web takes longer than it may", "try again later")):
+        return asked.run()
 
 
 # What was asked for

@@ -149,6 +149,19 @@ def server():
     thread.join()
 
 
+def test_the_owner_gives_braves_key_as_he_gives_any(tmp_path):
+    daemon = start_daemon(copy_root(str(tmp_path / "router")))
+    try:
+        find = lambda: next(one for one in daemon.call("tool.list")["tools"] if one["name"] == "web_search")  # noqa: E731
+        assert "oasis key brave" in find()["note"]
+        assert daemon.call("service.key", identifier="brave", key="sk-brave-0123456789") == {"status": "OK"}
+        assert "note" not in find()
+        with open(daemon.root + "/etc/oasis/keys.json", encoding="utf-8") as handle:
+            assert json.load(handle)["brave"] == "sk-brave-0123456789"
+    finally:
+        daemon.stop()
+
+
 def use(daemon, name, **arguments):
     events = follow(daemon, daemon.call("tool.call", name=name, arguments=arguments))
     return json.loads(of_type(events, "tool_result")[0]["text"])
