@@ -92,6 +92,7 @@ class Plugins:
         self._watched = Watched()
         self._key: object = None
         self._found: list[Plugin] = []
+        self._manifests: dict[str, tuple[object, list[Tool], str]] = {}
 
     # What there is
 
@@ -120,10 +121,9 @@ class Plugins:
         notes: list[str] = []
         folder = self._root.path(FOLDER)
         for name in [one for one in self._files.names(folder) if one.endswith(".json")][:MANIFESTS]:
-            try:
-                tools = manifest.of_file(self._files.read(folder + "/" + name) or b"")
-            except OasisError as error:
-                notes.append(clean.line("%s: %s" % (name, error.message)))
+            tools, fault = self._manifest(folder + "/" + name)
+            if fault:
+                notes.append(clean.line("%s: %s" % (name, fault)))
                 continue
             stale = [tool["path"] for tool in tools if tool["kind"] != "manual" and not self._has(tool["path"])]
             notes += ["%s: its script %s is gone" % (clean.line(name), clean.line(path)) for path in stale[:1]]
@@ -132,6 +132,18 @@ class Plugins:
         for tool in manifest.of_sections(sections):
             found.setdefault((tool["server"], tool["name"]), tool)
         return list(found.values()), notes
+
+    def _manifest(self, path: str) -> tuple[list[Tool], str]:
+        """Return the tools of a manifest, or what is wrong with it; read again when the file is another one."""
+        stamp = self._files.stamp(path)
+        known = self._manifests.get(path)
+        if known is None or known[0] != stamp:
+            try:
+                known = (stamp, manifest.of_file(self._files.read(path) or b""), "")
+            except OasisError as error:
+                known = (stamp, [], error.message)
+            self._manifests[path] = known
+        return known[1], known[2]
 
     def _has(self, path: str) -> bool:
         is_plain = path.startswith("/") and ".." not in path.split("/") and "\0" not in path
