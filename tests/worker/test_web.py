@@ -220,6 +220,13 @@ def test_bodies_are_cut_and_only_text_is_read(server):
             fetch(server, path)
 
 
+def test_no_more_is_taken_than_allowed_and_a_key_is_for_the_first_host_alone(server):
+    asked = web.Web({"op": "fetch", "open": [server.place]})
+    where, _, body, is_cut = asked._got(server.url + "/moved?to=/big", {"X-Subscription-Token": "k"}, 10.0, 1000)
+    assert (where, len(body), is_cut) == (server.url + "/big", 1000, True)
+    assert ["X-Subscription-Token" in headers for _, headers in server.seen] == [True, False]
+
+
 @pytest.mark.parametrize("path", ["/drip", "/drip_head"])
 def test_a_server_that_drips_is_cut_off(server, path):
     asked = web.Web({"op": "fetch", "open": [server.place]})
