@@ -178,7 +178,7 @@ MUTANTS = (
         "web: loopback is closed",
         "oasis/worker/addresses.py",
         "    why = reason(text, closed)\n",
-        "    why = \"\"\n",
+        '    why = ""\n',
         ("tests/worker/test_addresses.py",),
     ),
     (
