@@ -102,7 +102,7 @@ def test_the_owner_lists_tools_and_sets_them(here):
     reply = here.daemon.call("tool.list")
     tools = {tool["name"]: tool for tool in reply["tools"]}
     assert tools["status"]["approval"] == "allow" and tools["power"]["approval"] == "ask"
-    assert reply["tokens"] == sum(tool["tokens"] for tool in reply["tools"])
+    assert reply["tokens"] == sum(tool["tokens"] for tool in reply["tools"] if tool["enabled"])
     assert here.daemon.call("tool.set", name="probe", enabled=False)["tool"]["enabled"] is False
     assert (audit(here)[0]["what"], audit(here)[0]["tool"], audit(here)[0]["role"]) == ("tool off", "probe", "owner")
     here.say("ping openwrt.org", [("probe", {"target": "openwrt.org"})], "It is off.")

@@ -121,14 +121,14 @@ def test_hostile_text_stays_text(router: Any, visit: Any) -> None:
     button(page, "Send").wait_for()
     page.locator(".oasis-tool summary").last.click()
     turn = page.locator(".oasis-assistant").last
-    expect(turn.locator("img, script, svg, b")).to_have_count(0)
+    expect(turn.locator("img:not(.oasis-face), script, svg, b")).to_have_count(0)
     expect(turn).to_contain_text("[click me](javascript:window.hacked=1)")
     expect(turn.locator("a")).to_have_count(1)
     expect(turn.locator("a")).to_have_attribute("href", "https://openwrt.org/docs")
     hold_all(page)
     page.reload()
     page.get_by_text("[click me]").wait_for()
-    expect(page.locator(".oasis-log img, .oasis-log script")).to_have_count(0)
+    expect(page.locator(".oasis-log img:not(.oasis-face), .oasis-log script")).to_have_count(0)
     hold_all(page)
 
 

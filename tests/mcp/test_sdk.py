@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import importlib.util
 import json
 
@@ -13,6 +14,12 @@ from tests.mcp.test_http import served  # noqa: F401  (a fixture)
 
 if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_types") is None:
     pytest.skip("NOT RUN: no mcp 2 (pip install mcp)", allow_module_level=True)
+
+
+def run(work):
+    """Run a coroutine in a thread of its own: in this one a browser's loop may be running."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 async def used(client):
@@ -38,7 +45,7 @@ def test_over_standard_input_and_output(daemon, mode):
 
     argv = command("mcp")
     parameters = StdioServerParameters(command=argv[0], args=argv[1:], env=environment(daemon.root))
-    asyncio.run(used(Client(stdio_client(parameters), mode=mode)))
+    run(used(Client(stdio_client(parameters), mode=mode)))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -53,4 +60,4 @@ def test_over_http(served, mode):  # noqa: F811  (a fixture)
             url = f"http://127.0.0.1:{served.port}/mcp"
             await used(Client(streamable_http_client(url, http_client=http), mode=mode))
 
-    asyncio.run(work())
+    run(work())
