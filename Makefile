@@ -47,7 +47,7 @@ setup: $(VENV)/dev
 	@sh tests/setup.sh
 
 test: setup
-	@$(BIN)/python3 -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 
 test-all: test qemu mutants
 	@$(BIN)/python3 tests/bench/bench.py --long

@@ -12,6 +12,13 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 # A test that takes longer hangs: the slowest one waits for a model on two slow processors.
 TIMEOUT_S = 120
+# Files that take half a minute and more begin first, so that none of them is what the others wait for at the end.
+LONG = (
+    "tests/change/test_power.py", "tests/luci/test_survive_runs.py", "tests/fuzz/test_fuzz.py",
+    "tests/change/reach/test_nft.py", "tests/test_secret_sweep.py", "tests/bench/test_bench.py",
+    "tests/change/test_transaction.py", "tests/test_micropython.py", "tests/luci/test_hostile.py",
+    "tests/luci/test_page.py", "tests/change/reach/test_dhcp.py", "tests/chats/test_faults.py", "tests/mcp/test_server.py",
+)  # fmt: skip
 
 
 def _program(*names: str) -> str:
@@ -90,3 +97,9 @@ if importlib.util.find_spec("hypothesis") and not os.environ.get("OASIS_RANDOM")
 
     hypothesis.settings.register_profile("steady", derandomize=True)
     hypothesis.settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long files first; the order within a file stays."""
+    places = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONG)))

@@ -277,9 +277,9 @@ COMMANDS = {
         "[ACTION] [NAME] [COMMAND]…",
         "list MCP servers of others, add one, or remove one",
         "cli_servers:servers",
-        "ACTION is list, add, remove, key or refresh. COMMAND is what starts a server on this router, word by word, or\n"
-        "the one address of a server elsewhere, whose token `key` asks for. A server runs as a user without rights;\n"
-        "its tools are off until you switch them on with `oasis tools`.",
+        "ACTION is list, add, remove, key or refresh. COMMAND is what starts a server on this router, word by word,\n"
+        "or the one address of a server elsewhere, whose token `key` asks for. A server runs as a user without\n"
+        "rights; its tools are off until you switch them on with `oasis tools`.",
     ),
     "plugins": (
         "[ACTION] [NAME] [HASH]",
