@@ -11,7 +11,7 @@ import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # A test that takes longer hangs: the slowest one waits for a model on two slow processors.
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 # Files that take half a minute and more begin first, so that none of them is what the others wait for at the end.
 LONG = (
     "tests/change/test_power.py", "tests/luci/test_survive_runs.py", "tests/fuzz/test_fuzz.py",
