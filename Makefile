@@ -50,6 +50,7 @@ test: setup
 	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 
 test-all: test qemu mutants
+	@$(BIN)/python3 -m pytest -q -m long
 	@$(BIN)/python3 tests/bench/bench.py --long
 
 qemu:

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.daemon import start_daemon
+from tests.daemon import set_option, start_daemon
 from tests.peers import tool_model
 from tests.test_daemon import approve, follow, of_type
 from tests.test_models import root_with
@@ -52,3 +52,31 @@ def test_a_real_model_renames_the_stock_router_by_a_tool_call(daemon):
         assert "option hostname 'attic'" in handle.read(), events
     (change,) = daemon.call("change.list")["changes"]
     assert change["packages"] == ["system"] and change["state"] in ("applied", "confirmed")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, model):
+    """A daemon that tells its model of every tool there is."""
+    daemon = start_daemon(root_with(tmp_path_factory.mktemp("whole"), "compatible", model.url, "needle"))
+    set_option(daemon.root, "tools", "all")
+    yield daemon
+    daemon.stop()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "name", "arguments"),
+    [
+        ("Ping the address 1.1.1.1", "probe", {"target": "1.1.1.1"}),
+        ("Show the log lines of dnsmasq", "logs", {"service": "dnsmasq"}),
+        ("What is the status of the router?", "status", {}),
+        ("Search for the package nano", "packages", {"action": "search"}),
+    ],
+)
+def test_a_real_model_chooses_among_the_whole_catalogue(whole, words, name, arguments):
+    tools = [tool["name"] for tool in whole.call("tool.list")["tools"] if tool["enabled"]]
+    assert len(tools) >= 12
+    events, call = say(whole, words)
+    assert call["name"] == name and arguments.items() <= call["input"].items()
+    results = of_type(events, "tool_result")
+    assert results and not results[0]["is_error"], results
