@@ -300,7 +300,7 @@ def gather(
     bus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
     plugins = Plugins(root, files, settings.uci_sections, cursor, bus.call, registry.call, clock.now_s)
     registry.add(plugins.sources)
-    net = Net(models.web, settings.uci_sections, lambda: settings.key(BRAVE))
+    net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
     seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", net)]
     registry.add(lambda: seed)
     return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins)
