@@ -47,7 +47,7 @@ setup: $(VENV)/dev
 	@sh tests/setup.sh
 
 test: setup
-	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python3 -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 test-all: test qemu mutants
 	@$(BIN)/python3 -m pytest -q -m long

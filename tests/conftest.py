@@ -101,6 +101,9 @@ if importlib.util.find_spec("hypothesis") and not os.environ.get("OASIS_RANDOM")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long files first; the order within a file stays."""
+    """Put the long files first; the order within a file stays. What a browser does in time is tried twice, and told."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     places = {name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONG)))
