@@ -26,6 +26,7 @@ class Context:
         self._emit: Callable[..., None] = _untold
         self._window_tokens = 0
         self._told = 0
+        self.taint: list[str] = []  # whose words are in the system message, beside ours
 
     def of(self, emit: Callable[..., None], window_tokens: int) -> Context:
         """Return it for a service that takes so many tokens, 0 where nobody said it."""
@@ -41,7 +42,10 @@ class Context:
         from oasis.core import trim  # the built-in provider takes everything: an idle daemon does without
 
         found = thread.resolve(chat.messages, chat.heads, self.find, chat.left_out, chat.older_options)
-        ordered = [{"role": "system", "content": system}, *[one for one in found["messages"] if one["content"]]]
+        first: Message = {"role": "system", "content": system}
+        if self.taint:
+            first["taint"] = self.taint
+        ordered = [first, *[one for one in found["messages"] if one["content"]]]
         room = trim.budget(self._window_tokens, 0, tools)
         fit = trim.fit(ordered, room)
         if fit["is_over"]:

@@ -13,6 +13,7 @@ import threading
 import time
 
 from oasis import upgrade
+from oasis.beside import Beside, Kit
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
 from oasis.change.commit import Committer
@@ -121,7 +122,7 @@ class Daemon:
         self._book: Book | None = None
         self.methods = Methods(
             root.folder, name, self.chats, self.settings, self.exchanges, self.runs, shop, self._services_book,
-            self.conversations, self._has_old,
+            self.conversations, self._has_old, self._stand_beside(),
         )  # fmt: skip
         self.server: LineServer | None = None
 
@@ -157,6 +158,16 @@ class Daemon:
         shop.examine = lambda: self._examine(facts)
         return shop
 
+    def _stand_beside(self) -> Beside:
+        kit = Kit()
+        kit.root, kit.files, kit.settings, kit.clock = self.root, self.files, self.settings, self._clock
+        kit.new_id, kit.redactor, kit.models, kit.runs = self._new_record_id, self.redactor, self.models, self.runs
+        kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
+        kit.facts, kit.exchanges, kit.conversations = self._shop.facts, self.exchanges, self.conversations
+        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, _free_bytes, log
+        self.beside = Beside(kit)
+        return self.beside
+
     def exchanges(self) -> Exchanges:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
         with self._making:
@@ -165,7 +176,7 @@ class Daemon:
 
                 self._made = gather(
                     self.chats, self.settings, self._shop, self.runs, self.models, self.offline, self.redactor,
-                    self._clock, self._new_message_id, self.root, self._executor, self.files, self._cursor,
+                    self._clock, self._new_message_id, self.root, self._executor, self.files, self._cursor, self.beside,
                 )  # fmt: skip
             return self._made
 
@@ -319,6 +330,7 @@ class Daemon:
         self.models.close()
         if self._made is not None:
             self._made.servers.close()
+        self.beside.close()
         self.expiry.stop()
         self.offline.close()
         self.chats.close()

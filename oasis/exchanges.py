@@ -77,8 +77,9 @@ class Exchanges:
 
     def __init__(
         self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str], servers: Servers, plugins: Plugins,
+        new_id: Callable[[], str], servers: Servers, plugins: Plugins, beside: Any,
     ) -> None:  # fmt: skip
+        self._beside = beside
         self.servers = servers
         self.plugins = plugins
         self._chats = chats
@@ -190,12 +191,18 @@ class Exchanges:
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context, goal = taken
         run.emit("message", id=message["id"], role="user")
+        beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         try:
             services, asker = self._services(run, options), self._asker(run, chat)
         except OasisError as error:
             services, asker = [NOBODY], _failing(error)
         # Where a model may stand in, nobody has the owner's own rights.
         is_model = any(service["vendor"] != OFFLINE for service in services)
+        told = self._beside.added(beside) if is_model else None
+        if told:
+            context.taint = told.taint
+            if told.service and not options.get(question.PROVIDER):
+                services = self._services(run, {**options, question.PROVIDER: told.service})
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
             self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model
@@ -205,8 +212,10 @@ class Exchanges:
             return self.registry.call(name, arguments, operator.seeing(taint))
 
         turn = Turn(
-            chat, failover.ask, goal.watched(call) if goal else call, self._offered(chat, failover.service),
-            prompts()["system"] + ("\n" + prompts()["agent"] if goal else ""), self._new_id, run.emit, run.is_cancelled,
+            chat, failover.ask, goal.watched(call) if goal else call,
+            self._offered(chat, failover.service, told.tools if told else None),
+            "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])]),
+            self._new_id, run.emit, run.is_cancelled,
             source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
             goal.turns if goal else ROUNDS,
         )  # fmt: skip
@@ -220,17 +229,20 @@ class Exchanges:
             titling = self._titling(failover.service)
             if titling["vendor"] != OFFLINE:
                 self._asides().title(run, chat.id, titling, list(chat.messages.values()))
+        if is_model and state == "done":
+            self._beside.after(beside)
         return state, turn.stop_reason
 
-    def _offered(self, chat: Chat, service: Service) -> list[dict[str, Any]]:
-        """Return the tools that a service is told of in a turn, by what the owner said in the chat."""
+    def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
+        """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
         used = {call["name"] for message in messages for call in schema.tool_uses(message)}
         mode = self._settings.choice("tools", offer.MODES)
-        return self.registry.offered(
+        offered = self.registry.offered(
             said[-offer.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
         )
+        return [spec for spec in offered if only is None or spec["name"] in only]
 
     def _titling(self, service: Service) -> Service:
         """Return what makes titles: the alias of that name, or else the service that answered."""
@@ -282,9 +294,9 @@ class Exchanges:
 def gather(
     chats: Collection, settings: Settings, shop: Workshop, runs: Runs, models: Models, offline: Offline,
     redactor: Redactor, clock: Clock, new_id: Callable[[], str], root: Root, executor: Executor, files: Files,
-    cursor: Callable[[], Cursor],
+    cursor: Callable[[], Cursor], beside: Any,
 ) -> Exchanges:  # fmt: skip
-    """Return the exchanges of a daemon, with the tools and what asks its services."""
+    """Return the exchanges of a daemon, with the tools and what asks its services; `beside` is that of beside.py."""
     asking = Asking(
         settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
@@ -303,7 +315,8 @@ def gather(
     net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
     seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", net)]
     registry.add(lambda: seed)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins)
+    registry.add(beside.sources)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins, beside)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

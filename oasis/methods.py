@@ -19,6 +19,7 @@ from oasis.tools import replies
 from oasis.tools.operator import SUMMARY_CHARS
 
 if False:  # annotations only
+    from oasis.beside import Beside
     from oasis.chats.collection import Collection
     from oasis.conversations import Conversations
     from oasis.core.shapes import Any, Callable
@@ -46,8 +47,8 @@ def _client(role: dict[str, object]) -> str:
 
 
 class Methods:
-    """The functions behind the table, but for those of conversations.py, which `talks()` gives, and of services/, which
-    `book()` does: an idle daemon has neither.
+    """The functions behind the table, but for those of conversations.py, which `talks()` gives, of services/, which
+    `book()` does, and of the parts of beside.py: an idle daemon has none of them.
 
     `has_old()` tells whether there are chats of upstream that were not taken over.
     """
@@ -55,8 +56,9 @@ class Methods:
     def __init__(
         self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Callable[[], Exchanges],
         runs: Runs, shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
-        has_old: Callable[[], bool],
+        has_old: Callable[[], bool], beside: Beside,
     ) -> None:  # fmt: skip
+        self._beside = beside
         self._talks = talks
         self._has_old = has_old
         self._root = root
@@ -87,7 +89,7 @@ class Methods:
             if own:
                 reply = own(role=role, **values)
             else:
-                others = self._book() if name.startswith(_BOOKED) else self._talks()
+                others = self._book() if name.startswith(_BOOKED) else self._beside.of(name) or self._talks()
                 reply = getattr(others, function)(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)

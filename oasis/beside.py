@@ -1,0 +1,130 @@
+"""What stands beside the chat: knowledge, memory, skills, schedule, notices; each made with its first use.
+
+Knows which part answers which methods, offers which tools and adds what to a turn; an idle daemon makes none of them.
+
+A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
+
+    METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
+    source                the tools it offers, as tools/registry.py wants them
+    added(turn, told)     what a model is told before it answers; see Told
+    after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
+    close()               ends its threads, within a second
+
+Shape of a turn: {"run", "chat", "message": id of the owner's, "said": its text}
+"""
+
+from __future__ import annotations
+
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.change.redact import Redactor
+    from oasis.chats.collection import Collection
+    from oasis.conversations import Conversations
+    from oasis.exchanges import Exchanges
+    from oasis.runs import Runs
+    from oasis.settings import Settings
+    from oasis.system.executor import Executor
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.tools.facts import Facts
+    from oasis.tools.operator import Workshop
+    from oasis.uci.cursor import Cursor
+
+
+class Kit:
+    """What parts are made of; the daemon fills it. What is called is made when it is."""
+
+    root: Root
+    files: Files
+    settings: Settings
+    clock: Any  # now_s() monotonic, unix_s(), up_s()
+    new_id: Callable[[], str]  # of records: xid
+    redactor: Redactor
+    models: Any  # embed, chat, web: models.py, metered
+    runs: Runs
+    chats: Collection
+    executor: Executor
+    cursor: Callable[[], Cursor]
+    facts: Facts
+    shop: Workshop
+    exchanges: Callable[[], Exchanges]
+    conversations: Callable[[], Conversations]
+    is_clock_trusted: Callable[[int], bool]
+    free_bytes: Callable[[str], int]
+    log: Callable[[str], None]
+    beside: Beside
+
+
+class Told:
+    """What a turn gets beside the chat: words for the system message, whose words these are, and what a skill wants.
+
+    `tools` None lets all through, a list only these; `service` is an alias or service, "" for what the thread has.
+    """
+
+    def __init__(self) -> None:
+        self.system: list[str] = []
+        self.taint: list[str] = []
+        self.tools: list[str] | None = None
+        self.service = ""
+
+
+class Beside:
+    """The parts of one daemon."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        kit.beside = self
+        self._lock = threading.RLock()
+        self._parts: dict[str, Any] = {}
+
+    def part(self, name: str) -> Any:
+        """Return a part by its name in PARTS, made now when it is not there yet."""
+        with self._lock:
+            if name not in self._parts:
+                self._parts[name] = _made(PARTS[name], self._kit)
+            return self._parts[name]
+
+    def of(self, method: str) -> Any:
+        """Return the part that answers a method of the table, None when none does."""
+        name = method.partition(".")[0]
+        return self.part(name) if name in PARTS else None
+
+    def sources(self) -> list[Any]:
+        """Return the sources of tools of all parts; called at every listing of the tools."""
+        parts = [self.part(name) for name in PARTS]
+        return [part.source for part in parts if getattr(part, "source", None) is not None]
+
+    def added(self, turn: dict[str, Any]) -> Told:
+        """Return what the parts add to a turn of a model that begins."""
+        told = Told()
+        for name in PARTS:
+            add = getattr(self.part(name), "added", None)
+            if add is not None:
+                add(turn, told)
+        return told
+
+    def after(self, turn: dict[str, Any]) -> None:
+        """Let the parts look at a turn that ended."""
+        for name in PARTS:
+            look = getattr(self.part(name), "after", None)
+            if look is not None:
+                look(turn)
+
+    def close(self) -> None:
+        """End what parts have running."""
+        for part in list(self._parts.values()):
+            if getattr(part, "close", None) is not None:
+                part.close()
+
+
+# name, which methods begin with -> the module whose gather(kit) makes it
+PARTS: dict[str, str] = {}
+
+
+def _made(module: str, kit: Kit) -> Any:
+    return __import__(module, fromlist=["gather"]).gather(kit)
