@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -82,6 +83,20 @@ def connected(path: str) -> socket.socket:
         os.close(folder)
 
 
+def _listens(path: str) -> bool:
+    """Tell whether a living process listens there.
+
+    One that was killed while it started a child may leave its socket open in that child until the child's exec: whoever
+    connects then is let in, and nobody is there.
+    """
+    try:
+        with connected(path) as connection:
+            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except OSError:
+        return False
+    return os.path.exists(f"/proc/{struct.unpack('3i', told)[0]}")
+
+
 def read_line(connection: socket.socket) -> bytes:
     data = b""
     while not data.endswith(b"\n"):
@@ -117,11 +132,8 @@ def start_daemon(
     daemon = Daemon(root, process)
     deadline = time.monotonic() + READY_S
     while wait:
-        try:
-            connected(daemon.socket).close()
+        if _listens(daemon.socket):
             break
-        except OSError:
-            pass  # not listening yet
         if process.poll() is not None or time.monotonic() > deadline:
             raise AssertionError("oasisd did not start:\n" + daemon.log()[-2000:])
         time.sleep(0.01)
