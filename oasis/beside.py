@@ -123,7 +123,9 @@ class Beside:
 
 
 # name, which methods begin with -> the module whose gather(kit) makes it
-PARTS: dict[str, str] = {}
+PARTS: dict[str, str] = {
+    "notice": "oasis.notices",
+}
 
 
 def _made(module: str, kit: Kit) -> Any:

@@ -150,6 +150,7 @@ class Daemon:
         facts.key = self.settings.install_key()
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, log)
+        self.expiry.failed = lambda *told: self.beside.part("notice").expiry_failed(*told)
         shop = Workshop(
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
@@ -270,15 +271,17 @@ class Daemon:
         from oasis.services.usage import Usage
 
         state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
-        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s)
+        tell = lambda text: self.beside.part("notice").tell("budget_reached", text)  # noqa: E731
+        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s, tell)
 
     def _tell(self, record: dict[str, object]) -> None:
-        """Tell the run that made a change, and the log, that the change has a new state."""
+        """Tell the run that made a change, the log and who reads notices, that the change has a new state."""
         change = shown(self.transaction.pending() or record)
         nonce = self.transaction.nonce(str(record["id"]))
         if nonce:  # for the front-end that follows this run, and nobody else
             change["nonce"] = nonce
         self.runs.tell(str(record.get("run", "")), "change", change=change)
+        self.beside.part("notice").changed(record)
         if record.get("until_unix_s"):
             self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):

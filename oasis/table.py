@@ -156,6 +156,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "secret.keep": ("write", {"value": (str, True)}),
     "doctor.run": ("read", {}),
     "doctor.fix": ("write", {"finding": (str, True)}),
+    "notice.list": ("read", {"since": (str, False)}),
     "audit.list": ("read", {"limit": (int, False), "skip": (int, False)}),
     "audit.verify": ("read", {}),
 }
@@ -169,7 +170,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
-        "plugin.list", "doctor.run",
+        "plugin.list", "notice.list", "doctor.run",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
     # runs it has its own.

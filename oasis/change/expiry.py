@@ -61,6 +61,7 @@ class Expiry:
         self._clock = clock
         self._is_clock_trusted = is_clock_trusted
         self._log = log
+        self.failed: Callable[[Record, str], object] = lambda record, words: None  # is told what could not end
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False
@@ -174,6 +175,7 @@ class Expiry:
         words = "could not expire: " + reason
         self._log("change %s %s" % (record["id"], words))
         self._journal.update(str(record["id"]), expiry=words)
+        self.failed(record, words)
 
     def _try_later(self, change: str, reason: str) -> None:
         tries = self._tries[change] = self._tries.get(change, 0) + 1

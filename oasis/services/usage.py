@@ -47,9 +47,17 @@ class BudgetError(OasisError):
 
 
 class Usage:
-    """The counts of one router root. `unix_s()` is the wall time; `state` is a file on flash, `scratch` one in RAM."""
+    """The counts of one router root. `unix_s()` is the wall time; `state` is a file on flash, `scratch` one in RAM.
 
-    def __init__(self, settings: Settings, files: Files, state: str, scratch: str, unix_s: Callable[[], int]) -> None:
+    `tell(text)` hears once a month that the budget is spent, when the first request is refused for it.
+    """
+
+    def __init__(
+        self, settings: Settings, files: Files, state: str, scratch: str, unix_s: Callable[[], int],
+        tell: Callable[[str], object] = lambda text: None,
+    ) -> None:  # fmt: skip
+        self._tell = tell
+        self._spent = ""  # the month of which was told that its budget is spent
         self._settings = settings
         self._files = files
         self._state = state
@@ -163,6 +171,9 @@ class Usage:
             return ""
         percent = int(str(budget["percent"]))
         if percent >= 100:
+            if self._spent != self._month():
+                self._spent = self._month()
+                self._tell("The budget of this month is spent (%s)" % _told(budget))
             raise BudgetError(
                 "the budget of this month is spent (%s)" % _told(budget),
                 "a model at home and the built-in service go on; budget_tokens and budget_cost in /etc/config/oasis",

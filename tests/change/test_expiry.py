@@ -155,9 +155,12 @@ def test_a_conflict_is_told_once_and_left_to_the_owner(world):
     change = world.change(RENAME, 1)
     kit.write("system", kit.config("system").replace(b"'attic'", b"'cellar'"))
     world.time.unix += HOUR
+    failed = []
+    world.expiry.failed = lambda record, words: failed.append((record["id"], words))
     world.expiry.step()
     assert world.expiry.step() is None
     told = kit.journal.read(change)["expiry"]
+    assert failed == [(change, told)]
     assert told.startswith("could not expire: changed since")
     assert "'cellar'" in told
     assert world.log == [f"change {change} {told}"]

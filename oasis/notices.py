@@ -1,0 +1,128 @@
+"""Notices: what happened while nobody looked, told once to whoever listens and kept for whoever looks later.
+
+The last of them are in RAM, so they outlive the daemon and not the router. A listener must not block: who tells may
+hold the lock of a change that is being made. Knows no front-end; what is told is masked before it is kept.
+
+Notice: {"id": xid, "when_unix_s", "kind": one of KINDS, "text", "chat"?, "change"?, "plan"?, "schedule"?}
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SchemaError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.system.files import Files
+
+    Notice = dict[str, Any]
+
+KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
+         "schedule_waiting", "event", "doctor")  # fmt: skip
+# What a page shows and a phone can hold at once; older ones are in the history of changes anyway.
+KEPT = 50
+TEXT_CHARS = 500
+_FIELDS = ("chat", "change", "plan", "schedule")
+
+
+class Notices:
+    """The notices of one router root, in a file at `path` in RAM; `hide(text)` masks secrets."""
+
+    def __init__(
+        self, files: Files, path: str, new_id: Callable[[], str], unix_s: Callable[[], int],
+        hide: Callable[[str], str], log: Callable[[str], object],
+    ) -> None:  # fmt: skip
+        self._files = files
+        self._path = path
+        self._new_id = new_id
+        self._unix_s = unix_s
+        self._hide = hide
+        self._log = log
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[Notice], object]] = []
+        self._kept = self._read()
+
+    def _read(self) -> list[Notice]:
+        data = self._files.read(self._path)
+        try:
+            value = jsonl.loads(data) if data else []
+        except SchemaError:
+            value = []  # of RAM, and no more than a help to remember
+        return [one for one in value if isinstance(one, dict) and "id" in one] if isinstance(value, list) else []
+
+    def tell(self, kind: str, text: str, **fields: str) -> Notice:
+        """Keep a notice and hand it to who listens; `fields` are ids of what it is about."""
+        assert kind in KINDS, kind
+        notice: Notice = {"id": self._new_id(), "when_unix_s": self._unix_s(), "kind": kind}
+        notice["text"] = self._hide(clean.line(text))[:TEXT_CHARS]
+        notice.update({name: fields[name] for name in _FIELDS if fields.get(name)})
+        with self._lock:
+            self._kept = [*self._kept[1 - KEPT :], notice]
+            listeners = list(self._listeners)
+            try:
+                self._files.replace(self._path, jsonl.line(self._kept))
+            except OasisError as error:  # RAM is full: who listens hears of it all the same
+                self._log("notices are not kept: %s" % error.message)
+        for listener in listeners:
+            listener(notice)
+        return notice
+
+    def changed(self, record: dict[str, Any]) -> None:
+        """Tell of a change that has a new state; `record` is that of the journal."""
+        kind, words = _STATES.get(str(record["state"]), ("", ""))
+        if kind == "change_applied" and record.get("undoes") and not record.get("run"):
+            kind, words = "change_expired", "Its time is over, and it is undone"  # nobody else undoes without a run
+        change = str(record["id"])
+        if not kind or (kind != "change_rolled_back" and self._has_told(kind, change)):
+            return  # more time, a proof, Keep: no news of the change itself
+        wait = ", and waits for your Keep" if record["state"] == "applied" else ""
+        reason = " (%s)" % record["reason"] if kind == "change_rolled_back" and record.get("reason") else ""
+        text = "%s%s%s: %s" % (words, wait, reason, record.get("summary") or change)
+        self.tell(kind, text, change=change, chat=str(record.get("chat", "")))
+
+    def expiry_failed(self, record: dict[str, Any], words: str) -> None:
+        """Tell that a change whose time is over is still there."""
+        text = "A change should have ended by now, and %s: %s" % (words, record.get("summary") or record["id"])
+        self.tell("change_expired", text, change=str(record["id"]), chat=str(record.get("chat", "")))
+
+    def _has_told(self, kind: str, change: str) -> bool:
+        with self._lock:
+            return any(one["kind"] == kind and one.get("change") == change for one in self._kept)
+
+    def listen(self, listener: Callable[[Notice], object]) -> None:
+        """Have every notice from now on handed to `listener(notice)`, which must not block."""
+        with self._lock:
+            self._listeners.append(listener)
+
+    def ignore(self, listener: Callable[[Notice], object]) -> None:
+        """Hand no more notices to a listener."""
+        with self._lock:
+            self._listeners = [one for one in self._listeners if one != listener]
+
+    def notice_list(self, since: str = "") -> dict[str, object]:
+        """Return the notices, newest last, or those after the one with the id `since`.
+
+        Shape: {"notices": [Notice], "newest": id of the newest there is, "" for none}.
+        """
+        with self._lock:
+            kept = self._kept
+        return {"notices": [one for one in kept if one["id"] > since], "newest": kept[-1]["id"] if kept else ""}
+
+
+_STATES = {
+    "applied": ("change_applied", "A change is applied"),
+    "confirmed": ("change_applied", "A change is applied"),
+    "rolled_back": ("change_rolled_back", "A change was put back"),
+    "rollback_failed": ("change_rolled_back", "A change could NOT be put back, look at the router"),
+}
+
+
+def gather(kit: Any) -> Notices:
+    """Return the notices of a daemon; `kit` is that of beside.py."""
+    path = kit.root.run_folder + "/notices.json"
+    return Notices(kit.files, path, kit.new_id, kit.clock.unix_s, kit.redactor.text, kit.log)
