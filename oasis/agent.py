@@ -18,6 +18,7 @@ result is stored with it, and an answer given with tainted text in sight is tain
 
 from __future__ import annotations
 
+from oasis import repair
 from oasis.core import jsonl, schema, thread
 from oasis.errors import OasisError, ProviderError
 
@@ -55,13 +56,13 @@ class Turn:
     `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
     during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
     service answers), `head` the bookmark that the owner's message carries, and all that answers it, `rounds` how many
-    answers may call tools.
+    answers may call tools, `mending` what bounds how often a refused proposal is mended (repair.py), None for nothing.
     """
 
     def __init__(
         self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
         new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
-        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS,
+        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS, mending: repair.Repair | None = None,
     ) -> None:  # fmt: skip
         self._chat = chat
         self._ask = ask
@@ -75,6 +76,7 @@ class Turn:
         self._make_context = context or _newest
         self._head = head
         self._rounds = rounds
+        self._mending = mending
         self._taint: list[str] = []  # of what the model was sent last
         self._written: Written | None = None
         self.stop_reason = ""
@@ -104,13 +106,16 @@ class Turn:
 
     def _loop(self) -> None:
         for number in range(self._rounds + 1):
-            answer = self._answer(self._tools if number < self._rounds else [])
+            is_last = number == self._rounds or self._gave_up()
+            answer = self._answer([] if is_last else self._tools)
             calls = schema.tool_uses(answer)
             if calls:
                 self._run_calls(calls)
             elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                 return
-            if number == self._rounds - 1:
+            if self._gave_up():
+                self._system += "\n" + repair.TELL
+            elif number == self._rounds - 1:
                 self._system += "\n" + _NO_MORE
 
     def _answer(self, tools: list[dict[str, object]]) -> Message:
@@ -179,6 +184,15 @@ class Turn:
         finally:
             results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
             self._store({"role": "tool", "content": results})
+        note = self._mending.end_round() if self._mending else ""
+        if note:
+            self._emit("note", text=note)
+
+    def _gave_up(self) -> bool:
+        return self._mending is not None and self._mending.is_over
+
+    def _judged(self, call: Block, text: str, is_error: bool) -> str:
+        return self._mending.judged(call["name"], text, is_error) if self._mending else text
 
     def _run_call(self, number: int, call: Block) -> tuple[str, bool, list[str]]:
         if number >= CALLS:
@@ -186,9 +200,10 @@ class Turn:
         if self._is_cancelled():
             return _STOPPED, True, []
         if self._written and call["id"] in self._written.refusals:
-            return self._written.refusals[call["id"]], True, []
+            return self._judged(call, self._written.refusals[call["id"]], True), True, []
         arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
-        return self._call_tool(call["name"], arguments, self._taint)
+        text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
+        return self._judged(call, text, is_error), is_error, taint
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}

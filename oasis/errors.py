@@ -8,6 +8,7 @@
         UciError            a UCI file, name or operation was refused; words as libuci's
         PolicyError         the request is understood and not allowed
             UnprovedError   keeping a change needs a proof that the owner still reaches the router
+            MistakeError    names or values that are not there; the words lead to those that are
         ToolError           a tool failed; becomes a tool result for the model
         ProviderError       the model's side failed
             AuthenticationError
@@ -72,6 +73,12 @@ class PolicyError(OasisError):
 
 class UnprovedError(PolicyError):
     code = "unproved"
+
+
+class MistakeError(PolicyError):
+    def as_dict(self) -> "dict[str, object]":  # type: ignore[override]
+        """Return the shape of every error, and that other words mend it."""
+        return dict(super().as_dict(), repairable=True)
 
 
 class ToolError(OasisError):

@@ -19,6 +19,7 @@ from oasis.mcp.kept import Keep
 from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
+from oasis.repair import Repair
 from oasis.runs import Run
 from oasis.seed.net import BRAVE, Net
 from oasis.seed.programs import USER as TOOL_USER
@@ -217,7 +218,7 @@ class Exchanges:
             "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])]),
             self._new_id, run.emit, run.is_cancelled,
             source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
-            goal.turns if goal else ROUNDS,
+            goal.turns if goal else ROUNDS, Repair() if is_model else None,
         )  # fmt: skip
         state = turn.run()
         if goal:

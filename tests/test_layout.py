@@ -28,6 +28,7 @@ ROWS = (
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("runs", "agent"),
+    ("repair",),
     ("plugins", "seed", "skills", "schedule"),
     ("tools", "mcp"),
     ("doctor",),

@@ -68,7 +68,7 @@ class _Review:
         """Check one operation and follow it."""
         package = str(operation["package"])
         if not types(package):
-            hint = self._near(package, packages())
+            hint = self._near(package, [name for name in packages() if not _is_kept(name)])
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
@@ -155,8 +155,7 @@ class _Review:
         package, wanted = str(operation["package"]), str(operation["section"])
         found = self._draft.find(package, wanted)
         if not found:
-            names = [name for name in self._draft.sections(package) if " " not in name]
-            hint = self._near(wanted, names) if "@" not in wanted else "read the package first"
+            hint = self._counted(package, wanted) if "@" in wanted else self._near(wanted, self._named(package))
             text = f"there is no section {wanted!r} in {package}"
             self._say(number, operation, "missing_reference", text, hint)
         return found
@@ -166,7 +165,7 @@ class _Review:
         if section_type(package, type_) is not None:
             return True
         text = f"{package} has no section type {type_!r} that Oasis knows"
-        self._say(number, operation, "unknown_type", text, self._near(type_, list(types(package))))
+        self._say(number, operation, "unknown_type", text, self._near(type_, _makeable(package)))
         return False
 
     def _check_new(self, number: int, operation: dict[str, object], type_: str) -> bool:
@@ -262,6 +261,17 @@ class _Review:
                     where = f"{package}.{self._draft.shown(package, name)}.{option_}"
                     self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
 
+    def _named(self, package: str) -> list[str]:
+        sections = self._draft.sections(package)
+        return [name for name in sections if " " not in name and not is_code(package, str(sections[name][".type"]))]
+
+    def _counted(self, package: str, wanted: str) -> str:
+        type_ = wanted[1:].partition("[")[0]
+        count = [section[".type"] for section in self._draft.sections(package).values()].count(type_)
+        if not count:
+            return "there is none of that type; read the package first"
+        return f"there are {count} of that type: @{type_}[0] to @{type_}[{count - 1}]"
+
     def _near(self, word: str, names: list[str]) -> str:
         return spelling.hint(word, names) if len(self.findings) < _HINTED else ""
 
@@ -286,6 +296,15 @@ _HANDLERS: dict[str, Callable[[_Review, int, dict[str, object]], None]] = {
     "set": _Review.set, "add": _Review.add, "add_list": _Review.add_list, "del_list": _Review.del_list,
     "delete": _Review.delete, "rename": _Review.rename, "reorder": _Review.reorder,
 }  # fmt: skip
+
+
+def _makeable(package: str) -> list[str]:
+    """Return the section types of a package that a model may make: what is the owner's alone is never suggested."""
+    return [name for name in types(package) if not is_code(package, name)]
+
+
+def _is_kept(package: str) -> bool:
+    return not _makeable(package)
 
 
 def _where(operation: dict[str, object]) -> str:

@@ -31,8 +31,11 @@ _HINTS = {
 class RefusedError(PolicyError):
     """A plan is refused that the owner may force: `forces` are the kinds that are missing, `reasons` all that is wrong.
 
-    `uci` are the commands with secrets masked, `revisions` the sha256 of each package that they were meant for.
+    `uci` are the commands with secrets masked, `revisions` the sha256 of each package that they were meant for,
+    `is_mistake` whether nothing but names and values that are not there is wrong.
     """
+
+    is_mistake = False
 
     def __init__(
         self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None
@@ -92,8 +95,12 @@ def judge(
     told: list[str],
     uci: list[str],
     revisions: dict[str, str],
+    is_mistake: bool = False,
 ) -> None:
-    """Mark a plan as forced, or refuse it when something that it needs is not forced."""
+    """Mark a plan as forced, or refuse it when something that it needs is not forced.
+
+    `is_mistake`: the catalogue found nothing in the operations that is known to run code.
+    """
     missing = sorted(kind for kind in needs if kind not in forces)
     if missing:
         reasons = list(told)
@@ -101,6 +108,8 @@ def judge(
             reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
         if "reachability" in needs:
             reasons.append(unreachable(needs)[0])
-        raise RefusedError(missing, reasons, uci, revisions)
+        error = RefusedError(missing, reasons, uci, revisions)
+        error.is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
+        raise error
     if plan is not None:
         allow(plan, needs)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from oasis.change import foreign, secrets
 from oasis.change.visible import plain
 from oasis.core import jsonl, when
-from oasis.errors import ApplyError, PolicyError, UciError
+from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
 from oasis.uci.tables import tables
@@ -97,14 +97,15 @@ class Planner:
         read: dict[str, bytes] = {}
         needs: dict[str, list[str]] = {}
         told = self._check_catalogue(operations, read, needs)
-        images = _images(before, operations, told)
+        is_mistake = "exec" not in needs  # what has no entry counts as code from here on
+        images = _images(before, operations, told, MistakeError if is_mistake else PolicyError)
         plan = self._plan(images, run, chat, summary, needs)
         uci = _commands(operations, images)
         if needs:
             revisions = {name: sha256(data) for name, data in before.items()}
             from oasis.change import force  # an idle daemon does without
 
-            force.judge(plan, needs, forces, told, uci, revisions)
+            force.judge(plan, needs, forces, told, uci, revisions, is_mistake)
         if plan is None:
             return None
         plan["operations"], plan["uci"] = operations, uci
@@ -321,7 +322,7 @@ class Planner:
         return name in self._files.names(self._root.path("/etc/init.d"))
 
 
-def _images(before: dict[str, bytes], operations: list[Operation], told: list[str]) -> Images:
+def _images(before: dict[str, bytes], operations: list[Operation], told: list[str], kind: type[PolicyError]) -> Images:
     """Return what the operations make of the packages; where UCI refuses as well, the catalogue says it better."""
     from oasis.uci.preview import preview
 
@@ -329,7 +330,7 @@ def _images(before: dict[str, bytes], operations: list[Operation], told: list[st
         after = preview(before, operations)
     except UciError:
         if told:
-            raise PolicyError("; ".join(told[:5]), "correct these and propose the whole change again")
+            raise kind("; ".join(told[:5]), "correct these and propose the whole change again")
         raise
     return {name: (before[name], after[name]) for name in before}
 

@@ -9,7 +9,7 @@ be another section. Shape of a kept refusal:
 
 from __future__ import annotations
 
-from oasis.errors import ApplyError, PolicyError, UsageError
+from oasis.errors import ApplyError, MistakeError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ def for_owner(error: RefusedError, forced: tuple[str, ...]) -> RefusedError:
     return error
 
 
-def plain(error: PolicyError) -> PolicyError:
+def plain(error: RefusedError) -> PolicyError:
     """Return the same refusal for who cannot force anything, and need not know that somebody can."""
-    return PolicyError(error.message, error.hint)
+    kind = MistakeError if error.is_mistake else PolicyError
+    return kind(error.message, error.hint)
 
 
 def find(shop: Workshop, name: str) -> Refused:

@@ -95,7 +95,7 @@ def test_option_without_an_entry_is_exec():
         ("rename network.lan.ipaddr=ipadr", "unknown_option", "ipaddr"),
         ("set network.gest.proto=static", "missing_reference", "there are: "),
         ("set network.wann.proto=dhcp", "missing_reference", "did you mean wan"),
-        ("set firewall.@rule[99].name=x", "missing_reference", "read the package"),
+        ("set firewall.@rule[99].name=x", "missing_reference", "@rule[0] to @rule[8]"),
         ("delete dhcp.@host[0]", "missing_reference", "read the package"),
         ("reorder firewall.@rule[50]=1", "missing_reference", ""),
     ],
