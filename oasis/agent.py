@@ -18,13 +18,13 @@ result is stored with it, and an answer given with tainted text in sight is tain
 
 from __future__ import annotations
 
-from oasis import repair
 from oasis.core import jsonl, schema, thread
 from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Block, Callable, Message
     from oasis.core.store import Chat
+    from oasis.repair import Repair
     from oasis.tools.fences import Written
 
     Event = dict[str, Any]
@@ -62,7 +62,7 @@ class Turn:
     def __init__(
         self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
         new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
-        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS, mending: repair.Repair | None = None,
+        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS, mending: Repair | None = None,
     ) -> None:  # fmt: skip
         self._chat = chat
         self._ask = ask
@@ -106,15 +106,15 @@ class Turn:
 
     def _loop(self) -> None:
         for number in range(self._rounds + 1):
-            is_last = number == self._rounds or self._gave_up()
+            is_last = number == self._rounds or bool(self._mending and self._mending.is_over)
             answer = self._answer([] if is_last else self._tools)
             calls = schema.tool_uses(answer)
             if calls:
                 self._run_calls(calls)
             elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                 return
-            if self._gave_up():
-                self._system += "\n" + repair.TELL
+            if self._mending and self._mending.is_over:
+                self._system += "\n" + self._mending.tell
             elif number == self._rounds - 1:
                 self._system += "\n" + _NO_MORE
 
@@ -187,9 +187,6 @@ class Turn:
         note = self._mending.end_round() if self._mending else ""
         if note:
             self._emit("note", text=note)
-
-    def _gave_up(self) -> bool:
-        return self._mending is not None and self._mending.is_over
 
     def _judged(self, call: Block, text: str, is_error: bool) -> str:
         return self._mending.judged(call["name"], text, is_error) if self._mending else text

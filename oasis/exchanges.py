@@ -19,7 +19,6 @@ from oasis.mcp.kept import Keep
 from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
-from oasis.repair import Repair
 from oasis.runs import Run
 from oasis.seed.net import BRAVE, Net
 from oasis.seed.programs import USER as TOOL_USER
@@ -48,6 +47,7 @@ if False:  # annotations only
     from oasis.core.store import Chat
     from oasis.goal import Goal
     from oasis.offline.process import Offline
+    from oasis.repair import Repair
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.system.executor import Executor
@@ -193,17 +193,13 @@ class Exchanges:
         chat, message, options, context, goal = taken
         run.emit("message", id=message["id"], role="user")
         beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+        asker = self._asker(run, chat)
         try:
-            services, asker = self._services(run, options), self._asker(run, chat)
+            services, told = self._asked(run.emit, options, context, beside)
         except OasisError as error:
-            services, asker = [NOBODY], _failing(error)
+            services, told, asker = [NOBODY], None, _failing(error)
         # Where a model may stand in, nobody has the owner's own rights.
-        is_model = any(service["vendor"] != OFFLINE for service in services)
-        told = self._beside.added(beside) if is_model else None
-        if told:
-            context.taint = told.taint
-            if told.service and not options.get(question.PROVIDER):
-                services = self._services(run, {**options, question.PROVIDER: told.service})
+        is_model = _is_model(services)
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
             self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model
@@ -214,11 +210,10 @@ class Exchanges:
 
         turn = Turn(
             chat, failover.ask, goal.watched(call) if goal else call,
-            self._offered(chat, failover.service, told.tools if told else None),
-            "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])]),
+            self._offered(chat, failover.service, told.tools if told else None), _system(goal, told),
             self._new_id, run.emit, run.is_cancelled,
             source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
-            goal.turns if goal else ROUNDS, Repair() if is_model else None,
+            goal.turns if goal else ROUNDS, self._mending() if is_model else None,
         )  # fmt: skip
         state = turn.run()
         if goal:
@@ -233,6 +228,55 @@ class Exchanges:
         if is_model and state == "done":
             self._beside.after(beside)
         return state, turn.stop_reason
+
+    def _asked(
+        self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any]
+    ) -> tuple[list[Service], Any]:
+        """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
+
+        Raises: SettingsError when the active service cannot be used.
+        """
+        services = self._services(emit, options)
+        if not _is_model(services):
+            return services, None
+        told = self._beside.added(beside)
+        context.taint = told.taint
+        if told.service and not options.get(question.PROVIDER):
+            services = self._services(emit, {**options, question.PROVIDER: told.service})
+        return services, told
+
+    def show(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the service that a message would go to first, and the request that it would make; nothing is sent.
+
+        Shape: {"service": as settings have it, "request": as worker/pool.py has it, {} for the built-in service}
+        Raises: as start.
+        """
+        question.check(asked)
+        chat = question.place(asked, self._chats)
+        return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
+
+    def _shown(self, asked: dict[str, Any], name: str) -> dict[str, Any]:
+        chat = self._chats.open(name) if name else self._chats.store.create()
+        context = Context(self._chats)
+        try:
+            message, options = question.put(chat, self._chats, asked, self._new_id, context.find)
+            if asked.get("service"):
+                options = {**options, question.PROVIDER: asked["service"]}
+            beside = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+            services, told = self._asked(_nothing, options, context, beside)
+            service = services[0]
+            if service["vendor"] == OFFLINE:
+                return {"service": service, "request": {}}
+            tools = self._offered(chat, service, told.tools)
+            messages = context.of(_nothing, service["context_tokens"])(chat, _system(None, told), tools)
+            return {"service": service, "request": self._asking.show(service, chat.id, messages, tools)}
+        finally:
+            chat.discard()
+
+    def _mending(self) -> Repair:
+        from oasis.repair import Repair  # an idle daemon does without
+
+        return Repair()
 
     def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
         """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
@@ -278,7 +322,7 @@ class Exchanges:
     def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
         return lambda service: self._asking.ask(service, chat.id, run.emit, run.is_cancelled)
 
-    def _services(self, run: Run, options: Options) -> list[Service]:
+    def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone: told, for others answer.
 
         Raises: SettingsError when the active one cannot be used.
@@ -288,7 +332,7 @@ class Exchanges:
             if wanted:
                 return _of_thread(self._settings.chain(str(wanted)), options)
         except OasisError as error:
-            run.emit("note", text="%s; the active service answers instead" % error.message)
+            emit("note", text="%s; the active service answers instead" % error.message)
         return _of_thread(self._settings.chain(), options)
 
 
@@ -327,6 +371,15 @@ def _of_thread(services: list[Service], options: Options) -> list[Service]:
     return [{**service, **changes, "options": {**service["options"], **wanted}} for service in services]
 
 
+def _is_model(services: list[Service]) -> bool:
+    return any(service["vendor"] != OFFLINE for service in services)
+
+
+def _system(goal: Goal | None, told: Any) -> str:
+    """Return what a model is told it is here for; `told` is what stands beside the chat."""
+    return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
+
+
 def _failing(error: OasisError) -> Callable[[Service], Ask]:
     """Return what ends a turn with an error, which is then stored like any other."""
 
@@ -336,5 +389,5 @@ def _failing(error: OasisError) -> Callable[[Service], Ask]:
     return lambda service: ask
 
 
-def _nothing() -> None:
-    """Flush the chat of a run that has none."""
+def _nothing(*_: object, **__: object) -> None:
+    """Flush the chat of a run that has none; tell nobody."""

@@ -23,7 +23,6 @@ TOOLS = ("configure", "service")
 _MISTAKES = ("usage", "uci", "tool", "schema")
 _ENDED = ("applied", "waiting_confirm", "unchanged")
 
-OVER = "not run: this wish was refused %d times; tell the owner" % (ROUNDS + 1)
 TELL = (
     "The proposed change was refused and is not made. No more tool calls: tell the owner plainly that it was not done, "
     "what was refused and why, and what he could do himself."
@@ -34,7 +33,9 @@ _LAST = "no further attempt: tell the owner that it was not done, and why"
 
 
 class Repair:
-    """The rounds of one turn; `is_over` when no further proposal is taken."""
+    """The rounds of one turn; `is_over` when no further proposal is taken: then the model is given `tell`."""
+
+    tell = TELL
 
     def __init__(self) -> None:
         self.is_over = False
