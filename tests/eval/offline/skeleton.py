@@ -13,7 +13,7 @@ NO_WORD = re.compile(r"[^\w<>#]+")
 def skeleton(text, parts):
     text = text.lower()
     for slot, value in sorted(_values(parts), key=lambda pair: -len(pair[1])):
-        text = _pattern(value).sub(" <" + slot + "> ", text)
+        text = value_pattern(value).sub(" <" + slot + "> ", text)
     return NO_WORD.sub(" ", NUMBER.sub("#", text)).strip()
 
 
@@ -26,7 +26,8 @@ def _values(parts):
                     yield slot, single.lower()
 
 
-def _pattern(value):
+def value_pattern(value):
+    """Return what finds a value in a sentence; nothing is found for an empty one."""
     words = [re.escape(word) for word in re.split(r"[\s'’-]+", value) if word]
     edge = r"(?<![a-z0-9])", r"(?![a-z0-9])"
-    return re.compile(edge[0] + r"[\s'’-]*".join(words) + edge[1]) if words else re.compile(r"(?!)")
+    return re.compile(edge[0] + r"[\s'’-]*".join(words) + edge[1], re.IGNORECASE) if words else re.compile(r"(?!)")
