@@ -62,7 +62,7 @@ if False:  # annotations only
         def unix_s(self) -> int: ...
 
     Service = dict[str, Any]
-    Taken = tuple[Chat, Message, Options, Context, Goal | None]
+    Taken = tuple[Chat, Message, Options, Context, Goal | None, Any]
 
 
 # The alias of a small model for titles.
@@ -92,9 +92,10 @@ class Exchanges:
         self._new_id = new_id
         self._made: Asides | None = None
 
-    def start(self, asked: dict[str, Any], came: Sequence[Any] = ()) -> Run:
-        """Put the owner's message (question.py) on flash and start its run.
+    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), role: Any = None) -> Run:
+        """Put the owner's message (question.py) on flash and start its run; `role` None: he himself is there.
 
+        Another has asking(services, told, asker), around(answer), desk and is_attended: schedule/unattended.py.
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
         text = question.check(asked)
@@ -115,9 +116,10 @@ class Exchanges:
             stored.append(message["id"])
             if asked.get("service"):
                 options = {**options, question.PROVIDER: asked["service"]}
-            return opened, message, options, context, self._goal(asked)
+            return opened, message, options, context, self._goal(asked), role
 
-        run = self._runs.start(new.id if new else chat, self._answer, take, came)
+        answer = role.around(self._answer) if role else self._answer
+        run = self._runs.start(new.id if new else chat, answer, take, came)
         run.message = stored[0]
         return run
 
@@ -190,20 +192,22 @@ class Exchanges:
         return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
-        chat, message, options, context, goal = taken
+        chat, message, options, context, goal, role = taken
         run.emit("message", id=message["id"], role="user")
         beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         asker = self._asker(run, chat)
         try:
             services, told = self._asked(run.emit, options, context, beside)
+            services, asker = role.asking(services, told, asker) if role else (services, asker)
         except OasisError as error:
             services, told, asker = [NOBODY], None, _failing(error)
         # Where a model may stand in, nobody has the owner's own rights.
-        is_model = _is_model(services)
+        is_model, is_attended = _is_model(services), role is None or role.is_attended
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
-            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model
-        )
+            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model,
+            unattended=role.desk if role else None,
+        )  # fmt: skip
 
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
             return self.registry.call(name, arguments, operator.seeing(taint))
@@ -221,11 +225,11 @@ class Exchanges:
             run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
         for report in chat.reports:
             run.emit("note", text=report)
-        if failover.service["vendor"] != OFFLINE and state == "done" and self._wants_title(chat):
+        if failover.service["vendor"] != OFFLINE and state == "done" and is_attended and self._wants_title(chat):
             titling = self._titling(failover.service)
             if titling["vendor"] != OFFLINE:
                 self._asides().title(run, chat.id, titling, list(chat.messages.values()))
-        if is_model and state == "done":
+        if is_model and state == "done" and is_attended:
             self._beside.after(beside)
         return state, turn.stop_reason
 

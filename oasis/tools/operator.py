@@ -79,6 +79,8 @@ class Operator:
     gets placeholders for secrets and handles for devices, and whose plans are tainted by the words of others in sight.
 
     `forces` is what the owner lets through, and given when the hands are made: nothing that moves them can ask for it.
+    `unattended` stands at the desk where nobody is there (schedule/unattended.py): judge(plan) before it is shown, wait
+    as the desk's own, and `rehearses` where nothing may be done at all.
 
     The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
@@ -95,7 +97,9 @@ class Operator:
         is_cancelled: Callable[[], bool],
         is_model: bool = False,
         forces: tuple[str, ...] | None = None,
+        unattended: Any = None,
     ) -> None:
+        self._unattended = unattended
         self.facts = shop.facts.seen(self._hide, not is_model)
         self._shop = shop
         self._run = run
@@ -113,6 +117,11 @@ class Operator:
     def taint(self) -> list[str]:
         """Whose words, beside the owner's, were in sight of who moves these hands now."""
         return self._taint
+
+    @property
+    def rehearses(self) -> bool:
+        """Return whether nothing may be done: every call that would do something becomes a plan that is shown."""
+        return bool(self._unattended is not None and self._unattended.rehearses)
 
     def is_cancelled(self) -> bool:
         """Return whether the owner stopped the run."""
@@ -252,10 +261,12 @@ class Operator:
         """Show a plan, wait for the owner where it needs him, and note what was decided."""
         if self._taint:
             plan = self._shop.planner.taint(plan, self._taint)
+        if self._unattended is not None:
+            self._unattended.judge(plan)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
-            decision, words = self._shop.desk.wait(plan, self._is_cancelled)
+            decision, words = (self._unattended or self._shop.desk).wait(plan, self._is_cancelled)
         self._emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
             self._flush()

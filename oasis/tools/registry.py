@@ -75,6 +75,7 @@ _TOLD = ("name", "description", "input_schema")
 # Of the calls that no permit lets through unasked, why the owner is asked.
 _DANGER = "what this does cannot be taken back"
 _SET = "you asked to be asked for this tool"
+_REHEARSED = "this is a rehearsal, and nothing is done in it"
 _TAINTED = "text from devices or networks is in the conversation, and this has an effect or reaches others"
 
 
@@ -190,6 +191,8 @@ class Registry:
         reasons = [_DANGER] if kind == "danger" else [_SET] if is_asked else []
         if operator.taint and kind in ("change", "net"):
             reasons.append(_TAINTED)
+        if operator.rehearses and kind != "read":
+            reasons.append(_REHEARSED)
         if not reasons:
             return None
         words = self._run(source, spec, arguments, operator, "preview") if spec.get("previews") else []

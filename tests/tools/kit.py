@@ -34,6 +34,7 @@ class Hands:
         self.answer = answer
         self.asked, self.told, self.steps, self.asks = [], [], [], None
         self.stopped = False
+        self.rehearses = False
 
     def masked(self, value):
         return value
