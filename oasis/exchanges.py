@@ -88,7 +88,7 @@ class Exchanges:
         self.registry = registry
         self._shop = shop
         self._runs = runs
-        self._asking = asking
+        self.asking = asking
         self._new_id = new_id
         self._made: Asides | None = None
 
@@ -230,7 +230,7 @@ class Exchanges:
             if titling["vendor"] != OFFLINE:
                 self._asides().title(run, chat.id, titling, list(chat.messages.values()))
         if is_model and state == "done" and is_attended:
-            self._beside.after(beside)
+            self._beside.after({**beside, "service": failover.service, "taint": message.get("taint", [])})
         return state, turn.stop_reason
 
     def _asked(
@@ -243,6 +243,7 @@ class Exchanges:
         services = self._services(emit, options)
         if not _is_model(services):
             return services, None
+        beside["service"] = services[0]
         told = self._beside.added(beside)
         context.taint = told.taint
         if told.service and not options.get(question.PROVIDER):
@@ -273,7 +274,7 @@ class Exchanges:
                 return {"service": service, "request": {}}
             tools = self._offered(chat, service, told.tools)
             messages = context.of(_nothing, service["context_tokens"])(chat, _system(None, told), tools)
-            return {"service": service, "request": self._asking.show(service, chat.id, messages, tools)}
+            return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
         finally:
             chat.discard()
 
@@ -309,7 +310,7 @@ class Exchanges:
         if self._made is None:
             from oasis.asides import Asides  # an idle daemon does without
 
-            self._made = Asides(self._chats, self._runs, self._asking, self._new_id)
+            self._made = Asides(self._chats, self._runs, self.asking, self._new_id)
         return self._made
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Sequence[Any] = ()) -> Run:
@@ -324,7 +325,7 @@ class Exchanges:
         return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
 
     def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
-        return lambda service: self._asking.ask(service, chat.id, run.emit, run.is_cancelled)
+        return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled)
 
     def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone: told, for others answer.
