@@ -54,7 +54,7 @@ class Router(Daemon):
         with open(path, "w", encoding="ascii") as handle:
             handle.write(text + service)
         super().__init__(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
-        self.models = self.methods._exchanges()._asking._models = Model()
+        self.models = self.methods._exchanges().asking._models = Model()
         self.planner = self.methods._shop.planner
 
     def ask(self, name, **params):

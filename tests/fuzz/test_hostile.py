@@ -79,7 +79,7 @@ class Router(Daemon):
 
     def __init__(self, root):
         super().__init__(root)
-        self.models = self.methods._exchanges()._asking._models = Proposing()
+        self.models = self.methods._exchanges().asking._models = Proposing()
 
     def propose(self, *proposed):
         """Return the events of a run in which the model proposes commands."""
