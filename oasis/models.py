@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # MCP servers that are asked at once; each request of one is short, or waits for its server alone.
 _SERVERS = 4
+# A messenger waits for most of its life; only the daemon's end hurries.
+_MESSENGER_TICK_MS = 500
 
 
 class Models:
@@ -55,6 +57,13 @@ class Models:
         """Fetch a page or search the web; see the pool. Not by the workers that models wait for."""
         return self._beside().web(request, cancelled)
 
+    def messenger(self) -> Pool:
+        """Return a new pool for a messenger, of one worker that waits for messages and one that sends: see post.
+
+        Who has it closes it.
+        """
+        return self._made(2, _MESSENGER_TICK_MS)
+
     def _beside(self) -> Pool:
         with self._lock:
             if self._servers is None:
@@ -71,11 +80,11 @@ class Models:
                 self._pool.close()  # which answers that oasis is stopping
             return self._pool
 
-    def _made(self, max_workers: int) -> Pool:
-        from oasis.worker.pool import Pool, default_argv
+    def _made(self, max_workers: int, tick_ms: int = 0) -> Pool:
+        from oasis.worker.pool import TICK_MS, Pool, default_argv
 
-        argv = default_argv(user=self._user)
-        return Pool(argv, None, max_workers, self._idle_s, prepare=self._prepare, is_fenced=bool(self._user))
+        argv, ticks, idle_s = default_argv(user=self._user), tick_ms or TICK_MS, self._idle_s
+        return Pool(argv, None, max_workers, idle_s, prepare=self._prepare, is_fenced=bool(self._user), tick_ms=ticks)
 
     def close(self) -> None:
         """End all workers."""

@@ -7,6 +7,7 @@ Request, one line:  {"op": "chat"|"models"|"embed"|"mcp"|"fetch"|"search", "id":
                      "message": {…}, "session", "version" of `mcp`, for the server at base_url; key is its token
                      "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
                      "open", "closed": [place or network] of both, see addresses.py
+                     "method", "parameters": {…} of `telegram`; key is the bot's token
 options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
                      "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
                      "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
@@ -18,7 +19,9 @@ Event, one line:    {"id": int, "event": {...}}; the events of providers/events.
                     {"type": "message", "message": {…}}          of the MCP server
                     {"type": "mcp", "session", "status"}         the end of that: its session, the HTTP status
                     {"type": "web", "result": {…}}               of `fetch` and `search`, see web.py
-A request ends with one `done`, `models`, `mcp`, `web` or `error`. The key is on stdin only, never in argv or the
+                    {"type": "update", "update": {…}}, {"type": "piece", "data": base64}, and the ending
+                    {"type": "telegram", "result": {…}}          of `telegram`, see telegram.py
+A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on stdin only, never in argv or the
 environment.
 """
 
@@ -31,7 +34,7 @@ REQUEST_BYTES = 16 * 1024 * 1024  # a long chat with its tool results; also all 
 EVENT_BYTES = 1024 * 1024
 PIECE_CHARS = 100_000  # text of one event line: stays below EVENT_BYTES even when each character is escaped
 
-ENDINGS = ("done", "models", "mcp", "web", "error")
+ENDINGS = ("done", "models", "mcp", "web", "telegram", "error")
 
 # Type of event -> its keys with their types; keys with ? may be absent. What is not listed is refused.
 _SHAPES: dict[str, dict[str, type]] = {
@@ -47,6 +50,9 @@ _SHAPES: dict[str, dict[str, type]] = {
     "message": {"message": dict},
     "mcp": {"session": str, "status": int},
     "web": {"result": dict},
+    "update": {"update": dict},
+    "piece": {"data": str},
+    "telegram": {"result": dict},
     "error": {"error": dict},
 }
 

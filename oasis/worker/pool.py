@@ -15,7 +15,7 @@ from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError, ProviderError, UsageError
 from oasis.system import fence
 from oasis.worker import lines
-from oasis.worker.process import STOP_S, Process
+from oasis.worker.process import STOP_S, TICK_MS, Process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Pool:
 
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
     `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
-    there need not mean that nothing listens.
+    there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
     """
 
     def __init__(
@@ -60,8 +60,10 @@ class Pool:
         now_s: Callable[[], float] = time.monotonic,
         prepare: Callable[[], None] = lambda: None,
         is_fenced: bool = False,
+        tick_ms: int = TICK_MS,
     ):
         self._argv = argv
+        self._tick_ms = tick_ms
         self._prepare = prepare
         self._is_fenced = is_fenced
         self._env = dict(ENV if env is None else env)
@@ -122,8 +124,11 @@ class Pool:
         return found
 
     def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
-        """Send a message to an MCP server; call `on_event` with each event, the last is `mcp` or `error`."""
-        self._ask({**request, "op": "mcp"}, on_event, cancelled, True)
+        """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
+
+        The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
+        """
+        self._ask({"op": "mcp", **request}, on_event, cancelled, True)
 
     def web(self, request: Event, cancelled: Cancelled = None) -> Event:
         """Fetch a page or search the web, as the request's op says; return the result of web.py.
@@ -201,7 +206,7 @@ class Pool:
     def _converse(self, turn: _Turn, process: Process, data: bytes) -> Event:
         """Pass on the events of one request; return its ending without passing it on."""
         total, heard_s = 0, self._now_s()
-        for line in process.talk(data, lines.EVENT_BYTES):
+        for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
             if turn.is_cancelled():
                 turn.grace_s = STOP_S
                 return _CANCELLED

@@ -35,7 +35,7 @@ class Process:
         self.pid = child.pid
         self.is_used = False  # the caller's note that it has served before
 
-    def talk(self, data: bytes, line_bytes: int) -> Iterator[bytes]:
+    def talk(self, data: bytes, line_bytes: int, tick_ms: int = TICK_MS) -> Iterator[bytes]:
         """Send `data` and yield the lines that come back, b"" at least once a tick; ends when the worker does.
 
         Raises: PeerError for a line longer than `line_bytes`.
@@ -47,7 +47,7 @@ class Process:
         poller.register(words, select.POLLIN)
         poller.register(into, select.POLLOUT)
         while True:
-            ready = dict(poller.poll(TICK_MS))
+            ready = dict(poller.poll(tick_ms))
             if into in ready:
                 unsent = self._write(unsent)
                 if not unsent:

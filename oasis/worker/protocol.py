@@ -20,7 +20,7 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, faults, refusals, toolset, wire
-from oasis.worker import mcp, web
+from oasis.worker import mcp, telegram, web
 from oasis.worker.deadline import within
 
 TYPE_CHECKING = False
@@ -78,9 +78,9 @@ def answer(
             for vector in _embeddings(request, module, options, limits, send, now_s):
                 emit_masked({"type": "embedding", "embedding": vector})
             emit_masked(events.done("end_turn", wire.model_of(options)))
-        elif request.get("op") == "mcp":
+        elif request.get("op") in ("mcp", "telegram"):
             until_s = now_s() + _seconds(limits, "total_s")
-            mcp.exchange(
+            (mcp if request["op"] == "mcp" else telegram).exchange(
                 request,
                 lambda http: _open(http, limits, send),
                 lambda response: _read(response, until_s - now_s()),
