@@ -62,7 +62,7 @@ class Models:
 
         Who has it closes it.
         """
-        return self._made(2, _MESSENGER_TICK_MS)
+        return self._made(2, tick_ms=_MESSENGER_TICK_MS)
 
     def _beside(self) -> Pool:
         with self._lock:
@@ -80,11 +80,11 @@ class Models:
                 self._pool.close()  # which answers that oasis is stopping
             return self._pool
 
-    def _made(self, max_workers: int, tick_ms: int = 0) -> Pool:
-        from oasis.worker.pool import TICK_MS, Pool, default_argv
+    def _made(self, max_workers: int, **more: int) -> Pool:
+        from oasis.worker.pool import Pool, default_argv
 
-        argv, ticks, idle_s = default_argv(user=self._user), tick_ms or TICK_MS, self._idle_s
-        return Pool(argv, None, max_workers, idle_s, prepare=self._prepare, is_fenced=bool(self._user), tick_ms=ticks)
+        argv, is_fenced = default_argv(user=self._user), bool(self._user)
+        return Pool(argv, None, max_workers, self._idle_s, prepare=self._prepare, is_fenced=is_fenced, **more)
 
     def close(self) -> None:
         """End all workers."""
