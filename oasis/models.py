@@ -80,11 +80,11 @@ class Models:
                 self._pool.close()  # which answers that oasis is stopping
             return self._pool
 
-    def _made(self, max_workers: int, **more: int) -> Pool:
+    def _made(self, max_workers: int, tick_ms: int = 0) -> Pool:
         from oasis.worker.pool import Pool, default_argv
 
-        argv, is_fenced = default_argv(user=self._user), bool(self._user)
-        return Pool(argv, None, max_workers, self._idle_s, prepare=self._prepare, is_fenced=is_fenced, **more)
+        argv, is_fenced, idle_s = default_argv(user=self._user), bool(self._user), self._idle_s
+        return Pool(argv, None, max_workers, idle_s, prepare=self._prepare, is_fenced=is_fenced, tick_ms=tick_ms)
 
     def close(self) -> None:
         """End all workers."""

@@ -60,10 +60,10 @@ class Pool:
         now_s: Callable[[], float] = time.monotonic,
         prepare: Callable[[], None] = lambda: None,
         is_fenced: bool = False,
-        tick_ms: int = TICK_MS,
+        tick_ms: int = 0,
     ):
         self._argv = argv
-        self._tick_ms = tick_ms
+        self._tick_ms = tick_ms or TICK_MS
         self._prepare = prepare
         self._is_fenced = is_fenced
         self._env = dict(ENV if env is None else env)
