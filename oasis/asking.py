@@ -28,6 +28,7 @@ if False:  # annotations only
 
     class Models(Protocol):
         def chat(self, request: dict[str, object], on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
+        def show(self, request: Any, cancelled: Callable[[], bool]) -> dict[str, Any]: ...
         def embed(self, request: Any, texts: list[str], cancelled: Callable[[], bool]) -> list[list[float]]: ...
         def post(self, request: Any, on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
         def web(self, request: Any, cancelled: Callable[[], bool]) -> dict[str, object]: ...
@@ -74,26 +75,32 @@ class Asking:
         """Return what asks a service for a turn of a chat (see agent.py)."""
         if service["vendor"] == OFFLINE:
             return self._ask_offline
-        place = _place(service)
 
         def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
             self._send(service, chat, messages, tools, _telling(on_event, emit), is_cancelled)
 
         def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-            if service["tool_mode"] != "none" and place not in self._without_tools:
+            if self._has_tools(service):
                 first = _First(on_event)
-                send(_instructed(messages, "tools" if tools else ""), tools, first.take if tools else on_event)
+                send(*_worded(messages, tools, True), first.take if tools else on_event)
                 if not first.has_no_tools:
                     return
-                self._without_tools.add(place)
+                self._without_tools.add(_place(service))
                 emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
-            from oasis.tools import fences  # only models without tools need it
-
             on_event({"type": "fences"})
-            told = [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")]
-            send(told, [], on_event)
+            send(*_worded(messages, tools, False), on_event)
 
         return ask
+
+    def _has_tools(self, service: dict[str, Any]) -> bool:
+        return service["tool_mode"] != "none" and _place(service) not in self._without_tools
+
+    def show(
+        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]]
+    ) -> dict[str, Any]:
+        """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
+        request = self._request(service, chat, *_worded(messages, tools, self._has_tools(service)))
+        return self._models.show(request, lambda: False)
 
     def aside(
         self, service: dict[str, Any], chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
@@ -135,6 +142,7 @@ class Asking:
     ) -> None:  # fmt: skip
         hide, without = self._redactor.hide, self._without.setdefault(_place(service), [])
         identifier = str(service["identifier"])
+        request = self._request(service, chat, messages, tools)
 
         def hear(event: dict[str, Any]) -> None:
             if event["type"] == "refused" and event["parameter"] not in without:
@@ -143,17 +151,24 @@ class Asking:
             # A service may repeat what it was sent.
             on_event(hide(event) if event["type"] in _ITS_WORDS else event)
 
-        # The descriptions of tools are our own words; what could be secret is in the messages.
-        sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
-        request = {**self._settings.request(service), "messages": sent, "tools": tools}
-        request["options"] = self._patience.options(identifier, request["options"])
-        if without:
-            request["options"] = {**request["options"], "without": list(without)}
         pace = service["pace"]
         if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
             self._chat(request, hear, is_cancelled)
         else:
             on_event({"type": "error", "error": _CANCELLED})
+
+    def _request(
+        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]]
+    ) -> dict[str, Any]:
+        """Return what a worker is told, without what the router holds in secret."""
+        hide, without = self._redactor.hide, self._without.get(_place(service))
+        # The descriptions of tools are our own words; what could be secret is in the messages.
+        sent = [self._with_files(_outgoing(message, hide(_cleaned(message), chat))) for message in messages]
+        request = {**self._settings.request(service), "messages": sent, "tools": tools}
+        request["options"] = self._patience.options(str(service["identifier"]), request["options"])
+        if without:
+            request["options"] = {**request["options"], "without": list(without)}
+        return request
 
     def _chat(self, request: dict[str, Any], hear: OnEvent, is_cancelled: Callable[[], bool]) -> None:
         """Ask a service; where it fails for a clock that NTP has yet to set, wait for that and ask once more."""
@@ -254,6 +269,17 @@ def _outgoing(message: Message, hidden: Message) -> Message:
 def _cleaned(message: Message) -> Message:
     """Return a message of an import without hidden characters; it is stored as it came."""
     return clean.value(message) if IMPORTED in message.get("taint", ()) else message
+
+
+def _worded(
+    messages: list[Message], tools: list[dict[str, object]], has_tools: bool
+) -> tuple[list[Message], list[dict[str, object]]]:
+    """Return messages and tools as a service is told of them that calls tools, or that writes commands."""
+    if has_tools:
+        return _instructed(messages, "tools" if tools else ""), tools
+    from oasis.tools import fences  # only models without tools need it
+
+    return [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")], []
 
 
 def _instructed(messages: list[Message], part: str) -> list[Message]:

@@ -10,7 +10,8 @@ A part is made by `gather(kit)` of its module. What it may have, each called onl
     after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
     close()               ends its threads, within a second
 
-Shape of a turn: {"run", "chat", "message": id of the owner's, "said": its text}
+Shape of a turn: {"run": "" where nothing is sent, "chat", "message": id of the owner's, "said": its text, "service":
+the first that is asked, afterwards the one that answered, "taint": of the message, afterwards}
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ class Beside:
 # name, which methods begin with -> the module whose gather(kit) makes it
 PARTS: dict[str, str] = {
     "notice": "oasis.notices",
+    "privacy": "oasis.privacy",
 }
 
 

@@ -49,6 +49,10 @@ class Models:
         """Return a vector for each text; see the pool."""
         return self._opened().embed(request, texts, cancelled)
 
+    def show(self, request: Event, cancelled: Cancelled) -> Event:
+        """Return the HTTP request that a chat would make; see the pool."""
+        return self._opened().show(request, cancelled)
+
     def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
         """Send a message to an MCP server; see the pool. Its workers are not those that models wait for."""
         self._beside().post(request, on_event, cancelled)

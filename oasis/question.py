@@ -64,27 +64,36 @@ def take(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: 
     Calls that a crash left open are closed before. A new chat begins with the text of the topic.
     Raises: UsageError for a headish that is none, SchemaError for options that are none, StoreError.
     """
+    try:
+        found = put(chat, chats, asked, new_id, elsewhere)
+        chat.flush()
+    except OasisError:
+        chat.discard()
+        raise
+    return found
+
+
+def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:
+    """Add the owner's message as `take` does, and write nothing: who calls flushes the chat, or discards it.
+
+    Raises: UsageError, SchemaError, as take.
+    """
     text = check(asked)
     table = _Table(chat)
     given = asked.get("continues")
     # No parents at all is an answer too: another beginning in the same chat.
     parents = turns.parents(given, lambda headish: _resolved(headish, table)) if given is not None else list(chat.heads)
     _load(chat, parents, elsewhere)
-    try:
-        parents = _begun(chat, parents, asked, new_id)
-        parents = _closed(chat, parents, new_id, elsewhere)
-        found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
-        head, is_moved = _head(chat, parents, asked, table, elsewhere)
-        delta: Options = dict(asked.get("options") or {})
-        content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
-        message = turns.message(new_id(), "user", content, parents, head, delta)
-        chat.add(message)
-        if is_moved:
-            chat.note(heads.record(head, message["id"]))
-        chat.flush()
-    except OasisError:
-        chat.discard()
-        raise
+    parents = _begun(chat, parents, asked, new_id)
+    parents = _closed(chat, parents, new_id, elsewhere)
+    found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
+    head, is_moved = _head(chat, parents, asked, table, elsewhere)
+    delta: Options = dict(asked.get("options") or {})
+    content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
+    message = turns.message(new_id(), "user", content, parents, head, delta)
+    chat.add(message)
+    if is_moved:
+        chat.note(heads.record(head, message["id"]))
     return message, thread.options([{"options": found["options"]}, {"options": delta}])
 
 

@@ -154,6 +154,10 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "client.join": ("local", {"name": (str, True)}),
     "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
     "secret.keep": ("write", {"value": (str, True)}),
+    "privacy.show": (
+        "write",
+        {"message": (str, True), "chat": (str, False), "service": (str, False), "part": (int, False)},
+    ),
     "doctor.run": ("read", {}),
     "doctor.fix": ("write", {"finding": (str, True)}),
     "notice.list": ("read", {"since": (str, False)}),

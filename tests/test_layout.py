@@ -24,6 +24,7 @@ ROWS = (
     ("methods",),
     ("table",),
     ("beside", "upgrade", "takeover"),
+    ("privacy",),
     ("exchanges", "conversations"),
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),

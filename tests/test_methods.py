@@ -36,13 +36,13 @@ WRITES = {
     "service.select", "service.add", "service.change", "service.delete", "service.key", "service.test",
     "service.models", "usage.limit", "usage.price", "alias.set", "alias.delete", "secret.keep", "tool.set", "tool.call",
     "agent.start", "client.join", "doctor.fix", "mcp.add", "mcp.delete", "mcp.key", "mcp.refresh",
-    "plugin.review", "plugin.accept",
+    "plugin.review", "plugin.accept", "privacy.show",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
     "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "config.list",
-    "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list", "doctor.run", "plugin.list",
+    "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list", "doctor.run", "plugin.list", "notice.list",
 }  # fmt: skip
 # What a program of somebody else's may do: say who it is, propose by way of tools, stop what it began.
 PROPOSED = {"client.join", "tool.call", "run.cancel"}
@@ -142,9 +142,10 @@ def test_every_method_may_be_called_by_the_roles_of_its_access(daemon, name, rol
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))
-def test_functions_take_the_arguments_of_the_table(name):
+def test_functions_take_the_arguments_of_the_table(daemon, name):
     word = name.replace(".", "_")
-    function = getattr(Methods, word, None) or getattr(Conversations, word, None) or getattr(Book, word)
+    places = (Methods, Conversations, Book, type(daemon.beside.of(name)))
+    function = next(getattr(place, word) for place in places if hasattr(place, word))
     taken = dict(inspect.signature(function).parameters)
     assert taken.pop("self") and (taken.pop("role", None) or not hasattr(Methods, word))
     if taken.pop("given", None):  # what the owner says of a service, judged where it is read

@@ -257,6 +257,14 @@ COMMANDS = {
         "By month (like 2026-11, of UTC), service and model; with CHAT what its messages used. Prices and a\n"
         "budget for a month are set in /etc/config/oasis; no price is known by itself.",
     ),
+    "privacy": (
+        "[--chat CHAT] [--service SERVICE] [--raw] TEXT…",
+        "show what a message would send to a model, and send nothing",
+        "cli_privacy:privacy",
+        "The request as the model's service would get it: instructions, tools, the chat so far and TEXT; to which\n"
+        "address, and how many bytes. --raw prints the very bytes of its body. Later requests of the same answer also\n"
+        "hold what the tools told.",
+    ),
     "tools": (
         "[ACTION] [NAME]",
         "list the tools of AI models, show one, or set what one may do",
@@ -320,8 +328,8 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status", "doctor", "audit",
-                         "help")),
+                         "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status",
+                         "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

@@ -1,8 +1,9 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-Request, one line:  {"op": "chat"|"models"|"embed"|"mcp"|"fetch"|"search", "id": int, "profile": str, "vendor"?,
+Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search", "id": int, "profile": str, "vendor"?,
                      "base_url"?, "key"?, "model"?,
                      "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
+                     `show` is as `chat` and sends nothing: the HTTP request comes back
                      "texts": [str] of `embed` in the place of messages and tools
                      "message": {…}, "session", "version" of `mcp`, for the server at base_url; key is its token
                      "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
@@ -14,6 +15,7 @@ options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choic
 Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and
                     {"type": "models", "models": [...]}
                     {"type": "embedding", "embedding": [float]}  of the next text
+                    {"type": "shown", "method", "url", "headers": {…}, "text"}  of `show`: a piece of the body; no key
                     {"type": "retry", "text", "wait_s"}          it failed before a word came and is asked again
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
                     {"type": "message", "message": {…}}          of the MCP server
@@ -45,6 +47,7 @@ _SHAPES: dict[str, dict[str, type]] = {
     "done": {"stop_reason": str, "model": str},
     "models": {"models": list},
     "embedding": {"embedding": list},
+    "shown": {"method": str, "url": str, "headers": dict, "text": str},
     "retry": {"text": str, "wait_s": float},
     "refused": {"text": str, "parameter": str},
     "message": {"message": dict},

@@ -123,6 +123,20 @@ class Pool:
                 raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
         return found
 
+    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Return the HTTP request that `chat` would make, and send nothing.
+
+        Shape: {"method", "url", "headers": without the key, "text": its body}
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask({**request, "op": "show"}, answers.append, cancelled, True)
+        if answers[-1]["type"] == "error":
+            raise raised(answers[-1])
+        pieces = [answer for answer in answers if answer["type"] == "shown"]
+        text = "".join(str(piece["text"]) for piece in pieces)
+        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
+
     def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
         """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
 

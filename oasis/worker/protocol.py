@@ -70,8 +70,9 @@ def answer(
     try:
         options, limits = _options(request, profiles), _limits(request, profiles)
         module = providers.load(str(request.get("vendor") or _profile(options).get("vendor")))
-        if request.get("op") == "chat":
-            _Chat(request, module, options, limits, send, emit_masked, sleep_s, now_s).run()
+        if request.get("op") in ("chat", "show"):
+            chat = _Chat(request, module, options, limits, send, emit_masked, sleep_s, now_s)
+            chat.run() if request["op"] == "chat" else chat.show()
         elif request.get("op") == "models":
             emit_masked({"type": "models", "models": _models(module, options, limits, send, now_s)})
         elif request.get("op") == "embed":
@@ -181,6 +182,16 @@ class _Chat:
             attempt += 1
             self._emit(_retry(failure, wait_s))
             self._sleep_s(wait_s)
+
+    def show(self) -> None:
+        """Tell what would be sent, and send nothing."""
+        http = refusals.without(self._http, self._without)
+        headers, key, body = http["headers"], str(self._options.get("key") or ""), http["body"]
+        assert isinstance(headers, dict) and isinstance(body, bytes)
+        hidden = {name: value.replace(key, "***") if key else value for name, value in headers.items()}
+        shown = {"method": http["method"], "url": http["url"], "headers": hidden}
+        self._emit({"type": "shown", **shown, "text": body.decode("utf-8")})
+        self._emit(events.done("end_turn", wire.model_of(self._options)))
 
     def _leaves_out(self, failure: events.Event) -> bool:
         """Take the parameter that a failure refuses out of the request; False when that is not what failed."""
