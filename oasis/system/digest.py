@@ -1,7 +1,7 @@
-"""SHA-256 and HMAC-SHA256 from the interpreter's built-in module.
+"""SHA-256, HMAC-SHA256 and HMAC-SHA1 from the interpreter's built-in modules.
 
-`hashlib` and `hmac` would map libcrypto into the daemon (several MB of RSS); the built-in module is the same function.
-Source: FIPS 180-4, RFC 2104.
+`hashlib` and `hmac` would map libcrypto into the daemon (several MB of RSS); the built-in modules are the same functions.
+Source: FIPS 180-4, RFC 2104, RFC 2202.
 """
 
 try:
@@ -25,6 +25,18 @@ def hmac_sha256(key: bytes, data: bytes) -> str:
     key = key.ljust(_BLOCK, b"\0")
     inner = _sha256(bytes(byte ^ 0x36 for byte in key) + data).digest()
     outer: str = _sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest()
+    return outer
+
+
+def hmac_sha1(key: bytes, data: bytes) -> bytes:
+    """Return the HMAC-SHA1 of `data`: for RFC 4226 only, where programs on telephones know nothing else."""
+    from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]
+
+    if len(key) > _BLOCK:
+        key = sha1(key).digest()
+    key = key.ljust(_BLOCK, b"\0")
+    inner = sha1(bytes(byte ^ 0x36 for byte in key) + data).digest()
+    outer: bytes = sha1(bytes(byte ^ 0x5C for byte in key) + inner).digest()
     return outer
 
 
