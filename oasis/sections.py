@@ -20,7 +20,7 @@ TOOL_MODES = ("auto", "none")
 # How often a service is asked, where its profile does not say it: faster than anybody types, slower than a fault.
 PER_S, BURST = 10, 5
 # What has a meaning of its own in a list of aliases; every other name is the owner's.
-RESERVED = ("chat", "title", "intent")
+RESERVED = ("chat", "title", "intent", "embedding")
 SIZES = ("nano", "milli", "kilo", "mega", "giga")
 
 OFFLINE_SERVICE: dict[str, Any] = {
