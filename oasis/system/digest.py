@@ -1,6 +1,6 @@
 """SHA-256, HMAC-SHA256 and HMAC-SHA1 from the interpreter's built-in modules.
 
-`hashlib` and `hmac` would map libcrypto into the daemon (several MB of RSS); the built-in modules are the same functions.
+`hashlib` and `hmac` would map libcrypto into the daemon (several MB of RSS); the built-in modules do the same.
 Source: FIPS 180-4, RFC 2104, RFC 2202.
 """
 
