@@ -125,6 +125,7 @@ class Beside:
 
 # name, which methods begin with -> the module whose gather(kit) makes it
 PARTS: dict[str, str] = {
+    "memory": "oasis.memory.facts",
     "notice": "oasis.notices",
     "privacy": "oasis.privacy",
 }

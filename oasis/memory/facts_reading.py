@@ -1,0 +1,138 @@
+"""Takes facts out of what the owner said, after the turn, in a thread that is there while there is something to read.
+
+One message after the other; what the owner forgets meanwhile is not written again by what is being read. A model that
+fails costs the facts of one message and a line in the log. `data()` gives words and secrets (facts_heard.py,
+facts_secrets.py). Knows no front-end: that something was remembered, the run tells.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.core import schema
+from oasis.errors import OasisError, UsageError
+from oasis.memory import facts_heard, structured
+from oasis.memory.facts_likeness import touches, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.memory.facts_kept import Facts
+    from oasis.memory.facts_near import Near
+    from oasis.memory.facts_secrets import Secrets
+
+    Turn = dict[str, Any]
+
+# Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
+ALIASES = ("nano", "title")
+# Messages that wait; more at once are a script's, and the oldest of them is left out.
+WAITING = 8
+# Older messages of the chat in which a password may have been said, and what tools were called with.
+BEFORE = 12
+_CLOSE_S = 0.5
+
+
+class Reading:
+    """What waits to be read. `near` compares facts."""
+
+    def __init__(
+        self, kit: Any, facts: Facts, near: Near, data: Callable[[], tuple[facts_heard.Words, Secrets]]
+    ) -> None:
+        self._kit = kit
+        self._facts = facts
+        self._near = near
+        self._data = data
+        self._lock = threading.Lock()
+        self._waiting: list[Turn] = []
+        self._thread: threading.Thread | None = None
+        self._age = 0  # grows when everything that was read until then counts no more
+        self._structured: structured.Structured | None = None
+
+    def read(self, turn: Turn) -> None:
+        """Let a turn be read, soon."""
+        with self._lock:
+            self._waiting = [*self._waiting, turn][-WAITING:]
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="facts", daemon=True)
+                self._thread.start()
+
+    def drop(self) -> None:
+        """Leave out what waits, and what is being read."""
+        with self._lock:
+            self._waiting = []
+            self._age += 1
+
+    def close(self) -> None:
+        """End the thread."""
+        self.drop()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_CLOSE_S)
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._thread = None
+                    return
+                turn, age = self._waiting.pop(0), self._age
+            try:
+                kept = self._heard(turn, lambda age=age: self._age != age)  # type: ignore[misc]
+                if kept:
+                    self._tell(turn, kept)
+            except OasisError as error:
+                self._kit.log("no facts are taken out of a message: " + error.message)
+            except Exception as bug:  # a thread of nobody's: its end would be silent
+                self._kit.log("a fault while facts were read: %s: %s" % (type(bug).__name__, bug))
+
+    def _heard(self, turn: Turn, is_cancelled: Callable[[], bool]) -> list[str]:
+        """Ask a model for the facts in what was said and keep them; return them."""
+        words_, secrets = self._data()
+        service = structured.small(self._kit.settings, turn["service"], ALIASES)
+        if service is None:
+            return []
+        known = [fact["fact"] for fact in self._near.nearest(turn["said"], self._facts.sure(), True, True)]
+        messages, form = facts_heard.asked(words_, turn["said"], known)
+        found = facts_heard.read(self._asks().answer(service, messages, form, is_cancelled))
+        before, inputs = self._before(turn) if found else ([], [])
+        said = secrets.said(before)
+        kept = []
+        for one in found:
+            if not _is_from(one["fact"], turn["said"], words_) or secrets.reason(one["fact"], said, inputs):
+                continue
+            source = {"chat": turn["chat"], "message": turn["message"]}
+            if self._facts.say(
+                one["fact"], one["category"], self._near.alike, is_cancelled, turn.get("taint") or [], source,
+                one["supersedes"],
+            ):  # fmt: skip
+                kept.append(one["fact"])
+        return kept
+
+    def _asks(self) -> structured.Structured:
+        if self._structured is None:
+            asking = self._kit.exchanges().asking
+            self._structured = structured.Structured(lambda service, said, end: asking.aside(service, "", said, end))
+        return self._structured
+
+    def _before(self, turn: Turn) -> tuple[list[str], list[Any]]:
+        """Return what the owner said in the chat, and what tools were called with: secrets are looked for in both."""
+        try:
+            messages = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"]
+        except UsageError:
+            return [turn["said"]], []  # the chat was deleted meanwhile
+        texts = [schema.text_of(message) for message in messages if message["role"] == "user"]
+        return texts, [call["input"] for message in messages for call in schema.tool_uses(message)]
+
+    def _tell(self, turn: Turn, kept: list[str]) -> None:
+        try:
+            run = self._kit.runs.get(turn["run"])
+        except UsageError:
+            return  # nobody follows it any more
+        run.emit("note", text="remembered: %s (see: oasis memory)" % "; ".join(kept))
+
+
+def _is_from(fact: str, said: str, data: facts_heard.Words) -> bool:
+    """Return whether a fact has at least a word of what was said: small models repeat what they were shown."""
+    return touches(words(said, data.empty), words(fact, data.empty)) > 0
