@@ -58,6 +58,7 @@ class Kit:
     is_clock_trusted: Callable[[int], bool]
     free_bytes: Callable[[str], int]
     log: Callable[[str], None]
+    call: Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]  # a method, by a role: methods.py
     beside: Beside
 
 
@@ -127,6 +128,7 @@ class Beside:
 PARTS: dict[str, str] = {
     "memory": "oasis.memory.facts",
     "notice": "oasis.notices",
+    "telegram": "oasis.frontends.telegram",
     "privacy": "oasis.privacy",
 }
 

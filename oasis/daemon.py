@@ -166,6 +166,7 @@ class Daemon:
         kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
         kit.facts, kit.exchanges, kit.conversations = self._shop.facts, self.exchanges, self.conversations
         kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, _free_bytes, log
+        kit.call = lambda *asked: self.methods.call(*asked)
         self.beside = Beside(kit)
         return self.beside
 

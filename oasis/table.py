@@ -167,6 +167,11 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "memory.export": ("read", {}),
     "memory.set": ("write", {"extract": (bool, False), "tainted": (bool, False)}),
     "notice.list": ("read", {"since": (str, False)}),
+    "telegram.list": ("read", {}),
+    "telegram.pair": ("write", {"role": (str, False)}),
+    "telegram.forget": ("write", {"id": (str, True)}),
+    "telegram.secret": ("write", {"code": (str, False)}),
+    "telegram.set": ("write", {"enabled": (bool, False), "approve": (bool, False), "notices": (bool, False)}),
     "audit.list": ("read", {"limit": (int, False), "skip": (int, False)}),
     "audit.verify": ("read", {}),
 }
@@ -188,6 +193,13 @@ ROLES: dict[str, tuple[str, ...]] = {
         "info", "plan.list", "change.list", "change.pending", "config.list", "client.join", "tool.specs", "tool.call",
         "run.poll", "run.cancel",
     ),
+    # The owner by a messenger, whose words come through a program that talks to the network: what he says is a run,
+    # but no plan becomes real by it that would wait for his word on the page; see frontends/telegram_approval.py.
+    "messenger": (
+        "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
+    ),
+    # Somebody whom the owner let ask: his runs are begun for him (frontends/telegram_guest.py).
+    "guest": ("run.poll", "run.cancel"),
     # A run without anybody there; it works through tools and calls nothing.
     "schedule": (),
 }  # fmt: skip

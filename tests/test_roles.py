@@ -87,7 +87,11 @@ def is_refused(reply):
 
 
 # What a client may do beside looking: say who it is, call tools, which ask the owner, and stop calls of its own.
-PROPOSED = {"client": ("client.join", "tool.call", "run.cancel")}
+PROPOSED = {
+    "client": ("client.join", "tool.call", "run.cancel"),
+    "messenger": ("run.start", "run.cancel", "plan.decline", "change.undo"),
+    "guest": ("run.cancel",),
+}
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becoming a second user needs root")
 
@@ -194,7 +198,7 @@ def test_the_kernel_s_word_is_the_role(uid, name):
         assert (role["name"], role["terminal"]) == (name, terminal)
 
 
-@pytest.mark.parametrize("role", ["viewer", "client", "schedule", "guest", "", "Owner", "owner "])
+@pytest.mark.parametrize("role", ["viewer", "client", "schedule", "messenger", "guest", "", "Owner", "owner "])
 def test_who_is_not_the_owner_decides_nothing(role):
     methods = Methods(*[None] * (Methods.__init__.__code__.co_argcount - 1))
     for name in TABLE:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
-# What has a key and is no service: search engines (seed/net.py).
-ENGINES = ("brave",)
+# What has a key and is no service: search engines (seed/net.py), and the messenger's bot.
+ENGINES = ("brave", "telegram")
 _NUMBERS = ("max_tokens", "context_tokens")
 _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)
 

@@ -41,8 +41,8 @@ _OLD = {
     "thinking": ("type", "budget_tokens"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-# What has a key and is no service: the search engines of the tool web_search (seed/net.py).
-ENGINES = ("brave",)
+# What has a key and is no service: the search engines of the tool web_search (seed/net.py), and the messenger's bot.
+ENGINES = ("brave", "telegram")
 
 
 class Book:

@@ -80,7 +80,7 @@ class Operator:
 
     `forces` is what the owner lets through, and given when the hands are made: nothing that moves them can ask for it.
     `unattended` stands at the desk where nobody is there (schedule/unattended.py): judge(plan) before it is shown, wait
-    as the desk's own, and `rehearses` where nothing may be done at all.
+    as the desk's own, `rehearses` where nothing may be done at all, and may(tool), where not all of them are for it.
 
     The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
@@ -122,6 +122,10 @@ class Operator:
     def rehearses(self) -> bool:
         """Return whether nothing may be done: every call that would do something becomes a plan that is shown."""
         return bool(self._unattended is not None and self._unattended.rehearses)
+
+    def may(self, tool: str) -> bool:
+        """Return whether a tool is for whom these hands serve."""
+        return getattr(self._unattended, "may", _everything)(tool) is True
 
     def is_cancelled(self) -> bool:
         """Return whether the owner stopped the run."""
@@ -274,6 +278,10 @@ class Operator:
         else:
             self._shop.audit.write(decision, plan, "owner" if decision == "declined" else "daemon")
         return decision, words
+
+
+def _everything(tool: str) -> bool:
+    return True
 
 
 def _new_secrets(operations: list[Operation]) -> list[str]:

@@ -149,6 +149,8 @@ class Registry:
         whose: list[str] = []
         try:
             source, spec, permit = self._allowed(name)
+            if not operator.may(name):
+                raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
             if "invalid" in arguments and "invalid" not in spec["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             argument.check(arguments, spec["input_schema"], name)

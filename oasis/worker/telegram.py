@@ -4,7 +4,7 @@
     file                  asks where a file is and reads it: `piece` events in base64
     all else of _METHODS  the ending `telegram` tells the id of the message, or who the bot is
 
-Nothing is kept, nothing is tried again, and no word of a failure is acted on but its number: whoever asked decides.
+Nothing is kept and nothing is tried again: whoever asked decides, by the kind of a failure.
 Source: core.telegram.org/bots/api, version 9.
 """
 
@@ -93,6 +93,8 @@ def _called(
         value = None
     if isinstance(value, dict) and value.get("ok") is True and 200 <= response.status < 300:
         return value.get("result"), None
+    if response.status == 400 and isinstance(value, dict) and "message is not modified" in str(value.get("description")):
+        return {}, None  # it is as it should be
     return None, _failure(response.status, value if isinstance(value, dict) else {})
 
 
