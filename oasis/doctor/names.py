@@ -41,17 +41,27 @@ def _upstream(scene: Scene) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def begin(scene: Scene) -> None:
+    """Begin to ask what `answers` wants to know."""
+    if scene.is_router():
+        for server in ("127.0.0.1", *_asked(scene)):
+            scene.begin("lookup", ASKED, server, _LOOKUP_S)
+
+
+def _asked(scene: Scene) -> list[str]:
+    return [one for one in _upstream(scene) if ip4(one) is not None][:2]
+
+
 def answers(scene: Scene) -> Found:
     """A name is not found: by the router's own resolver, or by none of the servers either."""
     if not scene.is_router():
         raise SkippedError("no interface leads out")
-    own = scene.probe.lookup(ASKED, "127.0.0.1", _LOOKUP_S)
+    own = scene.ask("lookup", ASKED, "127.0.0.1", _LOOKUP_S)
     if own is None:
         raise SkippedError("there is no nslookup on this host")
     if own:
         return
-    plain = [one for one in _upstream(scene) if ip4(one) is not None]
-    others = [(one, scene.probe.lookup(ASKED, one, _LOOKUP_S)) for one in plain[:2]]
+    others = [(one, scene.ask("lookup", ASKED, one, _LOOKUP_S)) for one in _asked(scene)]
     evidence = ["nslookup %s 127.0.0.1: no answer" % ASKED]
     evidence += ["nslookup %s %s: %s" % (ASKED, one, "answers" if said else "no answer") for one, said in others]
     if any(said for _, said in others):

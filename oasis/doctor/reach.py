@@ -118,19 +118,32 @@ def route(scene: Scene) -> Found:
             yield seen("equal-routes", "", values, ["%s: metric %d" % (name, metric) for name in equal])
 
 
-def gateway(scene: Scene) -> Found:
-    """The first hop does not answer."""
-    asked = False
+def begin(scene: Scene) -> None:
+    """Begin to ask what `gateway` wants to know."""
+    for _, hop in _hops(scene):
+        scene.begin("ping", hop, _PING_S)
+
+
+def _hops(scene: Scene) -> list[tuple[str, str]]:
+    """Return the first hops that can be asked, as (interface, address)."""
+    found = []
     for entry in scene.outside():
         for one in default_routes(entry) if entry.get("up") else []:
             hop = str(one.get("nexthop", ""))
-            if ip4(hop) in (None, 0) or entry.get("proto") not in _WITH_ARP:
-                continue
-            answers = scene.probe.ping(hop, _PING_S)
-            asked = asked or answers is not None
-            if answers is False and _is_unheard(scene, hop):
-                evidence = ["ping %s: no answer" % hop, "%s is not in the neighbour table" % hop]
-                yield seen("gateway-silent", hop, {"gateway": hop, "interface": entry["interface"]}, evidence)
+            if ip4(hop) not in (None, 0) and entry.get("proto") in _WITH_ARP:
+                found.append((str(entry["interface"]), hop))
+    return found
+
+
+def gateway(scene: Scene) -> Found:
+    """The first hop does not answer."""
+    asked = False
+    for interface, hop in _hops(scene):
+        answers = scene.ask("ping", hop, _PING_S)
+        asked = asked or answers is not None
+        if answers is False and _is_unheard(scene, hop):
+            evidence = ["ping %s: no answer" % hop, "%s is not in the neighbour table" % hop]
+            yield seen("gateway-silent", hop, {"gateway": hop, "interface": interface}, evidence)
     if not asked:
         raise SkippedError("there is no gateway to ask, or no ping on this host")
 

@@ -1,10 +1,14 @@
 """The router as the checks look at it: configuration, live state, files and two probes, each asked for once.
 
+Probes wait for answers that may never come, so they are begun before the first check and wait side by side.
+
 Knows the way things hang together (which interface leads out, which zone it is in), judges nothing. Everything comes
 through the given router (tools/facts.py), folder lister and probe; nothing is opened here.
 """
 
 from __future__ import annotations
+
+import threading
 
 from oasis.change import addresses
 
@@ -105,6 +109,19 @@ class Scene:
         self.probe = probe
         self.is_clock_trusted = is_clock_trusted
         self._kept: dict[str, Any] = {}
+        self._asking: dict[tuple[Any, ...], _Question] = {}
+
+    def begin(self, what: str, *words: Any) -> None:
+        """Begin to ask the network: whoever wants the answer waits for it, and all wait at once."""
+        key = (what, *words)
+        if key not in self._asking:
+            self._asking[key] = _Question(getattr(self.probe, what), words)
+
+    def ask(self, what: str, *words: Any) -> bool | None:
+        """Return the answer of a probe (system/probe.py), None where nobody can ask."""
+        key = (what, *words)
+        self.begin(*key)
+        return self._asking[key].answer()
 
     def _once(self, key: str, make: Callable[[], Any]) -> Any:
         if key not in self._kept:
@@ -211,6 +228,30 @@ class Scene:
     def is_router(self) -> bool:
         """Tell whether it stands between two networks, and is not only an access point or a switch."""
         return bool(self.outside_names())
+
+
+class _Question:
+    """One question to the network, asked in a thread."""
+
+    def __init__(self, ask: Callable[..., bool | None], words: tuple[Any, ...]) -> None:
+        self._ask = ask
+        self._words = words
+        self._answer: bool | None = None
+        self._bug: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="doctor", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._answer = self._ask(*self._words)
+        except Exception as bug:  # told by the check that wants the answer
+            self._bug = bug
+
+    def answer(self) -> bool | None:
+        self._thread.join()  # a probe ends by itself
+        if self._bug is not None:
+            raise self._bug
+        return self._answer
 
 
 def networks(entry: Entry) -> list[Net]:

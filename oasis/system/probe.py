@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # What the program may take longer than it was told, to start and to end.
 _MORE_S = 0.5
+# nslookup asks for IPv4 and IPv6 and fails when one of them is refused: what it found stands under this word.
+_FOUND = b"\nName:"
 
 
 class Probe:
@@ -26,18 +28,21 @@ class Probe:
 
     def ping(self, address: str, seconds: int) -> bool | None:
         """Tell whether an address answers a ping within some seconds; None when nobody can ask."""
-        return self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
+        said = self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
+        return None if said is None else said[0] == 0
 
     def lookup(self, name: str, server: str, seconds: int) -> bool | None:
         """Tell whether a server finds a name within some seconds; None when nobody can ask."""
-        return self._ask("nslookup", [name, server], seconds)
+        said = self._ask("nslookup", [name, server], seconds)
+        return None if said is None else said[0] == 0 or _FOUND in said[1]
 
-    def _ask(self, name: str, words: list[str], seconds: int) -> bool | None:
+    def _ask(self, name: str, words: list[str], seconds: int) -> tuple[int, bytes] | None:
+        """Return exit status and words of a program, None where there is none."""
         program = self._program(name)
         if not program:
             return None
         try:
-            status, _, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
+            status, said, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
         except ToolError:
-            return False  # it did not end in time: nobody answered
-        return status == 0
+            return 1, b""  # it did not end in time: nobody answered
+        return status, said
