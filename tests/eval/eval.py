@@ -1,0 +1,155 @@
+"""`make eval`: plain language to a working router, judged by what came of it.
+
+    python3 tests/eval/eval.py [--service NAME] [--base-url URL] [--model NAME] [--key-file FILE] [--answers FILE]
+                               [--record FILE] [--sample N] [--results] [--json FILE] [WORD…]
+
+WORDs choose tasks by id, kind or language. A key is read from the file, or from the environment variable that the
+service's other programs read it from; never from the command line. What a service answered is recorded on request, and
+judged again with --service recorded --answers FILE. Services: services.py; gates: judge.py; tasks: tasks.py.
+
+Exit status: 0 it ran (the score is no error), 2 it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REPOSITORY = os.path.dirname(os.path.dirname(HERE))
+# Not the folder itself: a module of it must not hide one of the standard library.
+sys.path[:] = [REPOSITORY, *[one for one in sys.path if os.path.abspath(one or ".") != HERE]]
+
+from oasis import providers  # noqa: E402
+from tests.eval import report, services, tasks  # noqa: E402
+from tests.eval.judge import judge  # noqa: E402
+from tests.eval.play import Played, play  # noqa: E402
+
+BUILD = os.path.join(REPOSITORY, "build/eval")
+_SAID_CHARS = 300
+
+
+def run(
+    chosen: list[tasks.Task], service: services.Service, record: str = "", tell: Any = lambda result: None
+) -> list[report.Result]:
+    """Play and judge tasks, as many at once as the service bears; return the results in the tasks' order."""
+    head = {"service": service.name, "profile": service.profile, "model": service.model, "base_url": service.base_url}
+    kept: dict[str, list[dict[str, Any]]] = {}
+
+    def one(task: tasks.Task) -> report.Result:
+        found, played = _one(task, service)
+        kept[task["id"]] = played.answers
+        tell(found)
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(service.parallel) as pool:
+        results = list(pool.map(one, chosen))
+    if record:
+        lines = [{**head, "keyed": service.is_keyed()}, *[{"task": t["id"], "answers": kept[t["id"]]} for t in chosen]]
+        os.makedirs(os.path.dirname(os.path.abspath(record)), exist_ok=True)
+        with open(record, "w", encoding="utf-8") as handle:
+            handle.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return results
+
+
+def _one(task: tasks.Task, service: services.Service) -> tuple[report.Result, Played]:
+    folder = tempfile.mkdtemp(prefix="oasis-eval-")
+    try:
+        played = play(task, service, folder, service.limit_s)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return result(task, played), played
+
+
+def result(task: tasks.Task, played: Played) -> report.Result:
+    """Return the result of a task, see report.py."""
+    gate, why = judge(task, played)
+    repairs = played.refusals()
+    return {
+        **{key: task[key] for key in ("id", "kind", "language", "expect")},
+        "passed": not gate, "gate": gate, "why": why, "first_try": not gate and not repairs and not played.questions,
+        "repairs": repairs, "questions": played.questions, "calls": len(played.requests), **played.usage(),
+        "seconds": round(played.seconds, 2), "said": played.said()[-_SAID_CHARS:],
+    }  # fmt: skip
+
+
+def service(arguments: argparse.Namespace) -> services.Service:
+    """Return the service that is asked for.
+
+    Raises: ValueError, OSError.
+    """
+    if arguments.service == "recorded":
+        return services.recorded(arguments.answers)
+    if arguments.service in services.OWN:
+        return services.OWN[arguments.service]()
+    known = providers.profiles().get(arguments.service, {})
+    key = os.environ.pop(str(known.get("key_env") or "-"), "")
+    if arguments.key_file:
+        with open(arguments.key_file, encoding="utf-8") as handle:
+            key = handle.read().strip()
+    return services.named(arguments.service, arguments.base_url, arguments.model, key)
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--service", default="offline")
+    for name in ("--base-url", "--model", "--key-file", "--answers", "--record", "--json", "--note"):
+        parser.add_argument(name, default="")
+    parser.add_argument("--sample", type=int, default=0, help="so many tasks, evenly over all")
+    parser.add_argument("--results", action="store_true", help="put the table into RESULTS.md")
+    parser.add_argument("words", nargs="*")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _arguments(argv)
+    try:
+        chosen = tasks.chosen(arguments.words)
+        asked = service(arguments)
+    except (ValueError, OSError) as error:
+        print(f"eval: {error}", file=sys.stderr)
+        return 2
+    if arguments.service == "recorded":
+        chosen = [one for one in chosen if one["id"] in asked.has]
+    if arguments.sample:
+        chosen = tasks.sample(chosen, arguments.sample)
+    begun_s = time.monotonic()
+    try:
+        results = run(chosen, asked, arguments.record, _tell)
+    finally:
+        asked.close()
+    seconds = time.monotonic() - begun_s
+    _write(arguments, asked, results, seconds)
+    return 0
+
+
+def _tell(result: report.Result) -> None:
+    print("." if result["passed"] else "x", end="", file=sys.stderr, flush=True)
+
+
+def _write(
+    arguments: argparse.Namespace, asked: services.Service, results: list[report.Result], seconds: float
+) -> None:
+    name = asked.name if asked.model == asked.name else f"{asked.name} ({asked.model})"
+    note = arguments.note or f"{len(results)} of {len(tasks.load())} tasks, {seconds:.0f} s."
+    text = report.table(name, results, note)
+    os.makedirs(BUILD, exist_ok=True)
+    path = arguments.json or f"{BUILD}/{asked.name}.json"
+    with open(path, "w", encoding="utf-8") as handle:
+        json.dump(
+            {"service": asked.name, "model": asked.model, "seconds": seconds, "results": results}, handle, indent=1
+        )
+    print(f"\n{text}\n{report.failures(results)}\n\nall of it: {os.path.relpath(path, REPOSITORY)}")
+    if arguments.results:
+        report.put(asked.name, text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

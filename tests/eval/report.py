@@ -1,0 +1,82 @@
+"""A run of the evaluation as Markdown and as JSON; and RESULTS.md, which holds one table for each service.
+
+A result is {"id", "kind", "language", "expect", "passed", "gate": the one that was shut, "why", "first_try": passed
+without a refused proposal and without a question, "repairs": refused proposals, "questions", "input_tokens",
+"output_tokens", "calls": requests to the service, "seconds", "said"}.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from tests.eval import tasks
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RESULTS = os.path.join(HERE, "RESULTS.md")
+
+Result = dict[str, Any]
+
+
+def table(name: str, results: list[Result], note: str = "") -> str:
+    """Return the table of one service: a row for each kind, each language, and all."""
+    lines = [f"### {name}", ""]
+    if note:
+        lines += [note, ""]
+    lines += ["| tasks | number | first try | after repair | seconds | calls | tokens in | tokens out |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    lines += [_row(kind, [one for one in results if one["kind"] == kind]) for kind in tasks.KINDS]
+    for language in tasks.LANGUAGES:
+        of = [one for one in results if one["language"] == language]
+        lines.append(_row(f"in {language}", of))
+    lines.append(_row("**all**", results))
+    return "\n".join([line for line in lines if line is not None]) + "\n" + _gates(results)
+
+
+def _row(name: str, results: list[Result]) -> str | None:
+    if not results:
+        return None
+    number = len(results)
+    first, passed = (sum(1 for one in results if one[key]) for key in ("first_try", "passed"))
+    means = [sum(one[key] for one in results) / number for key in ("seconds", "calls", "input_tokens", "output_tokens")]
+    cells = [f"{means[0]:.1f}", f"{means[1]:.1f}", f"{means[2]:.0f}", f"{means[3]:.0f}"]
+    return f"| {name} | {number} | {_share(first, number)} | {_share(passed, number)} | {' | '.join(cells)} |"
+
+
+def _share(number: int, of: int) -> str:
+    return f"{number} ({100 * number / of:.0f} %)"
+
+
+def _gates(results: list[Result]) -> str:
+    shut: dict[str, int] = {}
+    for one in results:
+        if not one["passed"]:
+            shut[one["gate"]] = shut.get(one["gate"], 0) + 1
+    if not shut:
+        return ""
+    told = ", ".join(f"{gate} {number}" for gate, number in sorted(shut.items(), key=lambda pair: -pair[1]))
+    return f"\nWhere it stopped: {told}.\n"
+
+
+def failures(results: list[Result]) -> str:
+    """Return a line for each task that did not pass."""
+    lines = [f"{one['id']}: {one['gate']}: {_line(one['why'])}" for one in results if not one["passed"]]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)[:240]
+
+
+def put(name: str, text: str, path: str = RESULTS) -> None:
+    """Put the table of a service into RESULTS.md, between its marks."""
+    with open(path, encoding="utf-8") as handle:
+        whole = handle.read()
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+    if begin not in whole:
+        raise ValueError(f"RESULTS.md has no place for {name}: add {begin.strip()} and {end.strip()}")
+    before, rest = whole.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    with open(path, "w", encoding="utf-8") as handle:
+        handle.write(before + begin + text + end + after)

