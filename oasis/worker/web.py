@@ -1,4 +1,5 @@
-"""Pages and searches of the web, for the ops `fetch` and `search` of a worker; see lines.py.
+"""Pages and searches of the web, for the ops `fetch` and `search` of a worker; for `read`, pages that are here; see
+lines.py.
 
 A name is resolved once; the addresses are judged (addresses.py), and the connection goes to one of these and nowhere
 else, with the name in Host and TLS: what the name means a moment later does not matter. Each redirect is a new address
@@ -32,6 +33,8 @@ PAGE_S, PAGE_BYTES = 8.0, 512 * 1024
 SEARCH_S = 10.0
 REDIRECTS = 5
 TEXT_CHARS = 8000
+# For who wants a whole document; an event has 1 MiB.
+MOST_CHARS, MOST_BYTES = 500_000, 960 * 1024
 CONNECT_S = 5.0
 RESULTS, MORE_RESULTS = 8, 12
 # Below this the best passage hardly fits: more pages are asked for, once.
@@ -61,22 +64,31 @@ class Web:
         """
         if self._request["op"] == "fetch":
             return self.fetch(str(self._request.get("url")))
+        if self._request["op"] == "read":
+            return self._page(*readable.of_html(str(self._request.get("html"))))
         return self.search(str(self._request.get("query")))
 
     def most_s(self) -> float:
         """Return how long the op may take at most, with everything that waits by itself."""
-        return 2 * FETCH_S if self._request["op"] == "fetch" else 2 * (SEARCH_S + 3 * PAGE_S)
+        return 2 * FETCH_S if self._request["op"] in ("fetch", "read") else 2 * (SEARCH_S + 3 * PAGE_S)
 
     # Fetching
 
     def fetch(self, url: str) -> dict[str, Any]:
         """Return {"url": where it came from, "title"?, "text", "cut"?: True}."""
         where, kind, body, is_cut = self._got(url, {}, FETCH_S, FETCH_BYTES)
-        title, text = _read(body, kind)
-        result: dict[str, Any] = {"url": where, "text": text[:TEXT_CHARS]}
+        result = {"url": where, **self._page(*_read(body, kind))}
+        return {**result, "cut": True} if is_cut else result
+
+    def _page(self, title: str, text: str) -> dict[str, Any]:
+        """Return {"text", "title"?, "cut"?: True}, no longer than was asked for and an event may be."""
+        kept = text[: min(int(self._request.get("chars") or TEXT_CHARS), MOST_CHARS)]
+        while len(jsonl.dumps(kept).encode("utf-8")) > MOST_BYTES:
+            kept = kept[: len(kept) * 3 // 4]
+        result: dict[str, Any] = {"text": kept}
         if title:
             result["title"] = title
-        return {**result, "cut": True} if is_cut or len(text) > TEXT_CHARS else result
+        return {**result, "cut": True} if len(kept) < len(text) else result
 
     def _got(self, url: str, headers: dict[str, str], seconds: float, most: int) -> tuple[str, str, bytes, bool]:
         """Return the last address, the content type, the body, and whether it was longer than `most`."""

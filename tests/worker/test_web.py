@@ -381,3 +381,29 @@ def test_scores_are_from_none_to_all_and_rare_words_count_more():
 def test_words_without_spaces_are_compared_in_pairs():
     found = ranking.scores("無線の設定", ["無線LANの設定方法です", "今日の天気"])
     assert found[0] > found[1]
+
+
+def read(html, **more):
+    return web.Web({"op": "read", "html": html, **more}).run()
+
+
+def test_a_page_at_hand_is_read_without_any_network():
+    found = read(PAGE)
+    assert found["title"] == "The & title" and found["text"].startswith(
+        "Heading\n\nFirst words of the article.\n\nThe mesh"
+    )
+    assert "hidden" not in found["text"] and "cut" not in found
+
+
+@pytest.mark.parametrize("char", ["a", '"', "路", "\\"])
+def test_a_long_page_is_cut_to_what_was_asked_for_and_an_event_holds(char):
+    page = "<p>" + char * 2_000_000
+    assert len(read(page)["text"]) == web.TEXT_CHARS
+    assert len(read(page, chars=20_000)["text"]) == 20_000
+    found = read(page, chars=10**9)
+    assert found["cut"] is True and 200_000 < len(found["text"]) <= web.MOST_CHARS
+    assert len(json.dumps(found, ensure_ascii=False).encode()) < 1 << 20
+
+
+def test_a_deep_page_is_read_like_any_other():
+    assert read("<div>" * 100_000 + "words" + "</div>" * 100_000)["text"] == "words"
