@@ -61,9 +61,12 @@ class Documents:
 
         Raises: StoreError when they have none.
         """
-        names = self.names()
-        if len(names) >= MOST:
+        if len(self.names()) >= MOST:
             raise StoreError("there are %d documents already" % MOST, "delete some: oasis knowledge delete ID")
+        self.check_room(size)
+
+    def check_room(self, size: int) -> None:
+        """See that so many bytes more have a place, for a document that is there already; raises as make_room."""
         used, limit = self.used_bytes(), self._limit_bytes()
         if used + size > limit:
             raise StoreError(

@@ -9,7 +9,7 @@ from oasis.errors import OasisError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 ALIAS = "embedding"
@@ -42,25 +42,32 @@ class Embedder:
         service: dict[str, Any] = self._settings.service(ALIAS)
         return None if service["vendor"] == "offline" else service
 
-    def embed(
-        self, texts: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False,
-        told: Callable[[int, int], object] = lambda done, total: None,
-    ) -> list[list[float]] | None:  # fmt: skip
-        """Return a vector for each text, None where no service is set for it; `told(done, total)` hears how far it is.
+    def embed(self, texts: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False) -> list[list[float]] | None:
+        """Return a vector for each text, None where no service is set for it.
 
         Raises: SettingsError when the service cannot be used, ProviderError when it fails.
         """
+        found = self.each(texts, is_cancelled)
+        return None if found is None else list(found)
+
+    def each(
+        self, texts: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False,
+        told: Callable[[int, int], object] = lambda done, total: None,
+    ) -> Iterator[list[float]] | None:  # fmt: skip
+        """Do the same in steps, while the vectors are taken; `told(done, total)` hears how far it is."""
         service = self._service()
-        if service is None:
-            return None
-        found: list[list[float]] = []
+        return None if service is None else self._steps(service, texts, is_cancelled, told)
+
+    def _steps(
+        self, service: dict[str, Any], texts: Sequence[str], is_cancelled: Callable[[], bool], told: Any
+    ) -> Iterator[list[float]]:
         for at in range(0, len(texts), AT_ONCE):
             told(at, len(texts))
             step = [self._hide(text[:TEXT_CHARS]) or "-" for text in texts[at : at + AT_ONCE]]
-            found += self._models.embed(self._settings.request(service), step, is_cancelled)
-        if len({len(vector) for vector in found}) > 1 or len(found) != len(texts):
-            raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
-        return found
+            made = self._models.embed(self._settings.request(service), step, is_cancelled)
+            if len(made) != len(step) or len({len(vector) for vector in made}) > 1:
+                raise ProviderError("%s gave vectors of several lengths" % service["name"], "choose another model")
+            yield from made
 
 
 def embedder(kit: Any) -> Embedder:

@@ -18,7 +18,7 @@ from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from io import FileIO
     from typing import Any
 
@@ -45,19 +45,20 @@ class Vectors:
         self._files = files
         self._folder = folder
 
-    def put(self, name: str, label: str, vectors: Sequence[Sequence[float]]) -> None:
+    def put(self, name: str, label: str, vectors: Iterable[Sequence[float]]) -> None:
         """Write the vectors of one document in place of those it had.
 
         Raises: SchemaError when they are not of one length, StoreError when the flash refuses.
         """
-        dims = {len(vector) for vector in vectors}
-        if len(dims) != 1 or not dims.isdisjoint((0,)):
-            raise SchemaError(
-                "the vectors of %s have the lengths %s" % (name, sorted(dims)), "one model makes one length"
-            )
-        head = jsonl.line({"label": label, "dims": dims.pop(), "count": len(vectors)})
+        self.write(name, label, packed(vectors))
+
+    def write(self, name: str, label: str, rows: list[bytes]) -> None:
+        """Do the same with rows that were packed before."""
+        if not rows:
+            raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
+        head = jsonl.line({"label": label, "dims": len(rows[0]) - _SCALE.size, "count": len(rows)})
         self._files.folder(self._folder)
-        self._files.rewrite(self._path(name), _pieces(head, vectors))
+        self._files.rewrite(self._path(name), [head, *_blocks(rows)])
 
     def about(self, name: str) -> dict[str, Any] | None:
         """Return {"label", "dims", "count"} of a document's vectors, None when it has none that can be read."""
@@ -138,17 +139,24 @@ class Vectors:
         return self._folder + "/" + name + SUFFIX
 
 
-def _pieces(head: bytes, vectors: Sequence[Sequence[float]]) -> Iterator[bytes]:
-    waiting = [head]
-    size = 0
+def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:
+    """Return vectors as rows, each packed as it comes: as numbers of Python they take thirty times as much.
+
+    Raises: SchemaError when they are not of one length.
+    """
+    rows: list[bytes] = []
     for vector in vectors:
         scale, numbers = _rounded(vector)
-        waiting.append(_SCALE.pack(scale) + numbers)
-        size += len(numbers)
-        if size >= _BLOCK_BYTES:
-            yield b"".join(waiting)
-            waiting, size = [], 0
-    yield b"".join(waiting)
+        rows.append(_SCALE.pack(scale) + numbers)
+        if not numbers or len(rows[0]) != len(rows[-1]):
+            raise SchemaError("vector %d has the length %d" % (len(rows), len(vector)), "one model makes one length")
+    return rows
+
+
+def _blocks(rows: list[bytes]) -> Iterator[bytes]:
+    step = max(_BLOCK_BYTES // len(rows[0]), 1)
+    for at in range(0, len(rows), step):
+        yield b"".join(rows[at : at + step])
 
 
 def _rounded(vector: Sequence[float]) -> tuple[float, bytes]:
