@@ -115,7 +115,9 @@ class Asking:
             if event["type"] == "delta":
                 words.append(event["text"])
             elif event["type"] == "error":
-                raise ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
+                failure = ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
+                failure.code = str(event["error"].get("code", failure.code))
+                raise failure
 
         plain = {**service, "options": {**service["options"], "search": False}}
         self._send(plain, chat, messages, [], hear, is_cancelled)
