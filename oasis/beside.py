@@ -126,10 +126,12 @@ class Beside:
 
 # name, which methods begin with -> the module whose gather(kit) makes it
 PARTS: dict[str, str] = {
+    "schedule": "oasis.schedule.book",
     "memory": "oasis.memory.facts",
     "notice": "oasis.notices",
     "telegram": "oasis.frontends.telegram",
     "privacy": "oasis.privacy",
+    "setup": "oasis.setup",
 }
 
 

@@ -20,6 +20,15 @@ SERVICE: dict[str, tuple[type, bool]] = {
     "context_tokens": (int, False),
 }
 
+# What the owner says of a standing order; see schedule/book.py.
+ORDER: dict[str, tuple[type, bool]] = {
+    "timezone": (str, False),
+    "calls": (list, False),
+    "synthesis": (str, False),
+    "service": (str, False),
+    "pause_s": (int, False),
+}
+
 # name -> (access, {argument: (type, is required)}); the function is the name with "_" for "."
 TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "info": ("read", {}),
@@ -154,10 +163,21 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "client.join": ("local", {"name": (str, True)}),
     "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
     "secret.keep": ("write", {"value": (str, True)}),
+    "setup.state": ("read", {}),
+    "setup.find": ("write", {}),
     "privacy.show": (
         "write",
         {"message": (str, True), "chat": (str, False), "service": (str, False), "part": (int, False)},
     ),
+    "schedule.list": ("read", {}),
+    "schedule.add": ("write", {"when": (str, True), "wish": (str, True), "approve": (bool, False), **ORDER}),
+    "schedule.change": (
+        "write",
+        {"id": (str, True), "when": (str, False), "wish": (str, False), "enabled": (bool, False), **ORDER},
+    ),
+    "schedule.delete": ("write", {"id": (str, False), "all": (bool, False)}),
+    "schedule.run": ("write", {"id": (str, True)}),
+    "schedule.approve": ("write", {"id": (str, True)}),
     "doctor.run": ("read", {}),
     "doctor.fix": ("write", {"finding": (str, True)}),
     "memory.list": ("read", {}),
@@ -185,7 +205,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
-        "plugin.list", "notice.list", "doctor.run",
+        "plugin.list", "notice.list", "schedule.list", "doctor.run", "setup.state",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
     # runs it has its own.

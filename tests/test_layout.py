@@ -24,7 +24,7 @@ ROWS = (
     ("methods",),
     ("table",),
     ("beside", "upgrade", "takeover"),
-    ("privacy",),
+    ("privacy", "setup"),
     ("exchanges", "conversations"),
     ("asides", "question", "models", "failover", "goal"),
     ("asking", "context"),

@@ -257,6 +257,13 @@ COMMANDS = {
         "By month (like 2026-11, of UTC), service and model; with CHAT what its messages used. Prices and a\n"
         "budget for a month are set in /etc/config/oasis; no price is known by itself.",
     ),
+    "setup": (
+        "",
+        "the first hour: find or choose a model, try it, and what to say next",
+        "cli_setup:setup",
+        "Asks, and does nothing unasked. Looks for model servers on the home network, or takes a key, tries the service\n"
+        "and puts it into use. All of it can be done by other commands: add, key, models, test, select.",
+    ),
     "privacy": (
         "[--chat CHAT] [--service SERVICE] [--raw] TEXT…",
         "show what a message would send to a model, and send nothing",
@@ -327,8 +334,8 @@ GROUPS = (
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Set up and look", ("services", "select", "add", "change", "remove", "key", "models", "test", "alias", "usage",
-                         "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status",
+    ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
+                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status",
                          "doctor", "audit", "help")),
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         given["key"] = key
     identifier = str(call("service.add", {"name": provider["profile"], **given})["identifier"])
     if not model and screen.can_ask:
-        _choose_model(call, identifier, provider, screen)
+        choose_model(call, identifier, provider, screen)
     if screen.is_json:
         screen.json({"identifier": identifier})
         return OK
@@ -86,7 +86,7 @@ def _key(provider: dict[str, Any], arguments: dict[str, str], screen: Screen) ->
     return cli_input.secret(screen, f"Key (not shown{hint}): ").strip() if is_wanted else ""
 
 
-def _choose_model(call: Call, identifier: str, provider: dict[str, Any], screen: Screen) -> None:
+def choose_model(call: Call, identifier: str, provider: dict[str, Any], screen: Screen) -> None:
     """Let a person choose from the models that the service has now."""
     usual = str(provider["model"])
     models: list[str] = []

@@ -1,6 +1,6 @@
 """The lines between daemon and worker; loaded on both sides, so it imports next to nothing.
 
-Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"|"read", "id": int,
+Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"|"read"|"find", "id": int,
                      "profile": str, "vendor"?, "base_url"?, "key"?, "model"?,
                      "messages": [message], "tools": [{"name", "description", "input_schema"}], "options"?: {...}}
                      `show` is as `chat` and sends nothing: the HTTP request comes back
@@ -9,6 +9,7 @@ Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"
                      "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
                      "open", "closed": [place or network] of both, see addresses.py; "chars"?: of text at most
                      "html" of `read`: the text of a page that is here already
+                     "places": [address] of `find`, see finding.py
                      "method", "parameters": {…} of `telegram`; key is the bot's token
 options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choice"?, "extra"?: {body fields},
                      "idle_s"?, "connect_s"?, "total_s"?, "retries"?, "ca_file"?: path, "proxy"?, "proxy_auth"?,
@@ -21,7 +22,7 @@ Event, one line:    {"id": int, "event": {...}}; the events of providers/events.
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
                     {"type": "message", "message": {…}}          of the MCP server
                     {"type": "mcp", "session", "status"}         the end of that: its session, the HTTP status
-                    {"type": "web", "result": {…}}               of `fetch`, `search` and `read`, see web.py
+                    {"type": "web", "result": {…}}               of `fetch`, `search`, `read`, `find`: web.py, finding.py
                     {"type": "update", "update": {…}}, {"type": "piece", "data": base64}, and the ending
                     {"type": "telegram", "result": {…}}          of `telegram`, see telegram.py
 A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on stdin only, never in argv

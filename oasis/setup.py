@@ -1,0 +1,50 @@
+"""The first hour: what is set up already, and which model servers the home network has.
+
+A part of beside.py. Looks only when it is asked to, at machines that the router knows, by a worker.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# One packet to each port, and a question to who answers: see worker/finding.py.
+_OPTIONS = {"idle_s": 60, "retries": 0}
+_HERE = "127.0.0.1"
+
+
+def gather(kit: Any) -> Setup:
+    """Return the part of a daemon; `kit` is that of beside.py."""
+    return Setup(kit)
+
+
+class Setup:
+    """Looks around for who sets up Oasis."""
+
+    def __init__(self, kit: Any) -> None:
+        self._kit = kit
+
+    def setup_state(self) -> dict[str, object]:
+        """Return what is set up. Shape: {"models": services with a model that can be used, "unconfined": why or ""}."""
+        offered = self._kit.settings.services()
+        ready = [one["identifier"] for one in offered if one["ready"] and one["vendor"] != "offline"]
+        return {"models": ready, "unconfined": self._kit.shop.unconfined()}
+
+    def setup_find(self) -> dict[str, object]:
+        """Return the model servers at home.
+
+        Shape: {"servers": [{"host", "name": of the machine, "profile", "endpoint", "models"}], "asked"}
+        Raises: ProviderError when the worker cannot look.
+        """
+        names = {_HERE: ""}
+        for device in self._kit.facts.devices():
+            if device["ip"] and device["present"]:
+                names[str(device["ip"])] = str(device["name"])
+        request = {"op": "find", "profile": "compatible", "options": dict(_OPTIONS), "places": list(names)}
+        found: dict[str, Any] = self._kit.models.web(request, lambda: False)
+        taken = {str(one.get("base_url")).rstrip("/") for one in self._kit.settings.services()}
+        servers = [{**one, "name": names.get(one["host"], "")} for one in found["servers"]]
+        for server in servers:
+            server["is_set"] = server["endpoint"].rstrip("/") in taken
+        return {"servers": servers, "asked": found["asked"]}
