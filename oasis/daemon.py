@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from oasis import upgrade
+from oasis import schedule, upgrade
 from oasis.beside import Beside, Kit
 from oasis.change.approval import Desk
 from oasis.change.audit import Audit
@@ -301,6 +301,8 @@ class Daemon:
         self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
+        if schedule.has_enabled(self.files.read(self.root.state_folder + "/schedule.jsonl")):
+            self.beside.part("schedule").start()
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""

@@ -135,7 +135,7 @@ def _repeated(minutes: int, words: str, text: str) -> When:
         given = [one.strip() for one in inside[:-1].split(",")]
     if name in ("once", "daily") and not bracket:
         return When([minutes], lambda *_: True, name == "once")
-    if name == "weekly" and len(given) == 1 or name == "custom" and given:
+    if (name == "weekly" and len(given) == 1) or (name == "custom" and given):
         days = frozenset(_weekday(one) for one in given)
         return When([minutes], lambda year, month, day, weekday: weekday in days)
     if name == "monthly" and len(given) == 1:

@@ -276,7 +276,7 @@ class Operator:
             self._flush()
             self._shop.audit.write(decision, plan, words)
         else:
-            self._shop.audit.write(decision, plan, "owner" if decision == "declined" else "daemon")
+            self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
         return decision, words
 
 

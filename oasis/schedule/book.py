@@ -1,0 +1,258 @@
+"""The part "schedule" of beside.py: the methods of standing orders, and what keeps and fires them.
+
+Entry (a record of schedule.jsonl): {"id", "when": as written (when.py), "wish": what is said then, "enabled",
+    "created_unix_s", "since_unix_s": from when moments count, "fired_unix_s"?: the last firing,
+    "calls"?: [{"tool", "params"}] instead of a model, "synthesis"?: how a model tells of them, "service"?,
+    "timezone"?: a POSIX rule where it is not the router's, "pause_s"?: between two events, "chat"?,
+    "approved"?: [what was approved ahead, standing.py], "note"?: why it was switched off}
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from oasis.core import clean
+from oasis.errors import OasisError, UsageError
+from oasis.memory.records import Records
+from oasis.schedule import calls as direct
+from oasis.schedule import when
+from oasis.schedule.clockwork import Clockwork, moment
+from oasis.schedule.events import Watch
+from oasis.schedule.pipe import Pipe
+from oasis.schedule.running import Runner
+from oasis.schedule.tools import Orders
+from oasis.schedule.zone import Zone
+from oasis.schedule.zones import Zones
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Entry = dict[str, Any]
+
+ENTRIES = 64
+DEVICES = 512
+# Of a wish: a message of the owner's may be longer, an order that nobody reads again not.
+WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
+PAUSE_S = (60, 7 * 86400)
+# When memory is tended: nobody asks for anything then.
+_DAILY_HOUR = 3
+_SHOWN = ("id", "when", "wish", "enabled", "fired_unix_s", "calls", "synthesis", "service", "timezone", "pause_s",
+          "chat", "note")  # fmt: skip
+
+
+class Schedule:
+    """The standing orders of one daemon."""
+
+    def __init__(self, kit: Any) -> None:
+        self._kit = kit
+        self._lock = threading.RLock()  # of reading a record and writing it back
+        state = kit.root.state_folder
+        self._records = Records(kit.files, state + "/schedule.jsonl", ENTRIES, kit.free_bytes, kit.log)
+        self._devices = Records(kit.files, state + "/devices.jsonl", DEVICES, kit.free_bytes, kit.log)
+        self._zones = Zones(kit.facts, kit.root)
+        self._runner = Runner(kit, self._zone, self._disable, self._approve, lambda: self._clockwork.wake())
+        watch = Watch(kit.facts, self._is_known, self._space, kit.clock.now_s)
+        self._clockwork = Clockwork(
+            self._records, self._lock, self._runner, watch, Pipe(kit.root.run_folder + "/events"), kit.clock,
+            kit.is_clock_trusted, self._zone, self._disable, self._tend, kit.log,
+        )  # fmt: skip
+        self._tended = ""
+        self.source = Orders(self)
+
+    def start(self) -> None:
+        """Begin to wait, where an entry is enabled: called at the daemon's start."""
+        self._clockwork.look()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._clockwork.stop()
+
+    # Methods
+
+    def schedule_list(self) -> dict[str, Any]:
+        """Return the entries, what is next first, and what the clock says.
+
+        Shape: {"entries": [Entry, with "next"?, "next_unix_s"?, "ahead": how many plans are approved, "active"],
+        "now", "zone": its rule, "events": [names], "trusted": is the clock, "note": what is wrong with the zone or ""}
+        """
+        now_s = self._kit.clock.unix_s()
+        zone = self._zones.router()
+        entries = [self._shown(entry) for entry in self._records.all()]
+        entries.sort(key=lambda entry: (not entry["enabled"], entry.get("next_unix_s", 0)))
+        reply = {"entries": entries, "now": zone.shown(now_s), "zone": zone.rule, "events": list(when.EVENTS)}
+        return {**reply, "trusted": self._kit.is_clock_trusted(0), "note": self._zones.fault}
+
+    def schedule_add(
+        self, when: str, wish: str, timezone: str = "", calls: list[Any] | None = None, synthesis: str = "",
+        service: str = "", pause_s: int = 0, approve: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Make an entry, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead."""
+        entry = self.add(when, wish, timezone, calls, synthesis, service, pause_s)
+        return {"entry": entry, **(self.schedule_approve(entry["id"]) if approve else {})}
+
+    def add(
+        self, when: str, wish: str, timezone: str = "", calls: list[Any] | None = None, synthesis: str = "",
+        service: str = "", pause_s: int = 0,
+    ) -> Entry:  # fmt: skip
+        """Make an entry; return it as shown.
+
+        Raises: UsageError for what is no time, no zone, no tool; SettingsError; StoreError.
+        """
+        given = {"when": when, "wish": wish, "timezone": timezone, "calls": calls or [], "synthesis": synthesis}
+        now_s = self._kit.clock.unix_s()
+        entry = {"id": self._kit.new_id(), "enabled": True, "created_unix_s": now_s, "since_unix_s": now_s}
+        return self._put({**entry, **self._checked({**given, "service": service, "pause_s": pause_s})})
+
+    def schedule_change(self, id: str, **changes: Any) -> dict[str, Any]:
+        """Change what is given, {"entry"}; moments before are over, and what was approved ahead is not any more."""
+        return {"entry": self.change(id, changes)}
+
+    def change(self, id: str, changes: dict[str, Any]) -> Entry:
+        """Change an entry; return it as shown."""
+        with self._lock:
+            entry = self._entry(id)
+            is_on = bool(changes.pop("enabled", "when" in changes or entry["enabled"]))
+            if changes:
+                entry = {**entry, **self._checked({**entry, **changes})}
+                entry.pop("approved", None)
+            for key in ("note", "fired_unix_s") if is_on else ():
+                entry.pop(key, None)
+            entry.update(enabled=is_on, since_unix_s=self._kit.clock.unix_s())
+            if is_on:  # what was a time once may be over by now
+                when.checked(entry["when"], entry["since_unix_s"], self._zone(entry))
+            return self._put(entry)
+
+    def schedule_delete(self, id: str = "", all: bool = False) -> dict[str, Any]:
+        """Delete one entry, or all of them: {"deleted": how many}."""
+        if bool(id) == all:
+            raise UsageError("schedule.delete needs an id, or all", "list them with: oasis schedule")
+        with self._lock:
+            names = [entry["id"] for entry in self._records.all()] if all else [self._entry(id)["id"]]
+            return {"deleted": self._records.delete(names, forget=True)}
+
+    def schedule_run(self, id: str) -> dict[str, Any]:
+        """Run an entry now, as when its time has come: {"run", "chat"}."""
+        run = self._runner.start(self._entry(id))
+        return {"run": run.id, "chat": run.chat}
+
+    def schedule_approve(self, id: str) -> dict[str, Any]:
+        """Begin a rehearsal, whose plans may be approved ahead: {"run", "chat"}."""
+        run = self._runner.start(self._entry(id), rehearses=True)
+        return {"run": run.id, "chat": run.chat}
+
+    # Entries
+
+    def _entry(self, name: str) -> Entry:
+        entry = self._records.get(name)
+        if entry is None:
+            raise UsageError("there is no standing order %r" % name, "list them with: oasis schedule")
+        return entry
+
+    def _put(self, entry: Entry) -> Entry:
+        self._records.put(entry)
+        self._clockwork.look()
+        return self._shown(entry)
+
+    def _shown(self, entry: Entry) -> Entry:
+        found = {key: entry[key] for key in _SHOWN if entry.get(key) not in (None, "", [])}
+        found["enabled"] = bool(entry.get("enabled"))
+        found["ahead"] = len(entry.get("approved", []))
+        found["active"] = self._runner.is_active(entry)
+        try:
+            meant, zone = when.parse(entry["when"]), self._zone(entry)
+            at = moment(meant, entry, self._kit.clock.unix_s(), zone)
+        except OasisError as error:
+            return {**found, "note": found.get("note") or error.message}
+        if found["enabled"] and at is not None:
+            found.update(next_unix_s=at, next=zone.shown(at))
+        return found
+
+    def _checked(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of an entry, each as it is kept; a tool that there is not is told now and not at night."""
+        wish, synthesis = clean.text(given["wish"]).strip(), clean.text(given.get("synthesis") or "").strip()
+        if not wish or len(wish) > WISH_CHARS or len(synthesis) > SYNTHESIS_CHARS:
+            raise UsageError("an order has 1 to %d characters" % WISH_CHARS, "say what is to be done")
+        zone = self._zones.named(given.get("timezone") or "")
+        meant = when.checked(given["when"], self._kit.clock.unix_s(), zone or self._zones.router())
+        if given.get("service"):
+            self._kit.settings.service(given["service"])
+        pause_s = int(given.get("pause_s") or 0)
+        if pause_s and not (meant.event and PAUSE_S[0] <= pause_s <= PAUSE_S[1]):
+            raise UsageError("pause_s is %d" % pause_s, "for events alone, %d to %d seconds" % PAUSE_S)
+        found = direct.parse(given.get("calls") or [])
+        self._check_tools(found)
+        if meant.event == "new_device":
+            self._seed()
+        return {"when": given["when"].strip(), "wish": wish, "calls": found, "synthesis": synthesis,
+                "timezone": zone.rule if zone else "", "service": given.get("service") or "",
+                "pause_s": pause_s}  # fmt: skip
+
+    def _check_tools(self, found: list[direct.Call]) -> None:
+        if not found:
+            return
+        from oasis.tools import arguments
+
+        specs = {spec["name"]: spec for spec in self._kit.exchanges().registry.specs()}
+        for call in found:
+            name = call["tool"]
+            if name not in specs or name.startswith("schedule_"):
+                raise UsageError("there is no tool %r for a schedule" % name, "those that are on: oasis tools")
+            arguments.check(call["params"], specs[name]["input_schema"], name)
+
+    def _disable(self, entry: Entry, why: str) -> None:
+        with self._lock:
+            now = self._records.get(entry["id"])
+            if now is None or now["when"] != entry["when"]:
+                return  # its owner was faster
+            self._records.put({**now, "enabled": False, "note": why})
+        self._runner.tell(entry, "is switched off: " + why)
+
+    def _approve(self, entry: Entry, approvals: list[dict[str, Any]]) -> None:
+        with self._lock:
+            now = self._records.get(entry["id"])
+            if now is not None and approvals and all(now.get(key) == entry.get(key) for key in ("wish", "calls")):
+                self._records.put({**now, "approved": approvals})
+
+    def _zone(self, entry: Entry) -> Zone:
+        return Zone(entry["timezone"]) if entry.get("timezone") else self._zones.router()
+
+    # The router
+
+    def _space(self) -> tuple[int, int]:
+        found = os.statvfs(self._kit.root.state_folder)
+        return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+
+    def _seed(self) -> None:
+        """Remember the devices that are here when somebody first wants to know of new ones."""
+        if not self._devices.count():
+            known = {str(device["mac"]).lower() for device in self._kit.facts.devices()}
+            self._devices.put_all([{"id": mac} for mac in sorted(known)[:DEVICES]])
+
+    def _is_known(self, mac: str) -> bool:
+        if self._devices.get(mac) is not None:
+            return True
+        if self._devices.count() >= DEVICES:
+            self._devices.delete([one["id"] for one in self._devices.all()[: DEVICES // 8]])
+        self._devices.put({"id": mac})
+        return False
+
+    def _tend(self, now_s: int) -> None:
+        """Let memory do its work of the day, once, in the small hours."""
+        year, month, day, hour, _, _ = self._zones.router().local(now_s)
+        today = "%d-%d-%d" % (year, month, day)
+        if hour != _DAILY_HOUR or today == self._tended:
+            return
+        self._tended = today
+        memory = self._kit.beside.of("memory.daily")
+        if memory is not None and hasattr(memory, "daily"):
+            try:
+                memory.daily()
+            except OasisError as error:
+                self._kit.log("memory: " + error.message)
+
+
+def gather(kit: Any) -> Schedule:
+    """Return the schedule of a daemon; `kit` is that of beside.py."""
+    return Schedule(kit)
