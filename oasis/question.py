@@ -2,7 +2,7 @@
 
 Shape of what is asked: {"message", "chat"?, "continues"?: [headish], "head"?: bookmark, "service"?: for this answer
 alone, "options"?: delta for the thread from here on, "topic"?: text of a system message that a new chat begins with,
-"files"?: [document and image blocks]}.
+"files"?: [document and image blocks], "taint"?: [whose words these are, where they are not the owner's]}.
 Knows no run and no model.
 """
 
@@ -91,6 +91,8 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     delta: Options = dict(asked.get("options") or {})
     content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
     message = turns.message(new_id(), "user", content, parents, head, delta)
+    if asked.get("taint"):
+        message["taint"] = list(asked["taint"])
     chat.add(message)
     if is_moved:
         chat.note(heads.record(head, message["id"]))

@@ -74,7 +74,7 @@ class Desk:
                     "plan %s needs a typed word, for the AI worker is not confined: %s" % (name, plan["unconfined"]),
                     "to approve it all the same: oasis approve %s --word %s" % (name, wanted),
                 )
-            self._decide(name, "approved", str(role["name"]))
+            self._decide(name, "approved", str(role.get("way") or role["name"]))
 
     def decline(self, name: str, reason: str) -> None:
         """Refuse a plan; `reason` is told to the model."""
