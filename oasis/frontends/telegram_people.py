@@ -3,8 +3,8 @@
 Kept in one file on flash (0600), with what must outlive a power cut: the update handled last, and the codes used. A
 file that is damaged knows nobody, so that everybody is a stranger. Knows no message of Telegram's.
 
-Person: {"id": xid, "role": "owner"|"guest", "user", "chat": numbers of Telegram's, "name", "paired_unix_s", "talk"?: the
-chat here that they talk in}; of a group `user` is 0, and its role is guest: nobody there is the owner
+Person: {"id": xid, "role": "owner"|"guest", "user", "chat": numbers of Telegram's, "name", "paired_unix_s", "talk"?:
+the chat here that they talk in}; of a group `user` is 0, and its role is guest: nobody there is the owner
 """
 
 from __future__ import annotations

@@ -1,0 +1,54 @@
+"""What a guest's run may do: look at the router's state with two tools, and nothing else.
+
+The role of a run as exchanges.py takes it. A guest's words are words of others wherever they are read again; no facts,
+documents or skills of the owner's are told for them, and every plan and every call that has an effect ends here.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import PolicyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# They show no configuration, no log and no package: what the router is doing, and what is wrong with it.
+TOOLS = ("status", "diagnose")
+WORDS = "words of a guest"
+# The owner pays for what a model answers.
+AN_HOUR = 30
+
+
+class Guest:
+    """Whom the answer is for, and who stands at the desk."""
+
+    is_attended = False
+    rehearses = True  # every call with an effect becomes a plan, and judge() ends that
+
+    @property
+    def desk(self) -> Guest:
+        return self
+
+    def asking(self, services: list[Any], told: Any, asker: Any) -> tuple[list[Any], Any]:
+        """Return who answers and how it is asked, after what the owner's turn would have been told is taken out."""
+        if told is not None:
+            told.system.clear()
+            told.taint.clear()
+            told.tools = list(TOOLS)
+        return services, asker
+
+    def around(self, answer: Any) -> Any:
+        """Return what answers, as it is."""
+        return answer
+
+    def may(self, tool: str) -> bool:
+        """Tell whether a tool is for guests."""
+        return tool in TOOLS
+
+    def judge(self, plan: dict[str, Any]) -> None:
+        """Refuse a plan before anybody sees it."""
+        raise PolicyError("guests look at the router and change nothing", "its owner can")
+
+    def wait(self, plan: dict[str, Any], is_cancelled: Any) -> tuple[str, str]:
+        """Decline what came past judge() all the same."""
+        return "declined", "asked for by a guest"

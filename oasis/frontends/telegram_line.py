@@ -1,0 +1,288 @@
+"""The way to Telegram and back: calls of its API through a worker, at the pace that it wants, and what they bring.
+
+Nothing that a worker says is believed unseen: an update that has another shape than ours, a number out of order or a
+text that is too long ends the worker (PeerError in the middle of its request), and the call fails. What is asked is
+
+    poll(offset, timeout_s)                 the updates from a number on, see worker/telegram.py
+    send(method, chat, parameters, ...)     one call for a chat, in its turn; waits as long as Telegram says (429)
+    tell(method, parameters)                a courtesy that may fail: a press answered, "typing"
+    file(id, most_bytes)                    the bytes of a file
+
+Blocking, for plain threads; `close()` ends every wait. Knows no person and no chat of ours.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.errors import PeerError, ProviderError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.worker.pool import Pool
+
+    Values = dict[str, Any]
+
+CONNECT_S = 15.0
+# Of a call that does not wait for news; uploads there are none.
+CALL_S = 30.0
+# Telegram lets a bot say about one thing a second in a chat, and twenty a minute in a group.
+PACE_S, GROUP_PACE_S = 1.2, 3.2
+# A flood is over within minutes, or it is none that one waits for.
+LONGEST_WAIT_S = 300.0
+TRIES = 5
+_BACKOFF_S = (1.0, 3.0, 10.0, 30.0)
+# Failures after which nothing has arrived there for certain, so that saying it again says it once.
+_UNSENT = ("dns", "refused", "unreachable", "server", "rate_limit", "clock")
+# What may be done twice.
+_SAME_TWICE = ("editMessageText", "deleteMessage", "setMyCommands")
+_POLL_LIMIT = 20
+# Updates are numbered one by one for all chats of a bot; a jump like this is none of Telegram's.
+_JUMP = 1_000_000_000
+_BIG = 1 << 53
+_TEXT_CHARS, _NAME_CHARS, _ID_CHARS, _DATA_CHARS = 4096, 64, 256, 64
+
+
+class RefusedError(ProviderError):
+    """Telegram did not take a call; `code` is the kind, `wait_s` what it wants us to wait, 0 for nothing."""
+
+    wait_s = 0.0
+
+
+class Line:
+    """The calls of one bot. `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic."""
+
+    def __init__(self, pool: Pool, whom: Callable[[], Values], now_s: Callable[[], float]) -> None:
+        self._pool = pool
+        self._whom = whom
+        self._now_s = now_s
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._next_s: dict[int, float] = {}  # chat -> when the next thing may be said there
+
+    def close(self) -> None:
+        """End every wait and every request."""
+        self._closed.set()
+        self._pool.close()
+
+    def is_closed(self) -> bool:
+        return self._closed.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; False when the line is closed meanwhile."""
+        return not self._closed.wait(max(seconds, 0.0))
+
+    # Calls
+
+    def poll(self, offset: int, timeout_s: int) -> list[Values]:
+        """Return the updates that there are, or come within `timeout_s`; `offset` 0 is whatever Telegram holds.
+
+        Raises: RefusedError, PeerError.
+        """
+        parameters: Values = {
+            "timeout": timeout_s,
+            "limit": _POLL_LIMIT,
+            "allowed_updates": ["message", "callback_query"],
+        }
+        if offset:
+            parameters["offset"] = offset
+        updates: list[Values] = []
+
+        def take(event: Values) -> None:
+            last = updates[-1]["id"] if updates else max(offset - 1, 0)
+            updates.append(checked(event["update"], last, bool(offset)))
+            if len(updates) > _POLL_LIMIT:
+                raise PeerError("the worker tells more updates than it was asked for")
+
+        self._ask("getUpdates", parameters, timeout_s + CALL_S, {"update": take})
+        return updates
+
+    def send(self, method: str, chat: int, parameters: Values, is_wanted: bool = True) -> Values | None:
+        """Make a call for a chat when it is its turn; return its result, None for one that was not worth waiting.
+
+        `is_wanted` False: where the chat wants a pause, it is left out. Raises: RefusedError.
+        """
+        for attempt in range(TRIES):
+            if not self._takes_turn(chat, is_wanted):
+                return None
+            try:
+                return self._ask(method, {"chat_id": chat, **parameters}, CALL_S, {})
+            except RefusedError as refused:
+                if refused.code == "rate_limit":
+                    self._pause(chat, refused.wait_s or 5.0)
+                if not is_wanted:
+                    return None
+                if attempt == TRIES - 1 or refused.wait_s > LONGEST_WAIT_S or not _is_worth_it(method, refused):
+                    raise
+                if refused.code == "rate_limit":
+                    continue  # its turn comes later now
+                if not self.wait(_BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]):
+                    return None
+        return None
+
+    def tell(self, method: str, parameters: Values) -> None:
+        """Make a call that is a courtesy: where it fails, nobody misses anything."""
+        try:
+            self._ask(method, parameters, CALL_S, {})
+        except (RefusedError, PeerError):
+            return  # the button shows a clock for a moment longer, or nobody is seen typing
+
+    def who(self) -> Values:
+        """Return whose token it is: {"id", "name"}.
+
+        Raises: RefusedError, PeerError.
+        """
+        found = self._ask("getMe", {}, CALL_S, {})
+        if not _is_number(found.get("id")) or not isinstance(found.get("name"), str):
+            raise PeerError("the worker does not say who the bot is")
+        return {"id": found["id"], "name": found["name"][:_NAME_CHARS]}
+
+    def file(self, id: str, most_bytes: int) -> bytes:
+        """Return the bytes of a file.
+
+        Raises: RefusedError, PeerError.
+        """
+        import binascii  # with the first file
+
+        pieces: list[bytes] = []
+
+        def take(event: Values) -> None:
+            pieces.append(binascii.a2b_base64(event["data"].encode("ascii", "replace")))
+            if sum(map(len, pieces)) > most_bytes:
+                raise PeerError("the worker gives more of a file than it was asked for")
+
+        self._ask("file", {"file_id": id, "most_bytes": most_bytes}, 4 * CALL_S, {"piece": take})
+        return b"".join(pieces)
+
+    def may_say(self, chat: int) -> bool:
+        """Tell whether something can be said in a chat right now."""
+        with self._lock:
+            return self._now_s() >= self._next_s.get(chat, 0.0)
+
+    # How
+
+    def _takes_turn(self, chat: int, is_wanted: bool) -> bool:
+        """Take the next turn of a chat, waiting for it where that is wanted; False for no turn."""
+        while True:
+            with self._lock:
+                left_s = self._next_s.get(chat, 0.0) - self._now_s()
+                if left_s <= 0:
+                    self._next_s[chat] = self._now_s() + (PACE_S if chat > 0 else GROUP_PACE_S)
+                    return not self.is_closed()
+            if not is_wanted or not self.wait(left_s):
+                return False
+
+    def _pause(self, chat: int, seconds: float) -> None:
+        with self._lock:
+            self._next_s[chat] = max(self._next_s.get(chat, 0.0), self._now_s() + seconds)
+
+    def _ask(
+        self, method: str, parameters: Values, seconds: float, takes: dict[str, Callable[[Values], None]]
+    ) -> Values:
+        """Make one call; return its result. `takes` are what other events of it are for."""
+        if self.is_closed():
+            raise refused_by("cancelled", "the messenger is being turned off")
+        whom = self._whom()
+        options = {"idle_s": seconds, "total_s": seconds, "connect_s": CONNECT_S, "retries": 0}
+        options.update({name: whom[name] for name in ("ca_file", "proxy") if whom.get(name)})
+        asked = {"op": "telegram", "profile": "compatible", "base_url": whom.get("base_url", ""), "key": whom["key"]}
+        asked.update(method=method, parameters=parameters, options=options)
+        ending: Values = {}
+
+        def on_event(event: Values) -> None:
+            if event["type"] in ("telegram", "error"):
+                ending.update(event)
+            elif event["type"] in takes:
+                takes[event["type"]](event)
+            else:
+                raise PeerError("the worker tells of %r, which nobody asked for" % str(event["type"])[:40])
+
+        self._pool.post(asked, on_event, self.is_closed)
+        if ending.get("type") != "telegram":
+            raise _refused(ending.get("error") or {})
+        result: Values = ending["result"]
+        if len(result) > 8 or not _is_number(result.get("message", 0)):
+            raise PeerError("the worker tells a result that is none")
+        return result
+
+
+def _is_worth_it(method: str, refused: RefusedError) -> bool:
+    """Tell whether a call that failed is made again: where it can have had no effect, or has the same twice."""
+    return refused.code in _UNSENT or (method in _SAME_TWICE and refused.code in ("timeout", "network"))
+
+
+def _refused(error: Values) -> RefusedError:
+    found = refused_by(str(error.get("code", "worker")), str(error.get("message", "")), str(error.get("hint", "")))
+    wait_s = error.get("retry_after_s")
+    found.wait_s = float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0
+    return found
+
+
+def refused_by(code: str, message: str, hint: str = "") -> RefusedError:
+    """Return a refusal of a kind."""
+    error = RefusedError(message, hint)
+    error.code = code
+    return error
+
+
+# What a worker says
+
+
+def checked(update: Values, last: int, is_after: bool) -> Values:
+    """Return an update that has its documented shape and number.
+
+    Raises: PeerError for any other; see worker/telegram.py for the shape.
+    """
+    kind = update.get("kind")
+    shape = _SHAPES.get(kind) if isinstance(kind, str) else None
+    if shape is None:
+        raise PeerError("the worker tells an update of an unknown kind")
+    for name, is_right in shape.items():
+        if name.endswith("?") and name[:-1] not in update:
+            continue
+        if not is_right(update.get(name.rstrip("?"))):
+            raise PeerError("the worker tells an update whose %s is none" % name.rstrip("?"))
+    if set(update) - {name.rstrip("?") for name in shape} - {"kind"}:
+        raise PeerError("the worker tells more of an update than there is")
+    if update.get("is_private") and update["chat"] != update["from"]:
+        raise PeerError("the worker tells of a private chat that is somebody else's")
+    if update["id"] <= last or (is_after and update["id"] - last > _JUMP):
+        raise PeerError("the worker tells updates out of order")
+    return update
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and -_BIG < value < _BIG
+
+
+def _is_text(most: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and len(value) <= most
+
+
+def _is_file(value: Any) -> bool:
+    texts = {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS}
+    return (
+        isinstance(value, dict)
+        and set(value) == {*texts, "bytes"}
+        and all(_is_text(most)(value[name]) for name, most in texts.items())
+        and _is_number(value["bytes"])
+    )
+
+
+_WHERE: dict[str, Callable[[Any], bool]] = {
+    "id": lambda value: _is_number(value) and value > 0,
+    "chat": _is_number,
+    "from": lambda value: _is_number(value) and value > 0,
+    "is_private": lambda value: isinstance(value, bool),
+    "name": _is_text(_NAME_CHARS),
+    "message": _is_number,
+}
+_SHAPES: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "other": {"id": _WHERE["id"]},
+    "message": {**_WHERE, "text": _is_text(_TEXT_CHARS), "when_unix_s": _is_number, "reply_to?": _is_number,
+                "file?": _is_file},
+    "button": {**_WHERE, "button": _is_text(_ID_CHARS), "data": _is_text(_DATA_CHARS)},
+}  # fmt: skip
