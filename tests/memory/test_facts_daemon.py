@@ -1,0 +1,193 @@
+"""Facts from the owner's words to the next request of a model, through a whole daemon and a model that is scripted."""
+
+import base64
+import json
+import os
+import time
+
+import pytest
+
+from tests.daemon import start_daemon
+from tests.memory.scripted import Refused, Scripted, said, system
+from tests.test_daemon import follow, of_type
+from tests.test_models import root_with
+
+SAYS = "I work from home on Fridays, so no restarts then please"
+FACT = "The owner works from home on Fridays."
+PATH = "/etc/oasis/memory/facts.jsonl"
+WAIT_S = 30
+
+
+def remembering(body):
+    """Answer turns with a word, and requests for facts with one of what was said."""
+    if "keep notes about the owner" not in system(body):
+        return "Fine."
+    words = said(body)
+    if "Fridays" in words:
+        return json.dumps({"facts": [{"fact": FACT, "category": "habit", "supersedes": ""}]})
+    if "hunter2sunny" in words:
+        return json.dumps({"facts": [{"fact": "The owner likes hunter2sunny.", "category": "habit", "supersedes": ""}]})
+    return "[]"
+
+
+@pytest.fixture
+def model():
+    server = Scripted(remembering)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def daemon(tmp_path, model):
+    started = start_daemon(root_with(tmp_path, "compatible", model.url, "scripted"))
+    yield started
+    started.stop()
+
+
+def until(look):
+    """Wait until something is there, and return it."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        found = look()
+        if found:
+            return found
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
+
+
+def say(daemon, words, **more):
+    started = daemon.call("run.start", message=words, **more)
+    events = follow(daemon, started)
+    assert of_type(events, "end")[0]["state"] == "done", events
+    return started
+
+
+def facts(daemon):
+    return [fact["fact"] for fact in daemon.call("memory.list")["facts"]]
+
+
+def test_nothing_is_taken_out_of_what_is_said_until_the_owner_wants_it(daemon, model):
+    assert daemon.call("memory.list")["extract"] is False
+    say(daemon, SAYS)
+    say(daemon, "and another word about my Fridays")
+    assert model.asides() == [] and facts(daemon) == []
+    assert not os.path.exists(daemon.root + os.path.dirname(PATH))
+
+
+def test_a_fact_comes_into_the_next_request_and_is_gone_when_it_is_forgotten(daemon, model):
+    assert daemon.call("memory.set", extract=True) == {"extract": True, "tainted": False}
+    started = say(daemon, SAYS)
+    until(lambda: facts(daemon))
+    notes = [event["text"] for event in of_type(daemon.call("run.poll", run=started["run"])["events"], "note")]
+    assert any(FACT in note for note in notes)
+    (fact,) = daemon.call("memory.list")["facts"]
+    assert fact["fact"] == FACT and fact["category"] == "habit" and fact["confidence"] == 1.0
+    assert fact["source"] == {"chat": started["chat"], "message": started["message"]}
+    assert os.stat(daemon.root + PATH).st_mode & 0o777 == 0o600
+
+    say(daemon, "may the router restart on Fridays?")
+    assert FACT in system(model.turns()[-1])
+    assert FACT not in system(model.turns()[0])
+
+    assert daemon.call("memory.forget", id=fact["id"]) == {"forgotten": 1}
+    assert not os.path.exists(daemon.root + PATH), "without facts nothing is left"
+    say(daemon, "and is a restart fine today?")
+    assert FACT not in system(model.turns()[-1])
+
+
+def test_the_model_is_shown_the_owners_words_and_no_answer(daemon, model):
+    daemon.call("memory.set", extract=True)
+    say(daemon, SAYS)
+    (asked,) = until(model.asides)
+    assert said(asked) == SAYS
+    assert asked["response_format"]["json_schema"]["schema"]["required"] == ["facts"]
+    assert [message["role"] for message in asked["messages"]] == ["system", "user"] and "Fine." not in json.dumps(asked)
+
+
+def test_talk_and_words_about_passwords_are_read_by_nobody(daemon, model):
+    daemon.call("memory.set", extract=True)
+    for words in ("thank you very much!", "hi", "set the guest wifi password to hunter2sunny on Fridays"):
+        say(daemon, words)
+    say(daemon, SAYS)
+    until(lambda: facts(daemon))
+    assert [said(body) for body in model.asides()] == [SAYS]
+
+
+def test_a_password_that_was_said_before_is_no_fact_when_it_is_said_again(daemon, model):
+    daemon.call("memory.set", extract=True)
+    chat = say(daemon, "set the password of the guests to hunter2sunny")["chat"]
+    say(daemon, "no wait, I like hunter2sunny better written large", chat=chat)
+    say(daemon, SAYS)  # read after it
+    assert until(lambda: facts(daemon)) == [FACT]
+    assert len(model.asides()) == 2
+    with open(daemon.root + PATH) as handle:
+        assert "hunter2" not in handle.read()
+
+
+def test_a_service_that_takes_no_schema_is_asked_without(tmp_path):
+    def answer(body):
+        if "response_format" in body:
+            raise Refused("response_format is not supported by this model")
+        return remembering(body)
+
+    server = Scripted(answer)
+    daemon = start_daemon(root_with(tmp_path, "compatible", server.url, "scripted"))
+    try:
+        daemon.call("memory.set", extract=True)
+        say(daemon, SAYS)
+        until(lambda: facts(daemon))
+        asked = len(server.asides())
+        say(daemon, "Fridays are for Anna as well, I said")
+        until(lambda: len(server.asides()) > asked)
+        assert ["response_format" in body for body in server.asides()] == [True, False, False]
+    finally:
+        daemon.stop()
+        server.close()
+
+
+def test_what_is_being_read_while_everything_is_forgotten_is_not_kept(tmp_path):
+    import threading
+
+    may_answer = threading.Event()
+
+    def answer(body):
+        if "keep notes" in system(body):
+            assert may_answer.wait(WAIT_S)
+        return remembering(body)
+
+    server = Scripted(answer)
+    daemon = start_daemon(root_with(tmp_path, "compatible", server.url, "scripted"))
+    try:
+        daemon.call("memory.set", extract=True)
+        say(daemon, SAYS)
+        until(server.asides)
+        assert daemon.call("memory.forget", all=True) == {"forgotten": 0}
+        may_answer.set()
+        say(daemon, "my Fridays are all the same")  # read when the one before is done
+        until(lambda: len(server.asides()) == 2 and facts(daemon))
+        (fact,) = daemon.call("memory.list")["facts"]
+        assert fact["confidence"] == 1.0, "the first one was not kept, so this one is new"
+    finally:
+        daemon.stop()
+        server.close()
+
+
+def test_the_owner_writes_corrects_and_takes_away_facts(daemon):
+    made = daemon.call("memory.add", fact="The printer is in the office.")["fact"]
+    changed = daemon.call("memory.change", id=made["id"], fact="The printer is in the attic.", category="preference")
+    assert changed["fact"]["fact"] == "The printer is in the attic."
+    with open(daemon.root + PATH) as handle:
+        assert "office" not in handle.read()
+    assert daemon.call("memory.export")["facts"][0]["category"] == "preference"
+    assert "password" in daemon.call("memory.add", fact="The password is sunshine")["error"]["message"]
+    assert daemon.call("memory.add", fact="x")["error"]["code"] == "usage"
+    assert daemon.call("memory.forget")["error"]["code"] == "usage"
+    assert daemon.call("memory.forget", all=True) == {"forgotten": 1}
+    assert facts(daemon) == [] and not os.path.exists(daemon.root + PATH)
+
+
+def test_nothing_is_asked_when_a_message_is_only_looked_at(daemon, model):
+    daemon.call("memory.add", fact=FACT)
+    shown = daemon.call("privacy.show", message="may it restart on Fridays?")
+    assert FACT.encode() in base64.b64decode(shown["data"]), shown
+    assert model.bodies == []
