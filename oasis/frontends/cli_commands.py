@@ -261,8 +261,8 @@ COMMANDS = {
         "",
         "the first hour: find or choose a model, try it, and what to say next",
         "cli_setup:setup",
-        "Asks, and does nothing unasked. Looks for model servers on the home network, or takes a key, tries the service\n"
-        "and puts it into use. All of it can be done by other commands: add, key, models, test, select.",
+        "Asks, and does nothing unasked. Looks for model servers on the home network, or takes a key, tries the\n"
+        "service and puts it into use. All of it can be done by other commands: add, key, models, test, select.",
     ),
     "privacy": (
         "[--chat CHAT] [--service SERVICE] [--raw] TEXT…",
@@ -335,8 +335,8 @@ GROUPS = (
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
-                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start", "status",
-                         "doctor", "audit", "help")),
+                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start",
+                         "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.
