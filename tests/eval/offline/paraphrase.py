@@ -83,6 +83,12 @@ PAIRS = {
         ("WiFi密码用BRAVO", "请把WiFi密码设成BRAVO"),
     ),
 }
+# Words that carry a value without being one; they get no typos either.
+VALUE_WORDS = {
+    "laptop", "iphone", "tablet", "telly", "living", "room", "printer", "camera", "garage", "office", "hour", "hours",
+    "minute", "minutes", "half", "past", "eight", "twelve", "evening", "monday", "thursday", "saturdays", "sundays",
+    "ireland", "austria", "españa", "madrid", "wien", "other", "first", "second",
+}  # fmt: skip
 NEIGHBOURS = {
     letter: keys[max(place - 1, 0)] + keys[min(place + 1, len(keys) - 1)]
     for keys in ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -159,7 +165,11 @@ def candidates(model, line, each):
 def typo(text, parts, chance):
     """Return the text with one letter swapped, dropped, doubled or mistaken, outside of values and short words."""
     taken = [found.span() for part in parts for value in _texts(part) for found in value_pattern(value).finditer(text)]
-    words = [word for word in re.finditer(r"[^\W\d_]{4,}", text) if not any(_meet(word.span(), span) for span in taken)]
+    words = [
+        word
+        for word in re.finditer(r"[^\W\d_]{4,}", text)
+        if word.group().lower() not in VALUE_WORDS and not any(_meet(word.span(), span) for span in taken)
+    ]
     if not words:
         return text
     word = chance.choice(words)
@@ -181,7 +191,8 @@ def with_typos(lines):
         if chance.random() < TYPO_SHARE and line["language"] in ("en", "de", "es"):
             for _ in range(chance.choice((1, 1, 2))):
                 text = typo(text, line["parts"], chance)
-        yield {**line, "id": "model-%03d" % number, "source": "model", "text": text, "typo": text != line["text"]}
+        named = {"id": "model-%03d" % number, "language": line["language"], "source": "model"}
+        yield {**named, **line, "text": text, "typo": text != line["text"]}
 
 
 def read(paths):
@@ -199,15 +210,16 @@ def main(argv):
     ask.add_argument("--each", type=int, default=12)
     commands.add_parser("typos").add_argument("files", nargs=1)
     chosen = parser.parse_args(argv)
-    if chosen.command == "typos":
-        found = [with_typos(read(chosen.files))]
-    else:
-        model = Model(chosen.url)
-        with concurrent.futures.ThreadPoolExecutor(TOGETHER) as pool:
-            found = list(pool.map(lambda line: candidates(model, line, chosen.each), read(chosen.files)))
-    for lines in found:
-        for line in lines:
-            print(json.dumps(line, ensure_ascii=False))
+    lines = asked(chosen) if chosen.command == "ask" else with_typos(read(chosen.files))
+    for line in lines:
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def asked(chosen):
+    model = Model(chosen.url)
+    with concurrent.futures.ThreadPoolExecutor(TOGETHER) as pool:
+        for found in pool.map(lambda line: candidates(model, line, chosen.each), read(chosen.files)):
+            yield from found
 
 
 if __name__ == "__main__":

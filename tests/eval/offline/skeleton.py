@@ -7,6 +7,7 @@ apostrophe between their words; numbers are masked whether they are a slot or no
 import re
 
 NUMBER = re.compile(r"\d+")
+APOSTROPHE = "['’]?"
 NO_WORD = re.compile(r"[^\w<>#]+")
 
 
@@ -28,6 +29,6 @@ def _values(parts):
 
 def value_pattern(value):
     """Return what finds a value in a sentence; nothing is found for an empty one."""
-    words = [re.escape(word) for word in re.split(r"[\s'’-]+", value) if word]
+    words = [APOSTROPHE.join(map(re.escape, word)) for word in re.split(r"[\s'’-]+", value) if word]
     edge = r"(?<![a-z0-9])", r"(?![a-z0-9])"
     return re.compile(edge[0] + r"[\s'’-]*".join(words) + edge[1], re.IGNORECASE) if words else re.compile(r"(?!)")

@@ -94,6 +94,25 @@ def test_no_two_sentences_by_hand_have_one_skeleton(language):
     assert twice == []
 
 
+def test_sentences_of_a_model_ask_for_what_their_seed_asks_in_other_words():
+    seeds, skeletons = {}, {}
+    for line in held():
+        if line["source"] == "hand":
+            seeds[line["id"]] = line
+            skeletons[skeleton(line["text"], line["parts"])] = line["id"]
+    for line in lines("held_model.jsonl"):
+        seed = seeds[line["seed"]]
+        assert (line["language"], line["parts"]) == (seed["language"], seed["parts"]), line["id"]
+        assert line.get("before") == seed.get("before"), line["id"]
+        assert skeleton(line["text"], line["parts"]) not in skeletons, line["id"]
+
+
+def test_a_third_of_all_held_out_sentences_is_a_models():
+    models = [line for line in held() if line["source"] == "model"]
+    assert len(models) * 3 >= len(held())
+    assert len(models) * 0.3 <= sum(line["typo"] for line in models)
+
+
 def test_out_of_scope_sentences_are_300_different_ones_in_five_languages():
     found = lines("out_of_scope.jsonl")
     counts = collections.Counter(line["language"] for line in found)
