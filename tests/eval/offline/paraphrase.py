@@ -1,9 +1,9 @@
-"""Make held-out sentences with a real model: it says our sentences in other words, a person judges, a program errs.
+"""Make held-out sentences with a real model: it says our sentences in other words, a reader judges, this program errs.
 
     paraphrase.py ask URL FILE... [--each N]   candidates, one JSON a line; URL of a llama-server, FILE held_xx.jsonl
     paraphrase.py typos FILE                   the same lines with ids, about half of them with one or two typos
 
-Between the two a person strikes every candidate that does not ask for what its seed asks for. The model never sees
+Between the two a reader strikes every candidate that does not ask for what its seed asks for. The model never sees
 a name or password: a stand-in takes its place. A candidate that lost or made up a value or a number, or that is its
 seed again, is dropped at once. Samples and typos come from fixed seeds.
 """
@@ -151,7 +151,7 @@ class Model:
 
 
 def candidates(model, line, each):
-    """Return what is worth a person's look of `each` samples for one seed line."""
+    """Return what is worth a reader's look of `each` samples for one seed line."""
     masked, stood = mask(line["text"], line["parts"])
     found = {}
     for number in range(each):
