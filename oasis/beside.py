@@ -128,6 +128,7 @@ class Beside:
 PARTS: dict[str, str] = {
     "schedule": "oasis.schedule.book",
     "memory": "oasis.memory.facts",
+    "knowledge": "oasis.seed.knowledge",
     "notice": "oasis.notices",
     "telegram": "oasis.frontends.telegram",
     "privacy": "oasis.privacy",

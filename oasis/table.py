@@ -180,6 +180,15 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "schedule.approve": ("write", {"id": (str, True)}),
     "doctor.run": ("read", {}),
     "doctor.fix": ("write", {"finding": (str, True)}),
+    "knowledge.add": (
+        "write",
+        {"title": (str, False), "text": (str, False), "upload": (str, False), "url": (str, False)},
+    ),
+    "knowledge.list": ("read", {}),
+    "knowledge.search": ("read", {"query": (str, True), "limit": (int, False)}),
+    "knowledge.delete": ("write", {"id": (str, True)}),
+    "knowledge.embed": ("write", {}),
+    "knowledge.option": ("read", {"path": (str, True)}),
     "memory.list": ("read", {}),
     "memory.add": ("write", {"fact": (str, True), "category": (str, False)}),
     "memory.change": ("write", {"id": (str, True), "fact": (str, True), "category": (str, False)}),
@@ -205,7 +214,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
         "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
         "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
-        "plugin.list", "notice.list", "schedule.list", "doctor.run", "setup.state",
+        "plugin.list", "notice.list", "schedule.list", "doctor.run", "setup.state", "knowledge.option",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
     # runs it has its own.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oasis.tools.facts import Facts
     from oasis.tools.operator import Operator
     from oasis.tools.watch import Watch
     from oasis.uci.model import Section
@@ -69,8 +70,13 @@ class Net:
 
 def closed(operator: Operator) -> list[str]:
     """Return the router's own addresses, and the networks of all interfaces but those that lead to the internet."""
+    return closed_by(operator.facts)
+
+
+def closed_by(facts: Facts) -> list[str]:
+    """Do the same for who has no hands of a run."""
     found: list[str] = []
-    interfaces = operator.facts.ubus("network.interface", "dump").get("interface")
+    interfaces = facts.ubus("network.interface", "dump").get("interface")
     for one in interfaces if isinstance(interfaces, list) else []:
         is_way_out = any(not route.get("mask") for route in _tables(one, "route"))
         for entry in [*_tables(one, "ipv4-address"), *_tables(one, "ipv6-address")]:
