@@ -91,6 +91,10 @@ class Beside:
                 self._parts[name] = _made(PARTS[name], self._kit)
             return self._parts[name]
 
+    def is_made(self, name: str) -> bool:
+        """Tell whether a part was used already."""
+        return name in self._parts
+
     def of(self, method: str) -> Any:
         """Return the part that answers a method of the table, None when none does."""
         name = method.partition(".")[0]

@@ -48,6 +48,7 @@ def main(argv: list[str]) -> int:
             print("oasisd: hint: %s" % error.hint, file=sys.stderr)
         return error.exit_status
     leave_bus = _join_bus(daemon) if is_on_bus else None
+    _settle_messenger(daemon)
     return _serve(daemon, stopping, leave_bus)
 
 
@@ -58,6 +59,13 @@ def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
     from oasis.frontends.bus import front
 
     return front(daemon)
+
+
+def _settle_messenger(daemon: Daemon) -> None:
+    """Let the messenger be as the settings want it; where nobody turned it on, nothing of it is loaded."""
+    is_on = any(one.type == "telegram" and one.options.get("enabled") == "1" for one in daemon.settings.uci_sections())
+    if is_on or daemon.beside.is_made("telegram"):
+        daemon.beside.part("telegram").settle()
 
 
 def _stop_pipe() -> int:
@@ -81,6 +89,7 @@ def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) 
     # procd's word that the settings changed; at a terminal it is the terminal that goes.
     while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
         daemon.reload()
+        _settle_messenger(daemon)
     if leave_bus is not None:
         leave_bus()
     daemon.stop()

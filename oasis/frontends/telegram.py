@@ -68,6 +68,8 @@ class Telegram:
 
     def people(self) -> People:
         """Return who is paired."""
+        if self._people is not None:
+            return self._people  # without the lock: who ends the thread holds it
         with self._lock:
             if self._people is None:
                 from oasis.frontends.telegram_people import People
@@ -80,6 +82,8 @@ class Telegram:
 
     def pairing(self) -> Pairing:
         """Return the code that is open, if any."""
+        if self._pairing is not None:
+            return self._pairing
         with self._lock:
             if self._pairing is None:
                 from oasis.frontends.telegram_people import Pairing
@@ -89,6 +93,8 @@ class Telegram:
 
     def codes(self) -> Codes:
         """Return what judges codes of six digits."""
+        if self._codes is not None:
+            return self._codes
         with self._lock:
             if self._codes is None:
                 self._codes = self._made_codes(lambda: str(self.kit.settings.key(SECRET)), self.people().codes)
@@ -125,6 +131,7 @@ class Telegram:
 
     def telegram_list(self) -> dict[str, object]:
         """Return what is set, how it goes, and who is paired; numbers of Telegram's stay here."""
+        self.settle()  # a token may have come since
         options, poller = self.options(), self._poller
         people = [{key: one[key] for key in ("id", "role", "name", "paired_unix_s")} for one in self.people().all()]
         reply: dict[str, object] = {switch: options[switch] == "1" for switch in _SWITCHES}

@@ -59,6 +59,10 @@ class Approval:
         with self._lock:
             return chat in self._asked and self._now_s() < self._asked[chat][1]
 
+    def is_keeping(self) -> bool:
+        """Tell whether a code keeps a change that waits."""
+        return self._is_on() and self.has_codes()
+
     def has_codes(self) -> bool:
         """Tell whether six digits mean anything at all."""
         return self._codes().has_secret()

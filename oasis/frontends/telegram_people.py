@@ -165,10 +165,11 @@ class Pairing:
         with self._lock:
             return bool(self._code) and self._now_s() < self._until_s
 
-    def take(self, text: str) -> str:
+    def take(self, text: str, is_private: bool) -> str:
         """Return the role that a message gives who sent it, "wrong" for a code that is none, "" for what is no code.
 
-        A code is good once. After some wrong ones it is good for nobody.
+        A code is good once, and an owner's in a private chat alone: in a group others have read it, and it is used up.
+        After some wrong ones it is good for nobody.
         """
         given = text.strip().upper().replace("-", "").replace(" ", "")
         if len(given) != CODE_CHARS or given.strip(_ALPHABET) or not self.is_open():
@@ -176,7 +177,7 @@ class Pairing:
         with self._lock:
             if is_equal(self._code, given):
                 self._code = ""
-                return self._role
+                return self._role if is_private or self._role != "owner" else "wrong"
             self._tries -= 1
             if self._tries <= 0:
                 self._code = ""

@@ -1,0 +1,85 @@
+"""Notices to the owners in Telegram: joined, so that ten changes are one message, and no more than one a minute.
+
+What an owner is being told in Telegram anyway, because it came of a message there, is left out. The thread lives only
+while there is something to tell.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.errors import OasisError
+from oasis.frontends import telegram_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.frontends.telegram import Telegram
+    from oasis.frontends.telegram_line import Line
+    from oasis.frontends.telegram_talk import Talks
+
+    Notice = dict[str, Any]
+
+# What happens at once comes together.
+JOIN_S = 3.0
+PACE_S = 60.0
+# Of one message; more are counted.
+MOST = 10
+
+
+class Teller:
+    """Tells the notices of one daemon to the owners of one bot."""
+
+    def __init__(self, part: Telegram, line: Line, talks: Talks) -> None:
+        self._part = part
+        self._line = line
+        self._talks = talks
+        self._lock = threading.Lock()
+        self._waiting: list[Notice] = []
+        self._is_telling = False
+        self._next_s = 0.0
+
+    def hear(self, notice: Notice) -> None:
+        """Take a notice; never waits, for who tells it may hold locks."""
+        with self._lock:
+            self._waiting = [*self._waiting, notice][-4 * MOST :]
+            if self._is_telling or self._line.is_closed():
+                return
+            self._is_telling = True
+        threading.Thread(target=self._run, name="telegram notices", daemon=True).start()
+
+    def _run(self) -> None:
+        now_s = self._part.kit.clock.now_s
+        while self._line.wait(max(JOIN_S, self._next_s - now_s())):
+            with self._lock:
+                notices, self._waiting = self._waiting, []
+                if not notices:
+                    self._is_telling = False
+                    return
+            self._next_s = now_s() + PACE_S
+            try:
+                self._tell([one for one in notices if self._is_news(one)])
+            except OasisError as error:
+                self._part.kit.log("telegram: notices could not be told: %s" % error.message)
+        with self._lock:
+            self._is_telling = False
+
+    def _is_news(self, notice: Notice) -> bool:
+        is_told = notice["kind"] == "change_applied" and self._talks.was_told(str(notice.get("change", "")))
+        return not is_told and self._part.is_on("notices")
+
+    def _tell(self, notices: list[Notice]) -> None:
+        if not notices:
+            return
+        lines = ["- %s" % _plain(one["text"]) for one in notices[-MOST:]]
+        if len(notices) > MOST:
+            lines.insert(0, "- and %d before" % (len(notices) - MOST))
+        for owner in self._part.people().owners():
+            telegram_answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
+        for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
+            self._talks.waiting(plan)
+
+
+def _plain(text: str) -> str:
+    return "".join("\\" + char if char in "\\`*_[]~" else char for char in text)

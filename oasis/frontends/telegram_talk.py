@@ -1,0 +1,273 @@
+"""Who is paired talks with the router: messages become runs, presses become words on plans, commands are few.
+
+An owner here has the role messenger: what he says is his word as it is in a chat, but what would wait for his word on
+the page waits here too (telegram_approval.py). A guest's runs are begun by telegram_guest.py. Each answer is told in a
+thread of its own, one at a time in a chat; commands and presses are done at once. Knows no worker.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from oasis.core import clean
+from oasis.errors import OasisError, UsageError
+from oasis.frontends import telegram_answer, telegram_codes
+from oasis.frontends.telegram_approval import Approval
+from oasis.frontends.telegram_card import Buttons
+from oasis.frontends.telegram_guest import AN_HOUR, WORDS, Guest
+from oasis.frontends.telegram_run import Following, poller, reason, show_plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.frontends.telegram import Telegram
+    from oasis.frontends.telegram_line import Line
+
+    Values = dict[str, Any]
+
+OWNER: dict[str, object] = {"name": "messenger", "terminal": False, "pid": 0}
+GUEST: dict[str, object] = {"name": "guest", "terminal": False, "pid": 0}
+# As much as a chat takes in one piece (chats/uploads.py).
+FILE_BYTES = 4 * 1024 * 1024
+# What waited longer at Telegram was meant for then, not for now.
+STALE_S = 900
+# Answers whose messages can be replied to, to go on in their chat.
+_PLACES = 200
+HELP = (
+    "Say what the router should do, or ask.\n\n/new begins another chat\n/status tells how the router is\n/stop ends "
+    "the answer being given\n/undo takes the newest change back\n/help shows this\n\nReply to an answer to go on in "
+    "its chat."
+)
+GUEST_HELP = (
+    "You are a guest: ask how the router is.\n\n/status tells it\n/new begins another chat\n/stop ends an answer"
+)
+_FILE_TEXT = "Here is the file %s."
+
+
+class Talks:
+    """The chats of one bot."""
+
+    def __init__(self, part: Telegram, line: Line) -> None:
+        self._part = part
+        self._kit = kit = part.kit
+        self._line = line
+        self._lock = threading.Lock()
+        self._busy: dict[int, str] = {}  # Telegram's chat -> the run that is told there, "" before it began
+        self._places: dict[tuple[int, int], str] = {}  # (Telegram's chat, message) -> chat here
+        self._asked_s: dict[int, list[float]] = {}  # when a guest asked
+        self._told_changes: list[str] = []
+        self.buttons = Buttons(kit.clock.now_s)
+        self.approval = Approval(kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s)
+
+    def forget(self, chat: int) -> None:
+        """Let nothing in a chat mean anything any more."""
+        self.buttons.forget(chat)
+        self.approval.forget(chat)
+
+    def was_told(self, change: str) -> bool:
+        """Tell whether a change was told in Telegram as a part of a run there."""
+        with self._lock:
+            return change in self._told_changes
+
+    def _tell_change(self, change: str) -> None:
+        with self._lock:
+            self._told_changes = [*self._told_changes, change][-_PLACES:]
+
+    # What comes
+
+    def message(self, person: Values, update: Values) -> None:
+        """Take a message of somebody paired."""
+        text, is_owner = update["text"].strip(), person["role"] == "owner"
+        if (
+            is_owner
+            and telegram_codes.is_code(text)
+            and (self.approval.awaits(update["chat"]) or self.approval.has_codes())
+        ):
+            self._code(update, text)
+        elif self._is_stale(update):
+            self._say(update, "This came while I was away, so I did nothing. Send it again if it is still meant.")
+        elif text.startswith("/"):
+            self._command(person, update, text.split()[0].split("@")[0].lower())
+        elif update.get("file") and not is_owner:
+            self._say(update, "Files are for the router's owner.")
+        elif text or update.get("file"):
+            self._begin(person, update, text)
+        else:
+            self._say(update, "I understand text, documents and photos.")
+
+    def _is_stale(self, update: Values) -> bool:
+        age_s = self._kit.clock.unix_s() - update["when_unix_s"]
+        return bool(age_s > STALE_S and self._kit.is_clock_trusted(0))
+
+    def _code(self, update: Values, text: str) -> None:
+        """Take six digits: off the chat first, then judged; they are in no log and no chat of ours."""
+        self._line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
+        words = self.approval.code(update["chat"], telegram_codes.plain(text))
+        if words:
+            self._say(update, words, is_reply=False)
+
+    def _command(self, person: Values, update: Values, command: str) -> None:
+        is_owner, chat = person["role"] == "owner", update["chat"]
+        if command == "/new":
+            self._part.people().talk(person["id"], "")
+            self._say(update, "A new chat begins with your next message.")
+        elif command == "/stop":
+            self._say(update, "Stopping." if self._stop(person, chat) else "Nothing is being answered here.")
+        elif command == "/status":
+            self._begin(person, update, "status", "offline")
+        elif command == "/undo" and is_owner:
+            self._start(person, update, lambda: str(self._kit.call("change.undo", {}, OWNER)["run"]))
+        elif command in ("/help", "/start"):
+            self._say(update, HELP if is_owner else GUEST_HELP)
+        else:
+            self._say(update, "There is no command %s here. /help lists them." % clean.name(command, 20))
+
+    def _stop(self, person: Values, chat: int) -> bool:
+        with self._lock:
+            run = self._busy.get(chat, "")
+        if run:
+            self._kit.call("run.cancel", {"run": run}, OWNER if person["role"] == "owner" else GUEST)
+        return bool(run)
+
+    def press(self, person: Values, update: Values) -> None:
+        """Take a press of a button."""
+        chat, words = update["chat"], "This is no longer valid."
+        found = self.buttons.take(update["data"], chat) if person["role"] == "owner" else None
+        if found is not None:
+            words = self._pressed(person, update, found)
+        self._line.tell("answerCallbackQuery", {"callback_query_id": update["button"], "text": words[:190]})
+
+    def _pressed(self, person: Values, update: Values, found: Values) -> str:
+        """Do what a button means; return what to say."""
+        try:
+            if found["what"] == "decline":
+                asked = {"plan": found["card"]["id"], "reason": "declined by messenger"}
+                self._kit.call("plan.decline", asked, OWNER)
+                return "Declined."
+            if found["what"] == "undo":
+                self._start(
+                    person,
+                    update,
+                    lambda: str(self._kit.call("change.undo", {"change": found["change"]}, OWNER)["run"]),
+                )
+                return "Undoing."
+            words = self.approval.press(update["chat"], found["card"])
+        except OasisError as error:
+            return error.message
+        if words:
+            self._say(update, words, is_reply=False)
+        return words or "Approved."
+
+    def waiting(self, plan: str) -> None:
+        """Show a plan that waits, of somebody else's run, to the owners."""
+        for card in self._kit.call("plan.list", {}, OWNER)["plans"]:
+            if card["id"] == plan:
+                for owner in self._part.people().owners():
+                    show_plan(self._line, owner["chat"], card, self.buttons, self.approval)
+
+    # Runs
+
+    def _begin(self, person: Values, update: Values, text: str, service: str = "") -> None:
+        if person["role"] != "owner" and not self._has_room(update["chat"]):
+            self._say(update, "That is enough for an hour.")
+            return
+        self._start(person, update, lambda: self._asked(person, update, text, service))
+
+    def _has_room(self, chat: int) -> bool:
+        """Tell whether a guest may ask once more within an hour, and count it."""
+        now_s = self._kit.clock.now_s()
+        times = [one for one in self._asked_s.get(chat, []) if now_s - one < 3600]
+        self._asked_s[chat] = [*times, now_s] if len(times) < AN_HOUR else times
+        return len(times) < AN_HOUR
+
+    def _start(self, person: Values, update: Values, begin: Any) -> None:
+        """Begin a run by `begin()` and tell it, in a thread of its own; one at a time in a chat."""
+        chat = update["chat"]
+        with self._lock:
+            is_busy = chat in self._busy
+            if not is_busy:
+                self._busy[chat] = ""
+        if is_busy:
+            self._say(update, "I am still answering. /stop ends that.")
+            return
+        name = "telegram chat"
+        threading.Thread(target=self._told, args=(person, update, begin), name=name, daemon=True).start()
+
+    def _told(self, person: Values, update: Values, begin: Any) -> None:
+        chat, role = update["chat"], OWNER if person["role"] == "owner" else GUEST
+        clock = self._kit.clock
+        try:
+            run = begin()
+            with self._lock:
+                self._busy[chat] = run
+            following = Following(
+                self._line,
+                chat,
+                poller(self._kit.call, role),
+                self.buttons,
+                self.approval,
+                clock.now_s,
+                self._tell_change,
+            )
+            answer = following.follow(run, update["message"] if update["kind"] == "message" else 0)
+            self._remember(person, chat, answer.messages)
+        except OasisError as error:
+            self._fail(update, error)
+        except Exception:
+            import traceback
+
+            traceback.print_exc(file=sys.stderr)
+            self._fail(update, OasisError("a fault in oasis ended this answer", "its log tells more"))
+        finally:
+            with self._lock:
+                del self._busy[chat]
+
+    def _fail(self, update: Values, error: OasisError) -> None:
+        try:
+            self._say(update, reason(error))
+        except OasisError as other:
+            self._kit.log("telegram: an answer could not be told: %s" % other.message)
+
+    def _remember(self, person: Values, chat: int, messages: list[int]) -> None:
+        here = next((one.get("talk", "") for one in self._part.people().all() if one["id"] == person["id"]), "")
+        with self._lock:
+            for message in messages if here else ():
+                self._places[chat, message] = here
+            for old in list(self._places)[:-_PLACES]:
+                del self._places[old]
+
+    def _asked(self, person: Values, update: Values, text: str, service: str) -> str:
+        """Begin the run of a message; return its id."""
+        with self._lock:
+            here = self._places.get((update["chat"], update.get("reply_to", 0))) or person.get("talk", "")
+        if here and not any(item["id"] == here for item in self._kit.chats.items()):
+            here = ""  # deleted meanwhile
+        asked: dict[str, object] = {"message": text or _FILE_TEXT % update["file"]["name"], "chat": here}
+        if service:
+            asked["service"] = service
+        if person["role"] == "owner":
+            if update.get("file"):
+                asked["attachments"] = [self._taken(update["file"])]
+            run = self._kit.call("run.start", asked, OWNER)
+            chat, name = str(run["chat"]), str(run["run"])
+        else:
+            begun = self._kit.exchanges().start({**asked, "taint": [WORDS]}, (), Guest())
+            chat, name = begun.chat, begun.id
+        self._part.people().talk(person["id"], chat)
+        return name
+
+    def _taken(self, file: Values) -> str:
+        """Fetch a file and put it among the uploads; return its id.
+
+        Raises: UsageError for one that is too large.
+        """
+        if file["bytes"] > FILE_BYTES:
+            raise UsageError("the file has more than %d MiB" % (FILE_BYTES >> 20), "send the part that matters")
+        data = self._line.file(file["id"], FILE_BYTES)
+        return str(self._kit.conversations().uploads.put(clean.name(file["name"], 120) or "file", data)[0])
+
+    def _say(self, update: Values, words: str, is_reply: bool = True) -> None:
+        reply_to = update["message"] if is_reply and update["kind"] == "message" else 0
+        telegram_answer.put(self._line, update["chat"], words, reply_to=reply_to)
