@@ -100,10 +100,10 @@ def _at_home(call: Call, screen: Screen) -> str:
     for number, one in enumerate(found, 1):
         models = ", ".join(one["models"][:3]) or "no model yet"
         screen.line(clean.line(f"  {number}  {one['profile']} on {one['name'] or one['host']}: {models}"))
-    number = _chosen(screen, len(found), "Which one [1]: ", 1)
-    if number is None:
+    choice = _chosen(screen, len(found), "Which one [1]: ", 1)
+    if choice is None:
         return ""
-    server = found[number - 1]
+    server = found[choice - 1]
     model = _model(server, screen)
     given = {"name": server["profile"], "endpoint": server["endpoint"], **({"model": model} if model else {})}
     return str(call("service.add", given)["identifier"])
@@ -115,8 +115,8 @@ def _model(server: dict[str, Any], screen: Screen) -> str:
         return str(models[0]) if models else ""
     for number, model in enumerate(models, 1):
         screen.line(clean.line(f"  {number}  {model}"))
-    number = _chosen(screen, len(models), "Model [1]: ", 1)
-    return str(models[number - 1]) if number else str(models[0])
+    choice = _chosen(screen, len(models), "Model [1]: ", 1)
+    return str(models[choice - 1]) if choice else str(models[0])
 
 
 def _online(call: Call, screen: Screen) -> str:
@@ -125,10 +125,10 @@ def _online(call: Call, screen: Screen) -> str:
     known = [one for one in call("service.providers", {})["providers"] if one["key"] == "required"]
     for number, one in enumerate(known, 1):
         screen.line(f"  {number}  {one['name']}")
-    number = _chosen(screen, len(known), "Service (empty for none): ", 0)
-    if not number:
+    choice = _chosen(screen, len(known), "Service (empty for none): ", 0)
+    if not choice:
         return ""
-    provider = known[number - 1]
+    provider = known[choice - 1]
     key = cli_input.secret(screen, "Key (not shown): ").strip()
     if not key:
         screen.line("No key, no service.")

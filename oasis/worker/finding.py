@@ -10,8 +10,8 @@ import errno
 import http.client
 import select
 import socket
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CONNECT_S = 1.0
 ANSWER_S = 4.0
-HOSTS, MODELS = 64, 12
+HOSTS, SERVERS, MODELS = 64, 16, 12
 BODY_BYTES = 512 * 1024
 _AT_ONCE = 40  # connections: a worker may hold few open files
 _NAME_CHARS = 120
@@ -44,9 +44,17 @@ def find(hosts: list[str], ports: dict[int, tuple[str, str, str]] | None = None)
     asked = hosts[:HOSTS]
     places = [(host, port) for host in asked for port in known]
     places = [place for at in range(0, len(places), _AT_ONCE) for place in _open(places[at : at + _AT_ONCE])]
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        found = list(pool.map(lambda place: _server(place, known[place[1]]), places))
-    return {"servers": [one for one in found if one], "asked": len(asked)}
+    found: dict[tuple[str, int], dict[str, Any] | None] = {}
+
+    def ask(place: tuple[str, int]) -> None:
+        found[place] = _server(place, known[place[1]])
+
+    threads = [threading.Thread(target=ask, args=(place,), daemon=True) for place in places[:SERVERS]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {"servers": [one for one in (found.get(place) for place in places) if one], "asked": len(asked)}
 
 
 def _open(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
