@@ -46,7 +46,7 @@ LACKS = (
     "sha1sum", "shuf", "stat", "su", "tac", "timeout", "usleep", "whoami", "xxd",
 )  # fmt: skip
 FOLDERS = (
-    "applets", "dev", "etc/config", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d", "etc/rc.d",
+    "applets", "dev", "etc/config", "etc/hotplug.d/dhcp", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d", "etc/rc.d",
     "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
     "www/luci-static/resources/view",
 )  # fmt: skip
