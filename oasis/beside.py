@@ -132,6 +132,7 @@ class Beside:
 PARTS: dict[str, str] = {
     "schedule": "oasis.schedule.book",
     "memory": "oasis.memory.facts",
+    "skill": "oasis.skills.library",
     "knowledge": "oasis.seed.knowledge",
     "notice": "oasis.notices",
     "telegram": "oasis.frontends.telegram",

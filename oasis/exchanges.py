@@ -287,7 +287,7 @@ class Exchanges:
         """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
-        used = {call["name"] for message in messages for call in schema.tool_uses(message)}
+        used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
         mode = self._settings.choice("tools", offer.MODES)
         offered = self.registry.offered(
             said[-offer.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)

@@ -78,6 +78,11 @@ class Near:
             order = [at for at in order if scores[at] > least][:SMALL]
         return [facts[at] for at in order[:most]]
 
+    def closeness(self, text: str, texts: list[str]) -> list[float] | None:
+        """Return how near each of some texts is to one, None where there are no vectors."""
+        vectors = self._vectors([text, *texts])
+        return None if vectors is None else [_cosine(vectors[0], vector) for vector in vectors[1:]]
+
     def drop(self) -> None:
         """Forget all vectors."""
         with self._lock:
