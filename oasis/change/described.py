@@ -140,4 +140,5 @@ def _when(rule: dict[str, object]) -> str:
     pairs = given.items() if isinstance(given, dict) else []
     if any(not pattern or set(str(pattern)) & set("(?*[+.\\") for _, pattern in pairs):
         return ""
-    return " and ".join(["%s %s" % (name, str(pattern).replace("|", ", ")) for name, pattern in pairs])
+    said = {name: " or ".join([word or "unset" for word in str(pattern).split("|")]) for name, pattern in pairs}
+    return " and ".join(["%s %s" % item for item in said.items()])

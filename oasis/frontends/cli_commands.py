@@ -312,6 +312,15 @@ COMMANDS = {
         "of a server; with --http on 127.0.0.1, for who has the token of /etc/oasis/mcp-token. A client may look and\n"
         "propose; approving, keeping and setting stay with you, here and on the page.",
     ),
+    "knowledge": (
+        "[--title TITLE] [--limit NUMBER] [ACTION] [WORDS…]",
+        "your documents and notes, and what OpenWrt's options are",
+        "cli_knowledge:knowledge",
+        "ACTION is list, add FILE or URL (- is standard input), note TEXT, search WORDS, delete ID, option PATH like\n"
+        "network.lan.proto, or embed. Text, Markdown and HTML are read here, a PDF by the active model. With an alias\n"
+        "`embedding` (oasis alias embedding SERVICE/MODEL) search goes by meaning as well; `embed` makes what is\n"
+        "missing for it.",
+    ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
         "look for faults, from the cable up to the services",
@@ -334,6 +343,7 @@ GROUPS = (
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
+    ("Beside the chat", ("knowledge",)),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
                          "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start",
                          "status", "doctor", "audit", "help")),

@@ -24,10 +24,10 @@ _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 # Words of most questions say nothing about what is asked.
 _COMMON = frozenset([
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "das", "de", "der", "des", "di", "die", "do", "does", "ein",
-    "eine", "el", "en", "es", "est", "et", "for", "from", "how", "i", "ich", "il", "in", "is", "ist", "it", "la", "le",
-    "les", "mein", "my", "of", "on", "or", "que", "that", "the", "this", "to", "und", "was", "what", "when", "where",
-    "which", "who", "why", "wie", "with", "you", "your",
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "das", "de", "der", "des", "di", "die", "do", "does",
+    "ein", "eine", "el", "en", "es", "est", "et", "for", "from", "has", "have", "how", "i", "ich", "il", "in", "is",
+    "ist", "it", "la", "le", "les", "me", "mein", "my", "of", "on", "or", "que", "should", "that", "the", "this", "to",
+    "und", "use", "was", "what", "when", "where", "which", "who", "why", "wie", "with", "you", "your",
 ])  # fmt: skip
 _STEM_CHARS = 4
 
@@ -83,6 +83,18 @@ class Words:
             self._found.append((key, length, counts))
             for term in counts:
                 self._with[term] = self._with.get(term, 0) + 1
+
+    def share(self, text: str) -> float:
+        """Return how much of what is asked a text has, from 0 to 1, by the weight of its words."""
+        have = self._wanted.intersection(terms(text))
+        weight = self._weights()
+        whole = sum([weight.get(term, weight[""]) for term in self._wanted])
+        return sum([weight.get(term, weight[""]) for term in have]) / whole if whole else 0.0
+
+    def _weights(self) -> dict[str, float]:
+        """Return how much each word counts; "" for one that no chunk has."""
+        counts = {**self._with, "": 0}
+        return {term: math.log(1 + (self._count - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
 
     def order(self, most: int) -> list[tuple[float, Any]]:
         """Return (score, key) of the best chunks, the best first; what is equal in the order it was taken in."""

@@ -97,7 +97,7 @@ class Knowledge:
             return "cancelled", "end_turn"
         document = self.library.add(draft, chunks)
         run.emit("tool_result", tool_use_id="", name="knowledge.add", text=jsonl.dumps(document), is_error=False)
-        words = ['"%s" is added: %d characters in %d chunks, id %s'
+        words = ['"%s" is added: %d characters, chunks: %d, id %s'
                  % (document["title"], document["chars"], document["chunks"], document["id"])]  # fmt: skip
         try:
             count = self.library.embed_one(document, run.is_cancelled, _progress(run))

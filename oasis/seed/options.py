@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PATH = re.compile(r"(?<![\w.])([a-z0-9_-]+(?:\.(?:@?[\w-]+(?:\[-?\d+\])?|\*)){1,2})(?![\w])", re.ASCII)
 # Options of one type that a listing names; more are asked for one by one.
 NAMES = 200
+# Of what is asked an option must have that much: one word of four is in hundreds of them.
+LEAST = 0.5
 _USAGE = "like network.lan.proto, wireless.wifi-iface.encryption or dhcp.host"
 
 
@@ -90,10 +92,10 @@ def found(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:
     words = ranking.Words(query)
     for path, text in described.texts():
         if words.may_have(text):
-            words.take(path, text)
+            words.take((path, text), text)
         else:
             words.skip(len(text))
-    paths = [str(path).split(".", 2) for _, path in words.order(most)]
+    paths = [path.split(".", 2) for _, (path, text) in words.order(most) if words.share(text) >= LEAST]
     options = [described.option(*path) for path in paths]
     return [_short(one) for one in options if one is not None]
 
