@@ -63,9 +63,12 @@ def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
 
 def _settle_messenger(daemon: Daemon) -> None:
     """Let the messenger be as the settings want it; where nobody turned it on, nothing of it is loaded."""
-    is_on = any(one.type == "telegram" and one.options.get("enabled") == "1" for one in daemon.settings.uci_sections())
-    if is_on or daemon.beside.is_made("telegram"):
-        daemon.beside.part("telegram").settle()
+    try:
+        sections = [one for one in daemon.settings.uci_sections() if one.type == "telegram"]
+        if daemon.beside.is_made("telegram") or any(one.options.get("enabled") == "1" for one in sections):
+            daemon.beside.part("telegram").settle()
+    except OasisError as error:
+        log("the messenger stays as it was: %s" % error.message)
 
 
 def _stop_pipe() -> int:
