@@ -64,6 +64,7 @@ class Clockwork:
         self._thread: threading.Thread | None = None
         self._is_stopped = False
         self._fired_s: dict[str, float] = {}  # by events, on the clock that nobody sets
+        self._known_s: dict[str, int] = {}
         self._unnoted: set[str] = set()  # entries that wait for a flash that can be written
 
     def look(self) -> None:
@@ -133,7 +134,8 @@ class Clockwork:
         for entry in entries:
             try:
                 meant = when.parse(entry["when"])
-                at = None if meant.event else moment(meant, entry, now_s, self._zone(entry))
+                begin_s = self._begin(entry, now_s)
+                at = None if meant.event else moment(meant, entry, now_s, self._zone(entry), begin_s)
             except OasisError as error:
                 self._disable(entry, error.message)
                 continue
@@ -142,6 +144,12 @@ class Clockwork:
             elif not meant.event:
                 self._disable(entry, "it does not come any more")
         return found
+
+    def _begin(self, entry: Entry, now_s: int) -> int:
+        """Return since when this thread knows an entry: what was noted under a wrong clock does not tell."""
+        known_s = self._known_s.get(entry["id"], now_s)
+        self._known_s[entry["id"]] = known_s = now_s if known_s > now_s + WRONG_S else known_s
+        return known_s
 
     def _fire(self, entry: Entry, now_s: int, event: Event | None = None) -> None:
         """Note a firing on flash, then let it run."""
@@ -189,11 +197,14 @@ class Clockwork:
         return not 0 <= now_s - int(entry.get("fired_unix_s", 0)) < pause_s
 
 
-def moment(meant: when.When, entry: Entry, now_s: int, zone: Zone) -> int | None:
-    """Return when an entry comes next after its last firing; what was missed, when it should have come last."""
+def moment(meant: when.When, entry: Entry, now_s: int, zone: Zone, begin_s: int = 0) -> int | None:
+    """Return when an entry comes next after its last firing; what was missed, when it should have come last.
+
+    `begin_s` is from when its moments count where that firing was noted under a wrong clock.
+    """
     begin = max(int(entry.get("fired_unix_s", 0)), int(entry.get("since_unix_s", 0)))
     if begin > now_s + WRONG_S:
-        begin = now_s
+        begin = begin_s or now_s
     found = meant.next(begin, zone)
     if found is None or found > now_s:
         return found

@@ -19,6 +19,8 @@ DAY_S = 86400
 RULE_CHARS = 100
 # Where a zone has summer time and does not say when. Source: the tz code; POSIX leaves it open.
 _USUAL = "M3.2.0,M11.1.0"
+# Without an offset; OpenWrt's own default is UTC.
+_GREENWICH = ("UTC", "GMT")
 _HINT = "a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3, or a name like Europe/Berlin"
 
 
@@ -32,7 +34,7 @@ class Zone:
         self.rule = rule
         text = _Text(rule)
         text.name()
-        self._standard_s = 0 if text.is_over() else -text.seconds(24)  # OpenWrt's own default is a bare UTC
+        self._standard_s = 0 if rule in _GREENWICH else -text.seconds(24)
         self._summer_s = self._standard_s
         self._begins = self._ends = ("", 0, 0, 0, 0)
         self._has_summer = not text.is_over()
