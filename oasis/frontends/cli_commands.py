@@ -321,6 +321,18 @@ COMMANDS = {
         "`embedding` (oasis alias embedding SERVICE/MODEL) search goes by meaning as well; `embed` makes what is\n"
         "missing for it.",
     ),
+    "memory": (
+        "[ACTION] [WORDS…]",
+        "what is remembered of you: list, correct, forget",
+        "cli_memory:memory",
+        "ACTION is list, on or off (facts from what you say), add FACT, change ID FACT, forget ID or all, or export.",
+    ),
+    "skills": (
+        "[ACTION] [NAME]",
+        "guides for tasks that models follow, shipped and your own",
+        "cli_skills:skills",
+        "ACTION is list, show, set (from standard input), edit, delete, enable or disable.",
+    ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
         "look for faults, from the cable up to the services",
@@ -343,7 +355,7 @@ GROUPS = (
     ),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Beside the chat", ("knowledge",)),
+    ("Beside the chat", ("knowledge", "memory", "skills")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
                          "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start",
                          "status", "doctor", "audit", "help")),

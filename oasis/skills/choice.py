@@ -32,6 +32,7 @@ NEAR = 0.4
 STAYS, CHATS = 6, 32
 NONE = "none"
 _PHRASE_CHARS = 3  # of a script without blanks: a word of two characters says little
+_LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
 
 
 class Choice:
@@ -115,5 +116,5 @@ def score(said: str, skill: Skill) -> int:
         if is_dense(plain):
             found += (CLEAR if len(plain) > _PHRASE_CHARS else MAYBE) if plain in text else 0
         elif " %s " % plain in padded:
-            found += CLEAR if " " in plain or "-" in plain else MAYBE
+            found += CLEAR if " " in plain or "-" in plain or len(plain) >= _LONG_CHARS else MAYBE
     return found
