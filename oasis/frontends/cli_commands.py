@@ -228,7 +228,7 @@ COMMANDS = {
         "cli_offers:key",
         "It is typed unseen, or is the first line of standard input, and is never shown again. KEY is\n"
         "refused: every program on the router can read the words of a command. SERVICE may also be brave, the\n"
-        "search engine of the tool web_search.",
+        "search engine of the tool web_search, or telegram, the messenger's bot.",
     ),
     "models": (
         "[--filter TEXT] [SERVICE]",
@@ -341,6 +341,15 @@ COMMANDS = {
         "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something\n"
         "needs care.",
     ),
+    "telegram": (
+        "[ACTION] [WORD]",
+        "talk with the router by Telegram: turn it on or off, pair, see how it goes",
+        "cli_telegram:telegram",
+        "ACTION is list, on, off, pair, forget ID, secret, approve on|off or notices on|off; `pair guest` lets somebody\n"
+        "ask who may change nothing. The bot's token is given by `oasis key telegram`. With `approve on` plans can be\n"
+        "approved there; a risky one needs a code of six digits, for which `secret` sets up an authenticator.",
+    ),
+    "notices": ("", "list what happened while nobody looked", "cli_telegram:notices", ""),
     "start": ("", "start the service, and wait until it answers", "cli_start:start", ""),
     "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
 }
@@ -357,7 +366,7 @@ GROUPS = (
                            "rollback", "undo")),
     ("Beside the chat", ("knowledge", "memory", "skills")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
-                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "start",
+                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "telegram", "notices", "start",
                          "status", "doctor", "audit", "help")),
 )  # fmt: skip
 

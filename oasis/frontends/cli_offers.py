@@ -150,6 +150,8 @@ def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if not text and not arguments["-d"]:
         raise UsageError("no key was typed", "to take it away: oasis key -d SERVICE")
     reply = call("service.key", {"identifier": identifier, "key": text})
+    if identifier == "telegram":
+        call("telegram.list", {})  # which looks at the settings again
     return _done(reply, f"the key of {identifier} is {'kept' if text else 'taken away'}", screen)
 
 

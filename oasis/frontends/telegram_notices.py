@@ -39,6 +39,13 @@ class Teller:
         self._waiting: list[Notice] = []
         self._is_telling = False
         self._next_s = 0.0
+        self._left_out: dict[str, int] = {}  # notice -> the chat that it is no news for
+
+    def leave_out(self, chat: int, notice: str) -> None:
+        """Do not tell a notice in a chat: who is there did it a moment ago."""
+        self._left_out[notice] = chat
+        for old in list(self._left_out)[:-MOST]:
+            del self._left_out[old]
 
     def hear(self, notice: Notice) -> None:
         """Take a notice; never waits, for who tells it may hold locks."""
@@ -70,13 +77,13 @@ class Teller:
         return not is_told and self._part.is_on("notices")
 
     def _tell(self, notices: list[Notice]) -> None:
-        if not notices:
-            return
-        lines = ["- %s" % _plain(one["text"]) for one in notices[-MOST:]]
-        if len(notices) > MOST:
-            lines.insert(0, "- and %d before" % (len(notices) - MOST))
         for owner in self._part.people().owners():
-            telegram_answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
+            mine = [one for one in notices if self._left_out.get(one["id"]) != owner["chat"]]
+            lines = ["- %s" % _plain(one["text"]) for one in mine[-MOST:]]
+            if len(mine) > MOST:
+                lines.insert(0, "- and %d before" % (len(mine) - MOST))
+            if lines:
+                telegram_answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
         for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
             self._talks.waiting(plan)
 

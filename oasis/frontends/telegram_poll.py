@@ -164,7 +164,6 @@ class Poller:
         user = update["from"] if is_private else 0
         person = self._part.people().add(role, update["chat"], user, update["name"] if is_private else "a group")
         kit.shop.audit.write("messenger %s paired" % role, NO_PLAN, "messenger")
-        kit.beside.part("notice").tell(
-            "event", "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
-        )
+        words = "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
+        self._teller.leave_out(person["chat"], kit.beside.part("notice").tell("event", words)["id"])
         telegram_answer.put(self._line, update["chat"], _PAIRED[role])
