@@ -345,9 +345,10 @@ COMMANDS = {
         "[ACTION] [WORD]",
         "talk with the router by Telegram: turn it on or off, pair, see how it goes",
         "cli_telegram:telegram",
-        "ACTION is list, on, off, pair, forget ID, secret, approve on|off or notices on|off; `pair guest` lets somebody\n"
-        "ask who may change nothing. The bot's token is given by `oasis key telegram`. With `approve on` plans can be\n"
-        "approved there; a risky one needs a code of six digits, for which `secret` sets up an authenticator.",
+        "ACTION is list, on, off, pair, forget ID, secret, approve on|off or notices on|off; `pair guest` lets\n"
+        "somebody ask who may change nothing. The bot's token is given by `oasis key telegram`. With `approve on`\n"
+        "plans can be approved there; a risky one needs a code of six digits, for which `secret` sets up an\n"
+        "authenticator.",
     ),
     "notices": ("", "list what happened while nobody looked", "cli_telegram:notices", ""),
     "start": ("", "start the service, and wait until it answers", "cli_start:start", ""),
@@ -366,8 +367,8 @@ GROUPS = (
                            "rollback", "undo")),
     ("Beside the chat", ("knowledge", "memory", "skills")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
-                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp", "telegram", "notices", "start",
-                         "status", "doctor", "audit", "help")),
+                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
+                         "telegram", "notices", "start", "status", "doctor", "audit", "help")),
 )  # fmt: skip
 
 # Not for people, and not in the help: see the module.

@@ -69,7 +69,9 @@ def _list(reply: dict[str, Any], screen: Screen) -> int:
     screen.line(f"  approving there: {f'on, {codes}' if reply['approve'] else 'off'}")
     screen.line(f"  notices: {'on' if reply['notices'] else 'off'}")
     for one in reply["people"]:
-        screen.line(clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {when.shown(one['paired_unix_s'])}"))
+        screen.line(
+            clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {when.shown(one['paired_unix_s'])}")
+        )
     if not reply["people"]:
         screen.line("  nobody is paired: oasis telegram pair")
     return OK
@@ -81,7 +83,9 @@ def _pair(reply: dict[str, Any], screen: Screen) -> int:
         return OK
     bot = f"@{clean.line(reply['bot'])}" if reply["bot"] else "your bot"
     screen.line(f"{reply['code']}")
-    screen.line(f"Send this to {bot} within {reply['expires_in_s'] // 60} minutes; who sends it is {reply['role']} there.")
+    screen.line(
+        f"Send this to {bot} within {reply['expires_in_s'] // 60} minutes; who sends it is {reply['role']} there."
+    )
     return OK
 
 
