@@ -14,6 +14,7 @@ help:
 	@echo "make mutants       switches off one safety after another; each must turn a test red"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
+	@echo "make eval          plain language to a working router, judged (SERVICE=, BASE_URL=, MODEL=, KEY_FILE=, SAMPLE=, TASKS=, RECORD=, ANSWERS=)"
 	@echo "make lint          ruff, shellcheck, mypy, vermin"
 	@echo "make fmt           format"
 	@echo "make types         mypy"
@@ -49,7 +50,7 @@ setup: $(VENV)/dev
 test: setup
 	@$(BIN)/python3 -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
-test-all: test qemu mutants
+test-all: test qemu mutants eval
 	@$(BIN)/python3 -m pytest -q -m long
 	@$(BIN)/python3 tests/bench/bench.py --long
 
@@ -64,6 +65,12 @@ fuzz: $(VENV)/dev
 
 bench: $(VENV)/dev
 	@$(BIN)/python3 tests/bench/bench.py
+
+# A key comes from KEY_FILE or from the environment, never from here: a command line is for all to read.
+eval: $(VENV)/dev
+	@$(BIN)/python3 tests/eval/eval.py --service $(or $(SERVICE),offline) $(if $(BASE_URL),--base-url $(BASE_URL)) \
+		$(if $(MODEL),--model $(MODEL)) $(if $(KEY_FILE),--key-file $(KEY_FILE)) $(if $(SAMPLE),--sample $(SAMPLE)) \
+		$(if $(RECORD),--record $(RECORD)) $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(RESULTS),--results) $(TASKS)
 
 lint: $(VENV)/dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -97,4 +104,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all qemu mutants fuzz bench lint fmt types micropython acl package clean
+.PHONY: help run setup test test-all qemu mutants fuzz bench eval lint fmt types micropython acl package clean
