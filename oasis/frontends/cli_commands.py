@@ -345,10 +345,8 @@ COMMANDS = {
         "[ACTION] [WORD]",
         "talk with the router by Telegram: turn it on or off, pair, see how it goes",
         "cli_telegram:telegram",
-        "ACTION is list, on, off, pair, forget ID, secret, approve on|off or notices on|off; `pair guest` lets\n"
-        "somebody ask who may change nothing. The bot's token is given by `oasis key telegram`. With `approve on`\n"
-        "plans can be approved there; a risky one needs a code of six digits, for which `secret` sets up an\n"
-        "authenticator.",
+        "ACTION is list, on, off, pair [guest], forget ID, secret, approve on|off or notices on|off; guests only ask.\n"
+        "With `approve on` plans can be approved there; `secret` sets up the codes that risky ones need.",
     ),
     "notices": ("", "list what happened while nobody looked", "cli_telegram:notices", ""),
     "start": ("", "start the service, and wait until it answers", "cli_start:start", ""),
