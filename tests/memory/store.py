@@ -1,0 +1,77 @@
+"""A library on a folder of its own, with vectors by a model that is a list of words."""
+
+import random
+
+from oasis.core.ids import Xid
+from oasis.errors import ProviderError
+from oasis.memory.documents import Documents
+from oasis.memory.library import Library
+from oasis.memory.vectors import Vectors
+from tests.change.kit import FailingFiles
+
+IDS = Xid(lambda: 1_790_000_000, random.Random(1).randbytes)
+
+
+class Swift(FailingFiles):
+    """Files of a disk that this host need not wait for; the n-th step fails."""
+
+    def sync(self, handle):
+        self._step()
+
+    def sync_folder(self, path):
+        self._step()
+
+
+class Meanings:
+    """An embedder: the direction of each word that means something, so that synonyms are near."""
+
+    GROUPS = (("wifi", "wireless", "wlan"), ("password", "key", "secret"), ("internet", "wan", "uplink"), ("camera",))
+
+    def __init__(self, name="s/m1", dims=8):
+        self.name = name
+        self.dims = dims
+        self.fault = ""
+        self.asked = 0
+
+    def vector(self, text):
+        found = [0.0] * self.dims
+        for place, group in enumerate(self.GROUPS):
+            found[place] += sum(text.lower().count(word) for word in group)
+        return found
+
+    def each(self, texts, is_cancelled=lambda: False, told=lambda done, total: None):
+        if not self.name:
+            return None
+        return self._each(texts)
+
+    def _each(self, texts):
+        for text in texts:
+            if self.fault:
+                raise ProviderError(self.fault)
+            self.asked += 1
+            yield self.vector(text)
+
+    def embed(self, texts, is_cancelled=lambda: False):
+        found = self.each(texts)
+        return None if found is None else list(found)
+
+
+class Shelf:
+    """A library, and what it is made of."""
+
+    def __init__(self, folder, files=None, limit=1 << 20, free=1 << 30):
+        self.files = files or Swift()
+        self.folder = str(folder) + "/documents"
+        self.limit, self.free = limit, free
+        self.documents = Documents(self.files, self.folder, lambda: self.limit, lambda where: self.free)
+        self.vectors = Vectors(self.files, self.folder)
+        self.embedder = Meanings("")
+        self.library = Library(self.documents, self.vectors, lambda: self.embedder, IDS.next, lambda: 1_790_000_000)
+
+    def add(self, title, *chunks, **more):
+        return self.library.add({"title": title, "kind": "text", "source": "test", "chars": 1, **more}, list(chunks))
+
+    def titles(self, query, mode="fused", limit=5):
+        found = self.library.search(query, limit, mode)
+        names = [source["title"] for source in found["sources"]]
+        return [names[passage["source"] - 1] for passage in found["passages"]]
