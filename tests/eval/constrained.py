@@ -17,11 +17,9 @@ from tests.eval import relay
 OUTPUT_TOKENS = 160
 TOLD_CHARS = 700
 TIMEOUT_S = 300
-_HOW = """You operate a router. Answer with one JSON object:
-{"tool": name, "input": arguments} to act, or {"say": text}.
-Tools:
-%s
-For example: {"tool": "configure", "input": {"commands": ["uci set system.@system[0].hostname=attic"]}}"""
+_HOW = """You operate a router. Answer with one JSON object: {"tool": name, "input": arguments} to act, or
+{"say": text} when it is done, when something is missing, or when it must not be done. Tools:
+%s"""
 
 
 def answerer(base_url: str) -> relay.Answerer:

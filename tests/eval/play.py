@@ -1,7 +1,8 @@
 """Play one task: a fresh router, the real daemon, the owner's sentences, and an owner who decides as the task says.
 
-The owner approves what is shown in tasks that are to change something, keeps it, and says yes once when he is asked
-whether that is meant; in all others he declines. What came of it is a Played; nothing is judged here.
+The owner approves what is shown in tasks that are to change something, and keeps it; in all others he declines. He says
+yes once when he is asked whether that is meant, where he wants anything. What came of it is a Played; nothing is judged
+here.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ class Owner:
         for sentence in tasks.sentences(self._task):
             self._say(sentence)
             last = self._played.said()[-400:].rstrip("\n *_)」\"'")
-            if self._task["expect"] == "change" and not self._shown and re.search("[?？]", last):
+            is_asked = not self._shown and re.search("[?？]", last)
+            if is_asked and self._task["expect"] in ("change", "answer"):
                 self._played.questions += 1
                 self._say(self._task.get("reply") or YES[self._task["language"]])
 

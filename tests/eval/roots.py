@@ -1,9 +1,10 @@
 """Start states of tasks: the stock router root and what an owner, or bad luck, has made of it.
 
 roots.json names them: {name: {"is"?: the root that it begins as, "uci": [commands], "append"?: {file: text}, "file"?:
-{file: text}, "init"?: {service: packages that it reads}, "leases"?: [[mac, address, name]], "ubus"?: {fixture: what is
-laid over the stock one}, "interfaces"?: {name: fields}, "log"?: [lines], "alive"?: {address: ms or null}, "secrets"?:
-[values that nobody else may see], "settings"?: {option of Oasis: value}}}. Files are paths in the root.
+{file: text}, "init"?: {service: packages that it reads}, "leases"?: [[mac, address, name]], "same"?: {fixture: the
+stock one that it is like}, "ubus"?: {fixture: what is laid over the stock one}, "interfaces"?: {name: fields},
+"log"?: [lines], "alive"?: {address: ms or null}, "secrets"?: [values that nobody else may see], "settings"?: {option
+of Oasis: value}}}. Files are paths in the root.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def _configure(root: str, lines: list[str]) -> None:
 
 
 def _fixtures(root: str, spec: dict[str, Any]) -> None:
+    for name, stock in spec.get("same", {}).items():
+        shutil.copy2(f"{ROUTER}/ubus/{stock}", f"{root}/ubus/{name}")
     for name, change in spec.get("ubus", {}).items():
         _fixture(root, name, lambda stock, change=change: _laid(stock, change))
     if "interfaces" in spec:
