@@ -1,4 +1,4 @@
-"""`oasis skills`: the guides for tasks, shipped and the owner's own; an own one is written in his editor or comes as text."""
+"""`oasis skills`: guides for tasks, shipped and the owner's own, which he writes in an editor or gives as text."""
 
 from __future__ import annotations
 

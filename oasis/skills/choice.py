@@ -51,22 +51,26 @@ class Choice:
 
     def of(self, turn: dict[str, Any], skills: list[Skill]) -> tuple[Skill | None, bool]:
         """Return the skill for a turn, and whether it is new in this chat."""
-        said, is_sent = turn["said"], bool(turn["run"])
-        ranked = self._ranked(said, skills, is_sent)
-        found = self._chosen(turn, ranked, is_sent) if ranked else None
+        is_sent = bool(turn["run"])
+        ranked = self._ranked(turn["said"], skills, is_sent)
         with self._lock:
             before, left = self._chats.get(turn["chat"], ("", 0))
-            if found is None and not ranked and left:
-                found = next((skill for skill in skills if skill["name"] == before), None)
-            elif found is not None:
-                left = STAYS + 1
-            if is_sent:
-                self._chats.pop(turn["chat"], None)
-                if found is not None and left > 1:
-                    self._chats[turn["chat"]] = found["name"], left - 1
-                while len(self._chats) > CHATS:
-                    del self._chats[next(iter(self._chats))]
-        return found, found is not None and found["name"] != before
+        kept = next((skill for skill in skills if skill["name"] == before), None) if left else None
+        if kept is None or (ranked and ranked[0][1] is not kept):
+            kept, left = self._chosen(turn, ranked, is_sent) if ranked else None, STAYS + 1
+        elif ranked:
+            left = STAYS + 1
+        if is_sent:
+            self._remember(turn["chat"], kept, left - 1)
+        return kept, kept is not None and kept["name"] != before
+
+    def _remember(self, chat: str, skill: Skill | None, left: int) -> None:
+        with self._lock:
+            self._chats.pop(chat, None)
+            if skill is not None and left:
+                self._chats[chat] = skill["name"], left
+            while len(self._chats) > CHATS:
+                del self._chats[next(iter(self._chats))]
 
     def _ranked(self, said: str, skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
         scores = [score(said, skill) for skill in skills]

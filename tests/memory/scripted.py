@@ -38,11 +38,14 @@ class Scripted:
         if "input" in body:
             rows = [{"index": at, "embedding": found} for at, found in enumerate(self._embed(body["input"]))]
             return "application/json", json.dumps({"data": rows})
-        chunks = [{"delta": {"role": "assistant", "content": self._answer(body)}}, {"delta": {}, "finish_reason": "stop"}]
+        chunks = [
+            {"delta": {"role": "assistant", "content": self._answer(body)}},
+            {"delta": {}, "finish_reason": "stop"},
+        ]
         lines = ["data: " + json.dumps({"choices": [{"index": 0, **chunk}]}) + "\n\n" for chunk in chunks]
         return "text/event-stream", "".join(lines) + "data: [DONE]\n\n"
 
-    def _handler(whole):  # noqa: N805
+    def _handler(whole):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
