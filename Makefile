@@ -13,6 +13,7 @@ help:
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
 	@echo "make mutants       switches off one safety after another; each must turn a test red"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
+	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
 	@echo "make eval          plain language to a working router, judged (SERVICE=, BASE_URL=, MODEL=, KEY_FILE=, SAMPLE=, TASKS=, RECORD=, ANSWERS=)"
 	@echo "make lint          ruff, shellcheck, mypy, vermin"
@@ -52,6 +53,7 @@ test: setup
 
 test-all: test qemu mutants eval
 	@$(BIN)/python3 -m pytest -q -m long
+	@$(BIN)/python3 tests/soak/soak.py --seconds 300
 	@$(BIN)/python3 tests/bench/bench.py --long
 
 qemu:
@@ -62,6 +64,10 @@ mutants: $(VENV)/dev
 
 fuzz: $(VENV)/dev
 	@$(BIN)/python3 tests/fuzz/fuzz.py --seconds $(SECONDS)
+
+soak: SECONDS = 3600
+soak: $(VENV)/dev
+	@$(BIN)/python3 tests/soak/soak.py --seconds $(SECONDS)
 
 bench: $(VENV)/dev
 	@$(BIN)/python3 tests/bench/bench.py
@@ -104,4 +110,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all qemu mutants fuzz bench eval lint fmt types micropython acl package clean
+.PHONY: help run setup test test-all qemu mutants fuzz soak bench eval lint fmt types micropython acl package clean
