@@ -230,6 +230,7 @@ STARTS = {
     ("daemon", "executor.run"): "the uci program, given to the cursor",
     ("exchanges", "executor.run"): "programs of the router, given to the tools",
     ("frontends.cli_start", "posix_spawn"): "the service's init script, by the hand of who asked for it",
+    ("frontends.cli_skills", "posix_spawnp"): "the owner's editor, by his own hand",
     ("frontends.alone", "executor.run"): "ping and nslookup, given to the doctor",
     ("system.ubus", "executor.run"): "the ubus program",
 }

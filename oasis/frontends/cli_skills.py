@@ -113,13 +113,13 @@ def _file(name: str, text: str) -> str:
 
 def _editor(path: str) -> int:
     import shlex
-    import subprocess
 
     words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     try:
-        return subprocess.call([*words, path])
+        child = os.posix_spawnp(words[0], [*words, path], dict(os.environ))
     except OSError:
         return 127
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _delete(call: Call, name: str, screen: Screen) -> int:
