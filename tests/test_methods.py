@@ -37,13 +37,14 @@ WRITES = {
     "service.models", "usage.limit", "usage.price", "alias.set", "alias.delete", "secret.keep", "tool.set", "tool.call",
     "agent.start", "client.join", "doctor.fix", "mcp.add", "mcp.delete", "mcp.key", "mcp.refresh",
     "plugin.review", "plugin.accept", "privacy.show", "setup.find",
+    "knowledge.add", "knowledge.list", "knowledge.search", "knowledge.delete", "knowledge.embed",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
     "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "config.list",
     "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list", "doctor.run", "plugin.list", "notice.list",
-    "setup.state",
+    "setup.state", "knowledge.option",
 }  # fmt: skip
 # What a program of somebody else's may do: say who it is, propose by way of tools, stop what it began.
 PROPOSED = {"client.join", "tool.call", "run.cancel"}
