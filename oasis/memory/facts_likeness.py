@@ -48,13 +48,18 @@ def are_two(one: str, other: str, empty: Iterable[str] = ()) -> bool:
 
 
 def touches(said: list[str], fact: list[str]) -> float:
-    """Return which share of a fact's words is said, 0 for none; the beginning of a long word counts as it."""
+    """Return which share of a fact's words is said, 0 for none; the beginning of a long word counts half."""
     if not fact:
         return 0.0
     known = set(said)
     stems = {word[:_STEM] for word in said if len(word) > _STEM}
-    hits = [word for word in set(fact) if word in known or (len(word) > _STEM and word[:_STEM] in stems)]
-    return len(hits) / len(set(fact))
+    found = set(fact)
+    hits = [
+        1.0 if word in known else 0.5
+        for word in found
+        if word in known or (len(word) > _STEM and word[:_STEM] in stems)
+    ]
+    return sum(hits) / len(found)
 
 
 def _names(text: str, empty: Iterable[str]) -> set[str]:
