@@ -134,6 +134,12 @@ class House:
                 "shell": self._command, "client": self._client}  # fmt: skip
         return [(name, lambda work=work, name=name: self._forever(work, name)) for name, work in jobs.items()]
 
+    def do_all_once(self):
+        """Have the daemon load what all this needs."""
+        dice = random.Random(0)
+        for work in (self._talk, self._ask_model, self._change, self._look, self._command, self._client):
+            work(dice, {})
+
     def _forever(self, work, name):
         dice = random.Random(f"{self._seed} {name}")
         memory = {}

@@ -26,11 +26,14 @@ class Sky:
         self._kinds = [self._kill, self._kill, self._stop, self._workers, self._bus_goes, self._full, self._clock]
 
     def rage(self, until_s):
-        """Break something every few seconds until a time."""
+        """Break something every few seconds until a time; in the last third the daemon is not ended any more."""
+        began_s = time.monotonic()
         while time.monotonic() < until_s:
             self._house.is_over.wait(min(self._dice.uniform(*PAUSE_S), max(until_s - time.monotonic(), 0)))
             if time.monotonic() < until_s:
-                kind = self._dice.choice(self._kinds)
+                is_late = time.monotonic() - began_s > (until_s - began_s) * 2 / 3
+                ends = (self._kill, self._stop) if is_late else ()
+                kind = self._dice.choice([one for one in self._kinds if one not in ends])
                 name = kind.__name__.strip("_")
                 self.counts[name] = self.counts.get(name, 0) + 1
                 kind()
