@@ -38,6 +38,9 @@ HELD = "oasis/change/held.py"
 OF_HELD = ("tests/change/test_held.py",)
 REFUSED = "oasis/tools/refused.py"
 OF_REFUSED = ("tests/test_force.py",)
+REPAIR = "oasis/repair.py"
+OF_REPAIR = ("tests/test_repair.py",)
+OF_JUDGE = ("tests/eval/test_judge.py",)
 
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
@@ -1010,6 +1013,24 @@ MUTANTS = (
     ("held: asked under every setting", PLAN, 'bool(plan["is_asked"] or asked)', 'bool(plan["is_asked"])', OF_HELD),
     ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
     ("refused: forced once", REFUSED, "shop.refused.remove(kept)", "pass", OF_REFUSED),
+    ("repair: two rounds and no more", REPAIR, "self._rounds > ROUNDS", "False", OF_REPAIR),
+    ("repair: a rule is no mistake", REPAIR, 'error.get("repairable") is True', "True", OF_REPAIR),
+    ("repair: code beside a mistake", PLAN, 'is_mistake = "exec" not in needs', "is_mistake = True", OF_REPAIR),
+    (
+        "repair: no name of what is forbidden",
+        "oasis/change/catalogue.py",
+        "if not is_code(package, name)",
+        "",
+        OF_REPAIR,
+    ),
+    (
+        "eval: the judge sees the bytes",
+        "tests/eval/judge.py",
+        "{}).get(name) != data",
+        "{}).get(name) is None",
+        OF_JUDGE,
+    ),
+    ("eval: the judge finds secrets", "tests/eval/judge.py", "value not in said and any(", "False and any(", OF_JUDGE),
     ("force: what is missing refuses", "oasis/change/force.py", "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
     (
