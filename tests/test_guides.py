@@ -1,0 +1,80 @@
+"""The guides in docs/: what they show works as it stands there."""
+
+import json
+import os
+import re
+
+import pytest
+
+from oasis.beside import PARTS
+from oasis.change import catalogue, commands
+from oasis.doctor import rounds
+from oasis.doctor.scene import Scene
+from oasis.providers import load
+from tests.doctor.clinic import Clinic
+from tests.tools.kit import Hands, Store, registry
+
+DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+
+
+def text(name):
+    with open(os.path.join(DOCS, name), encoding="utf-8") as handle:
+        return handle.read()
+
+
+def block(kind, name):
+    """Return the one block of the developers' guide with these words behind its fence."""
+    found = re.findall(rf"^```{kind} {name}\n(.*?)^```$", text("developer.md"), flags=re.M | re.S)
+    assert len(found) == 1
+    return found[0]
+
+
+def ran(name):
+    space = {}
+    exec(block("python", name), space)
+    return space
+
+
+def test_a_service_is_an_entry():
+    profile = json.loads(block("json", "provider"))
+    options = {"profile": {**profile, "id": "example"}, "key": "k", "stream": True}
+    options.update(base_url=profile["base_url"], model=profile["model"])
+    request = load(profile["vendor"]).build_request([{"role": "user", "content": "hello"}], [], options)
+    assert request["url"] == "https://api.example.org/v1/chat/completions"
+    with open(os.path.join(DOCS, "../oasis/providers/profiles.json"), encoding="utf-8") as handle:
+        explained = json.load(handle)["_keys"]
+    assert set(profile) <= set(explained)
+
+
+def test_a_tool_is_offered_when_it_is_on_and_answers():
+    source = ran("tool")["Coffee"]()
+    tools = registry(source, store=Store())
+    assert tools.specs() == []
+    tools.set("coffee_left", True, "")
+    assert [spec["name"] for spec in tools.specs()] == ["coffee_left"]
+    told, is_error, _ = tools.call("coffee_left", {"room": "office"}, Hands())
+    assert (json.loads(told), is_error) == ({"room": "office", "cups": 3}, False)
+    assert tools.call("coffee_left", {"room": "garden"}, Hands())[1]
+
+
+def test_a_check_finds_and_mends():
+    check, words = ran("doctor")["default_name"], json.loads(block("json", "doctor"))
+    clinic = Clinic()
+    found = list(check(Scene(clinic.router.facts, clinic.names, clinic, lambda: True)))
+    finding = rounds._finding({"findings": {"default-name": words}, "foreign": []}, found[0])
+    assert finding["title"] == words["title"]
+    operations, _ = commands.parse("\n".join(finding["fix"]["commands"]))
+    assert operations and catalogue.check(operations, clinic.router.config) == []
+
+
+def test_a_method_is_a_function_of_a_part():
+    part = ran("method")["gather"](None)
+    assert part.echo_say("yes") == {"words": "yes"}
+    assert "echo" not in PARTS
+
+
+@pytest.mark.parametrize("name", sorted(one for one in os.listdir(DOCS) if one.endswith(".md")))
+def test_files_that_a_guide_names_are_there(name):
+    named = re.findall(r"`((?:oasis|tests|files|package|docs)/[\w./-]+)`", text(name))
+    missing = [path for path in named if not os.path.exists(os.path.join(DOCS, "..", path))]
+    assert missing == []
