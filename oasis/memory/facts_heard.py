@@ -56,6 +56,7 @@ class Words:
             data = jsonl.loads(handle.read())
         self.prompt, self.known, self.form = str(data["prompt"]), str(data["known"]), str(data["form"])
         self.context = str(data["context"])
+        self.examples: list[tuple[str, list[list[str]]]] = [(said, facts) for said, facts in data["examples"]]
         self.empty = frozenset(word for words in data["empty"].values() for word in words.split())
         self.secret = tuple(word for words in data["secret"].values() for word in words)
         self._talk = frozenset(_plain(one) for found in data["talk"].values() for one in found)
@@ -72,10 +73,12 @@ def asked(words: Words, said: str, known: list[str]) -> tuple[list[dict[str, Any
     lines = [words.prompt, words.form]
     if known:
         lines += [words.known, *["- " + fact for fact in known]]
-    return [
-        {"role": "system", "content": "\n".join(lines)},
-        {"role": "user", "content": said[:READ_CHARS]},
-    ], _SCHEMA
+    messages = [{"role": "system", "content": "\n".join(lines)}]
+    for example, facts in words.examples:
+        found = [{"fact": fact, "category": category, "supersedes": ""} for fact, category in facts]
+        messages.append({"role": "user", "content": example})
+        messages.append({"role": "assistant", "content": jsonl.dumps({"facts": found})})
+    return [*messages, {"role": "user", "content": said[:READ_CHARS]}], _SCHEMA
 
 
 def read(answer: str) -> list[dict[str, str]]:

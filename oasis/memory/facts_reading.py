@@ -31,6 +31,8 @@ ALIASES = ("nano", "title")
 WAITING = 8
 # Older messages of the chat in which a password may have been said, and what tools were called with.
 BEFORE = 12
+# Of a fact's words, how many stand in what was said: "my wife hates noise", "the owner's wife dislikes loud fans".
+GROUND = 0.25
 _CLOSE_S = 0.5
 
 
@@ -134,5 +136,5 @@ class Reading:
 
 
 def _is_from(fact: str, said: str, data: facts_heard.Words) -> bool:
-    """Return whether a fact has at least a word of what was said: small models repeat what they were shown."""
-    return touches(words(said, data.empty), words(fact, data.empty)) > 0
+    """Return whether a fact has words of what was said: small models repeat what they were shown."""
+    return touches(words(said, data.empty), words(fact, data.empty)) >= GROUND

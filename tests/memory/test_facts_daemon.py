@@ -101,7 +101,8 @@ def test_the_model_is_shown_the_owners_words_and_no_answer(daemon, model):
     (asked,) = until(model.asides)
     assert said(asked) == SAYS
     assert asked["response_format"]["json_schema"]["schema"]["required"] == ["facts"]
-    assert [message["role"] for message in asked["messages"]] == ["system", "user"] and "Fine." not in json.dumps(asked)
+    examples = asked["messages"][1:-1]
+    assert examples and asked["messages"][-1]["content"] == SAYS and "Fine." not in json.dumps(asked)
 
 
 def test_talk_and_words_about_passwords_are_read_by_nobody(daemon, model):

@@ -40,8 +40,9 @@ def test_what_may_hold_a_fact_is_read(text):
 
 def test_a_model_is_shown_the_words_and_the_facts_nearby_and_is_held_to_a_schema():
     messages, schema = asked(DATA, "I have a dog" + "x" * 9999, ["The owner has a cat."])
-    assert [message["role"] for message in messages] == ["system", "user"]
-    assert "- The owner has a cat." in messages[0]["content"] and len(messages[1]["content"]) == 2000
+    assert messages[0]["role"] == "system" and [message["role"] for message in messages[-2:]] == ["assistant", "user"]
+    assert "- The owner has a cat." in messages[0]["content"] and len(messages[-1]["content"]) == 2000
+    assert all(read(message["content"]) or "[]" in message["content"] for message in messages[2:-1:2]), "as it is read"
     item = schema["properties"]["facts"]["items"]
     assert set(item["required"]) == set(item["properties"]) == {"fact", "category", "supersedes"}
 
