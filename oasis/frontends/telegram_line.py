@@ -92,8 +92,7 @@ class Line:
         updates: list[Values] = []
 
         def take(event: Values) -> None:
-            last = updates[-1]["id"] if updates else max(offset - 1, 0)
-            updates.append(checked(event["update"], last, bool(offset)))
+            updates.append(checked(event["update"], updates[-1]["id"] if updates else 0, offset))
             if len(updates) > _POLL_LIMIT:
                 raise PeerError("the worker tells more updates than it was asked for")
 
@@ -231,10 +230,11 @@ def refused_by(code: str, message: str, hint: str = "") -> RefusedError:
 # What a worker says
 
 
-def checked(update: Values, last: int, is_after: bool) -> Values:
-    """Return an update that has its documented shape and number.
+def checked(update: Values, before: int, offset: int) -> Values:
+    """Return an update that has its documented shape, and a number behind the one before it and near the offset.
 
-    Raises: PeerError for any other; see worker/telegram.py for the shape.
+    One that was there already is none of the worker's faults: whoever handles them knows. Raises: PeerError for any
+    other; see worker/telegram.py for the shape.
     """
     kind = update.get("kind")
     shape = _SHAPES.get(kind) if isinstance(kind, str) else None
@@ -249,7 +249,7 @@ def checked(update: Values, last: int, is_after: bool) -> Values:
         raise PeerError("the worker tells more of an update than there is")
     if update.get("is_private") and update["chat"] != update["from"]:
         raise PeerError("the worker tells of a private chat that is somebody else's")
-    if update["id"] <= last or (is_after and update["id"] - last > _JUMP):
+    if update["id"] <= before or (offset and update["id"] - offset > _JUMP):
         raise PeerError("the worker tells updates out of order")
     return update
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Person = dict[str, Any]
 
 ROLES = ("owner", "guest")
-PEOPLE = 16
+PEOPLE = 32
 CODE_CHARS = 8
 PAIR_S = 600
 # Whoever does not have the code in front of him has one chance in 2^37.

@@ -162,7 +162,11 @@ class Poller:
     def _pair(self, update: Values, role: str) -> None:
         kit, is_private = self._kit, update["is_private"]
         user = update["from"] if is_private else 0
-        person = self._part.people().add(role, update["chat"], user, update["name"] if is_private else "a group")
+        try:
+            person = self._part.people().add(role, update["chat"], user, update["name"] if is_private else "a group")
+        except OasisError as error:
+            telegram_answer.put(self._line, update["chat"], error.message)
+            raise
         kit.shop.audit.write("messenger %s paired" % role, NO_PLAN, "messenger")
         words = "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
         self._teller.leave_out(person["chat"], kit.beside.part("notice").tell("event", words)["id"])

@@ -33,6 +33,8 @@ GUEST: dict[str, object] = {"name": "guest", "terminal": False, "pid": 0}
 FILE_BYTES = 4 * 1024 * 1024
 # What waited longer at Telegram was meant for then, not for now.
 STALE_S = 900
+# Messages that wait for their turn in a chat.
+QUEUE = 3
 # Answers whose messages can be replied to, to go on in their chat.
 _PLACES = 200
 HELP = (
@@ -55,6 +57,7 @@ class Talks:
         self._line = line
         self._lock = threading.Lock()
         self._busy: dict[int, str] = {}  # Telegram's chat -> the run that is told there, "" before it began
+        self._queues: dict[int, list[tuple[Values, Values, Any]]] = {}  # what waits for its turn there
         self._places: dict[tuple[int, int], str] = {}  # (Telegram's chat, message) -> chat here
         self._asked_s: dict[int, list[float]] = {}  # when a guest asked
         self._told_changes: list[str] = []
@@ -127,6 +130,7 @@ class Talks:
     def _stop(self, person: Values, chat: int) -> bool:
         with self._lock:
             run = self._busy.get(chat, "")
+            self._queues.get(chat, []).clear()
         if run:
             self._kit.call("run.cancel", {"run": run}, OWNER if person["role"] == "owner" else GUEST)
         return bool(run)
@@ -183,17 +187,29 @@ class Talks:
         return len(times) < AN_HOUR
 
     def _start(self, person: Values, update: Values, begin: Any) -> None:
-        """Begin a run by `begin()` and tell it, in a thread of its own; one at a time in a chat."""
+        """Begin a run by `begin()` and tell it, in a thread of the chat's; one after the other there."""
         chat = update["chat"]
         with self._lock:
-            is_busy = chat in self._busy
-            if not is_busy:
-                self._busy[chat] = ""
-        if is_busy:
+            queue = self._queues.setdefault(chat, [])
+            is_full, is_busy = len(queue) >= QUEUE, chat in self._busy
+            if not is_full:
+                queue.append((person, update, begin))
+                self._busy.setdefault(chat, "")
+        if is_full:
             self._say(update, "I am still answering. /stop ends that.")
-            return
-        name = "telegram chat"
-        threading.Thread(target=self._told, args=(person, update, begin), name=name, daemon=True).start()
+        elif not is_busy:
+            threading.Thread(target=self._work_off, args=(chat,), name="telegram chat", daemon=True).start()
+
+    def _work_off(self, chat: int) -> None:
+        """Tell what waits in a chat, until nothing does."""
+        while True:
+            with self._lock:
+                if not self._queues[chat] or self._line.is_closed():
+                    del self._busy[chat], self._queues[chat]
+                    return
+                person, update, begin = self._queues[chat].pop(0)
+                self._busy[chat] = ""
+            self._told(person, update, begin)
 
     def _told(self, person: Values, update: Values, begin: Any) -> None:
         chat, role = update["chat"], OWNER if person["role"] == "owner" else GUEST
@@ -220,9 +236,6 @@ class Talks:
 
             traceback.print_exc(file=sys.stderr)
             self._fail(update, OasisError("a fault in oasis ended this answer", "its log tells more"))
-        finally:
-            with self._lock:
-                del self._busy[chat]
 
     def _fail(self, update: Values, error: OasisError) -> None:
         try:
@@ -231,17 +244,22 @@ class Talks:
             self._kit.log("telegram: an answer could not be told: %s" % other.message)
 
     def _remember(self, person: Values, chat: int, messages: list[int]) -> None:
-        here = next((one.get("talk", "") for one in self._part.people().all() if one["id"] == person["id"]), "")
+        here = self._here(person)
         with self._lock:
             for message in messages if here else ():
                 self._places[chat, message] = here
             for old in list(self._places)[:-_PLACES]:
                 del self._places[old]
 
+    def _here(self, person: Values) -> str:
+        """Return the chat here that somebody talks in, "" for none."""
+        return str(next((one.get("talk", "") for one in self._part.people().all() if one["id"] == person["id"]), ""))
+
     def _asked(self, person: Values, update: Values, text: str, service: str) -> str:
         """Begin the run of a message; return its id."""
         with self._lock:
-            here = self._places.get((update["chat"], update.get("reply_to", 0))) or person.get("talk", "")
+            here = self._places.get((update["chat"], update.get("reply_to", 0)), "")
+        here = here or self._here(person)
         if here and not any(item["id"] == here for item in self._kit.chats.items()):
             here = ""  # deleted meanwhile
         asked: dict[str, object] = {"message": text or _FILE_TEXT % update["file"]["name"], "chat": here}

@@ -9,7 +9,7 @@ from tests.telegram.kit import Scene
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
-    made = Scene(tmp_path_factory.mktemp("telegram")).start()
+    made = Scene(tmp_path_factory.mktemp("telegram"), notices="0").start()
     yield made
     made.close()
 

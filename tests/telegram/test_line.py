@@ -231,21 +231,21 @@ PRESS = {"id": 7, "kind": "button", "chat": USER, "from": USER, "is_private": Tr
     ],
 )  # fmt: skip
 def test_an_update_of_another_shape_is_refused(told):
-    assert checked(GOOD, 6, True) == GOOD and checked(PRESS, 6, True) == PRESS
+    assert checked(GOOD, 6, 7) == GOOD and checked(PRESS, 6, 7) == PRESS
     with pytest.raises(PeerError):
-        checked({**GOOD, **told}, 6, True)
+        checked({**GOOD, **told}, 6, 7)
 
 
 @pytest.mark.parametrize("name", [*GOOD])
 def test_an_update_that_lacks_something_is_refused(name):
     with pytest.raises(PeerError):
-        checked({key: value for key, value in GOOD.items() if key != name}, 6, True)
+        checked({key: value for key, value in GOOD.items() if key != name}, 6, 7)
 
 
 @pytest.mark.parametrize("told", [{"data": "x" * 65}, {"button": "x" * 257}, {"text": "x"}, {"data": 5}])
 def test_a_press_of_another_shape_is_refused(told):
     with pytest.raises(PeerError):
-        checked({**PRESS, **told}, 6, True)
+        checked({**PRESS, **told}, 6, 7)
 
 
 WORKER = """
