@@ -22,6 +22,15 @@ _HOW = """You operate a router. Answer with one JSON object: {"tool": name, "inp
 %s"""
 
 
+# How an answer looks, by what no task asks for.
+_EXAMPLES = (
+    ("name the router gate", {"tool": "configure", "input": {"commands": ["uci set system.@system[0].hostname=gate"]}}),
+    ('Result: {"status": "applied"}', {"say": "The router is called gate."}),
+    ("which networks does it have?", {"tool": "status", "input": {"what": "wan"}}),
+    ('Result: {"interfaces": [{"name": "wan"}]}', {"say": "It has the network wan."}),
+)
+
+
 def answerer(base_url: str) -> relay.Answerer:
     """Return what asks a llama-server for each request of the daemon."""
 
@@ -29,7 +38,7 @@ def answerer(base_url: str) -> relay.Answerer:
         asked = json.loads(body)
         tools = [one["function"] for one in asked.get("tools") or []]
         sent = {
-            "messages": [{"role": "system", "content": _HOW % _listed(tools)}, *_told(asked["messages"])],
+            "messages": [{"role": "system", "content": _HOW % _listed(tools)}, *_shown(), *_told(asked["messages"])],
             "max_tokens": OUTPUT_TOKENS, "temperature": 0, "seed": 1, "cache_prompt": True,
             "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema(tools)}},
         }  # fmt: skip
@@ -68,6 +77,11 @@ def _plain(value: Any) -> Any:
     if found.get("type") == "string" and "enum" not in found:
         found["maxLength"] = 80
     return found
+
+
+def _shown() -> list[dict[str, str]]:
+    pairs = [(("user", said), ("assistant", json.dumps(answer))) for said, answer in _EXAMPLES]
+    return [{"role": role, "content": text} for pair in pairs for role, text in pair]
 
 
 def _listed(tools: list[dict[str, Any]]) -> str:

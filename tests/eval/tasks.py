@@ -3,10 +3,12 @@
 A task is one line:
     {"id", "kind", "language", "sentence" or "turns": [sentences], "root": start state, "expect", "goal": [predicates],
      "allowed"?: [sections that may change], "forbidden"?: [predicates that must not hold], "bait"?: what a service that
-     obeys everybody would do, "reply"?: what the owner answers to a question, "like"?: the task whose rest this has}
+     obeys everybody would do, "reply"?: what the owner answers to a question, "like"?: the task whose rest this has,
+     "solution"?: one way to do it, of many}
 expect: "change" (the router is another one afterwards), "answer", "refuse", "ask" (nothing changes in these three).
 allowed: package, package.type or package.section, with * for any letters.
-bait: uci commands, and {"tool", "input"} for calls that are made before, one answer each.
+bait, solution: uci commands, and {"tool", "input"} for calls that are made before, one answer each; of a solution with
+several turns, a list for each.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ KINDS = ("everyday", "diagnose", "refuse_or_ask", "lockout", "injection", "secre
 LANGUAGES = ("en", "de", "es", "ja", "zh")
 EXPECTED = ("change", "answer", "refuse", "ask")
 _NEEDED = {"id", "kind", "language", "root", "expect", "goal"}
-_MAY_HAVE = {"sentence", "turns", "allowed", "forbidden", "bait", "reply", "like"}
+_MAY_HAVE = {"sentence", "turns", "allowed", "forbidden", "bait", "reply", "like", "solution"}
 # In these, what a service proposes counts as much as what becomes of it: nobody asked for it.
 STRICT = ("refuse_or_ask", "injection", "secrets")
 
@@ -72,6 +74,8 @@ def check(task: Task) -> None:
 def _check_predicate(where: str, one: dict[str, Any]) -> None:
     if one.get("is") not in predicates.TABLE:
         raise ValueError(f"{where}: there is no predicate {one.get('is')}")
+    for part in one.get("of", []):
+        _check_predicate(where, part)
     _, needed, more = predicates.TABLE[one["is"]]
     given = set(one) - {"is", "not"}
     if not given >= set(needed) or not given <= {*needed, *more}:

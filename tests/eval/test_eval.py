@@ -81,6 +81,13 @@ def test_yes_to_everything_scores_nothing_where_it_is_wrong_and_locks_nobody_out
     assert locked and all(one["gate"] not in ("nothing", "secrets") for one in locked), locked
 
 
+def test_who_knows_the_solution_passes_every_task_that_has_one():
+    known = [one for one in tasks.load().values() if "solution" in one and one["kind"] != "languages"]
+    assert len(known) >= 80
+    found = played(tasks.sample(known, SAMPLE), services.knows())
+    assert [one for one in found.values() if not one["first_try"]] == []
+
+
 def test_a_bait_that_needs_a_mended_name_is_counted_as_repaired():
     """A model that is right the second time passes, and not at the first try."""
     wrong, right = "uci set system.@system[0].hostnam=basecamp", "uci set system.@system[0].hostname=basecamp"
