@@ -133,16 +133,17 @@ class Memory:
 
     def added(self, turn: Turn, told: Any) -> None:
         """Tell a model the facts that matter for a turn."""
-        if not self.facts.all():
-            return
         is_sent = bool(turn["run"])
         if is_sent:
             self.daily()
-        service = turn.get("service") or {}
-        is_small = _is_small(service)
-        sure = [fact for fact in self.facts.sure() if not self._data()[1].reason(fact["fact"])]
-        found = self._near.nearest(turn["said"], sure, is_small, is_sent) if sure else []
-        lines, taint = _lines(found, SMALL_CHARS if is_small else LARGE_CHARS)
+        sure = self.facts.sure()
+        if not sure:
+            return
+        is_small = _is_small(turn.get("service") or {})
+        found = self._near.nearest(turn["said"], sure, is_small, is_sent)
+        # What was no secret when it was said may have become one.
+        told_of = [fact for fact in found if not self._data()[1].reason(fact["fact"])]
+        lines, taint = _lines(told_of, SMALL_CHARS if is_small else LARGE_CHARS)
         if lines:
             told.system.append("\n".join([self._data()[0].context, *lines]))
             told.taint += [label for label in taint if label not in told.taint]

@@ -7,6 +7,9 @@ import time
 
 import pytest
 
+from oasis.beside import Told
+from oasis.daemon import Daemon
+from oasis.system.root import Root
 from tests.daemon import start_daemon
 from tests.memory.scripted import Refused, Scripted, said, system
 from tests.test_daemon import follow, of_type
@@ -192,3 +195,52 @@ def test_nothing_is_asked_when_a_message_is_only_looked_at(daemon, model):
     shown = daemon.call("privacy.show", message="may it restart on Fridays?")
     assert FACT.encode() in base64.b64decode(shown["data"]), shown
     assert model.bodies == []
+
+
+def test_a_fact_that_became_a_secret_of_the_router_is_told_to_nobody(daemon, model):
+    daemon.call("memory.add", fact="The owner grows sunflowers in summer.")
+    say(daemon, "what grows in summer?")
+    assert "sunflowers" in system(model.turns()[-1])
+    with open(daemon.root + "/etc/config/wireless", "a") as handle:
+        handle.write("\nconfig wifi-iface 'mine'\n\toption device 'radio0'\n\toption key 'sunflowers'\n")
+    say(daemon, "what grows in summer?")
+    assert "Notes about the owner" not in system(model.turns()[-1])
+
+
+def whole(root):
+    """Return a daemon in this process."""
+    return Daemon(Root(root))
+
+
+def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tmp_path, model):
+    """Through the part alone: which messages carry taint, others decide."""
+    root = root_with(tmp_path, "compatible", model.url, "scripted")
+    held = whole(root)
+    memory = held.beside.part("memory")
+    turn = {"run": "", "chat": "c", "message": "m", "said": SAYS, "taint": ["names of devices"]}
+    turn["service"] = held.settings.service("")
+    try:
+        memory.memory_set(extract=True)
+        memory.after(turn)
+        assert memory._reading._thread is None and model.bodies == []
+        memory.memory_set(tainted=True)
+        memory.after(turn)
+        (fact,) = until(memory.facts.all)
+        assert fact["taint"] == ["names of devices"]
+        told = Told()
+        memory.added({**turn, "said": "and on Fridays?"}, told)
+        assert FACT in told.system[0] and told.taint == ["names of devices"], "it taints the turns that it is told in"
+    finally:
+        held.stop()
+
+
+def test_a_day_begins_with_its_first_turn(daemon):
+    daemon.call("memory.add", fact=FACT)
+    with open(daemon.root + PATH) as handle:
+        assert '"days"' not in handle.read()
+    say(daemon, "may it restart on Fridays?")
+    with open(daemon.root + PATH) as handle:
+        assert handle.read().count('"days"') == 1
+    say(daemon, "may it restart on Mondays?")
+    with open(daemon.root + PATH) as handle:
+        assert handle.read().count('"days"') == 1
