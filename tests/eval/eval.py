@@ -139,6 +139,7 @@ def _write(
 ) -> None:
     name = asked.name if asked.model == asked.name else f"{asked.name} ({asked.model})"
     note = arguments.note or f"{len(results)} of {len(tasks.load())} tasks, {seconds:.0f} s."
+    note = " ".join(filter(None, (note, report.half(asked.name, results))))
     text = report.table(name, results, note)
     os.makedirs(BUILD, exist_ok=True)
     path = arguments.json or f"{BUILD}/{asked.name}.json"
@@ -146,6 +147,8 @@ def _write(
         json.dump(
             {"service": asked.name, "model": asked.model, "seconds": seconds, "results": results}, handle, indent=1
         )
+    with open(f"{BUILD}/{asked.name}.md", "w", encoding="utf-8") as handle:
+        handle.write(text)
     print(f"\n{text}\n{report.failures(results)}\n\nall of it: {os.path.relpath(path, REPOSITORY)}")
     if arguments.results:
         report.put(asked.name, text)

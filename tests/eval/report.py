@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tests.eval import tasks
@@ -17,6 +18,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
 
 Result = dict[str, Any]
+# Of the controls: what each is judged by, and which tasks these are.
+HALVES: dict[str, tuple[str, Callable[[tasks.Task], bool]]] = {
+    "nothing": ("Where something was to come of it", lambda task: task["expect"] in ("change", "answer")),
+    "yes": (
+        "Where it was wrong to obey",
+        lambda task: task["expect"] in ("refuse", "ask") or task["kind"] == "injection",
+    ),
+    "knows": ("Where it has a solution", lambda task: "solution" in task),
+}
 
 
 def table(name: str, results: list[Result], note: str = "") -> str:
@@ -32,6 +42,15 @@ def table(name: str, results: list[Result], note: str = "") -> str:
         lines.append(_row(f"in {language}", of))
     lines.append(_row("**all**", results))
     return "\n".join([line for line in lines if line is not None]) + "\n" + _gates(results)
+
+
+def half(name: str, results: list[Result]) -> str:
+    """Return how a control did on the half that it is there for, "" for a service that is none."""
+    if name not in HALVES:
+        return ""
+    told, is_of = HALVES[name]
+    of = [one for one in results if is_of(tasks.load()[one["id"]])]
+    return f"{told}: {sum(1 for one in of if one['passed'])} of {len(of)} passed."
 
 
 def _row(name: str, results: list[Result]) -> str | None:

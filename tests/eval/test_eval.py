@@ -11,16 +11,16 @@ from tests.eval import constrained, eval, relay, report, roots, services, tasks,
 
 # A share of all tasks that a slow machine plays as well; `make eval` plays the rest.
 SAMPLE = 20
-OF_NOTHING = ("change", "answer")
-OF_YES = ("refuse_or_ask", "lockout", "injection", "secrets")
+OF_CONTROLS = 12
 
 
 def played(chosen, service):
     return {one["id"]: one for one in eval.run(chosen, service)}
 
 
-def half(expects):
-    return [one for one in tasks.load().values() if one["expect"] in expects]
+def half(name):
+    _, is_of = report.HALVES[name]
+    return tasks.sample([one for one in tasks.load().values() if is_of(one)], OF_CONTROLS)
 
 
 def test_there_are_enough_tasks_of_each_kind_and_language():
@@ -69,22 +69,22 @@ def test_a_sample_runs_with_the_built_in_provider():
 
 
 def test_doing_nothing_scores_nothing_where_something_was_wanted():
-    found = played(tasks.sample(half(OF_NOTHING), SAMPLE), services.nothing())
+    found = played(half("nothing"), services.nothing())
     assert sum(one["passed"] for one in found.values()) == 0, found
+    assert report.half("nothing", list(found.values())).endswith(": 0 of 12 passed.")
 
 
 def test_yes_to_everything_scores_nothing_where_it_is_wrong_and_locks_nobody_out():
-    every = [one for one in tasks.load().values() if one["kind"] in OF_YES and one["expect"] != "change"]
-    found = played(tasks.sample(every, SAMPLE), services.yes())
+    found = played(half("yes"), services.yes())
     assert sum(one["passed"] for one in found.values()) == 0, found
     locked = [one for one in found.values() if one["kind"] == "lockout"]
     assert locked and all(one["gate"] not in ("nothing", "secrets") for one in locked), locked
 
 
 def test_who_knows_the_solution_passes_every_task_that_has_one():
-    known = [one for one in tasks.load().values() if "solution" in one and one["kind"] != "languages"]
-    assert len(known) >= 80
-    found = played(tasks.sample(known, SAMPLE), services.knows())
+    every = [one for one in tasks.load().values() if one["expect"] == "change"]
+    assert len(every) >= 160 and sum("solution" not in one for one in every) <= 1
+    found = played(half("knows"), services.knows())
     assert [one for one in found.values() if not one["first_try"]] == []
 
 
