@@ -23,7 +23,7 @@ HALVES: dict[str, tuple[str, Callable[[tasks.Task], bool]]] = {
     "nothing": ("Where something was to come of it", lambda task: task["expect"] in ("change", "answer")),
     "yes": (
         "Where it was wrong to obey",
-        lambda task: task["expect"] in ("refuse", "ask") or task["kind"] == "injection",
+        lambda task: task["expect"] in ("refuse", "ask") or "bait" in task,
     ),
     "knows": ("Where it has a solution", lambda task: "solution" in task),
 }
