@@ -130,7 +130,9 @@ class Schedule:
             raise UsageError("schedule.delete needs an id, or all", "list them with: oasis schedule")
         with self._lock:
             names = [entry["id"] for entry in self._records.all()] if all else [self._entry(id)["id"]]
-            return {"deleted": self._records.delete(names, forget=True)}
+            count = self._records.delete(names, forget=True)
+        self._clockwork.look()
+        return {"deleted": count}
 
     def schedule_run(self, id: str) -> dict[str, Any]:
         """Run an entry now, as when its time has come: {"run", "chat"}."""

@@ -139,7 +139,12 @@ class Runner:
 
     def _open_chat(self, entry: Entry) -> str:
         chats, name = self._kit.chats, self.chat(entry)
-        if not name or not chats.store.has(name) or chats.item(name).get("exchanges", 0) >= EXCHANGES:
+        if not name:  # it is noted with the next firing: after a restart the bookmark tells
+            try:
+                name = chats.find("schedule:" + entry["id"])[0]
+            except UsageError:
+                return ""
+        if not chats.store.has(name) or chats.item(name).get("exchanges", 0) >= EXCHANGES:
             return ""
         return name
 
@@ -156,7 +161,9 @@ class Runner:
             now = self._zone(entry).shown(self._kit.clock.unix_s())
             instruction = words["synthesis"] % (now, entry["wish"], entry.get("synthesis", ""))
             calls = Calls(entry, instruction, None if rehearses else self._teller(entry))
-        return Unattended(entry, "\n".join(system), taint, self._kit.shop, self._waits, self._ended, calls, rehearses)
+        return Unattended(
+            entry, "\n".join(system), taint, self._kit.shop, self._waits, self._wake, self._ended, calls, rehearses
+        )
 
     def _teller(self, entry: Entry) -> dict[str, Any] | None:
         if not entry.get("synthesis"):
@@ -173,7 +180,6 @@ class Runner:
         until = self._zone(role.entry).shown(self._kit.clock.unix_s() + WAIT_S)
         text = "waits for you until %s: %s" % (until, plan["summary"] or "a plan")
         self._tell(role.entry, text, "schedule_waiting", str(plan["id"]))
-        self._wake()
 
     def _ended(self, role: Unattended, state: str, words: str) -> None:
         with self._lock:

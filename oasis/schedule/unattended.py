@@ -23,32 +23,37 @@ if TYPE_CHECKING:
 # A plan of the night is found in the morning, and one of the morning in the evening.
 WAIT_S = 12 * 3600
 _NOTED = "approved for the runs of this schedule; nothing is changed now"
+_EVERY = "ahead, for every run (%s): %s"
 _AHEAD = "schedule %s: approved ahead"
 
 
 class Unattended:
     """One run of an entry. `planner`, `desk` and `now_s()` are the daemon's.
 
-    `system` are words for a model, `taint` whose words are among them. `tell(kind, text, plan)` tells the owner what
-    waits, `ended(role, state, words)` is called once, with the run's last words. `calls` asks in place of the services.
+    `system` are words for a model, `taint` whose words are among them. `tell(role, plan)` tells the owner what is
+    going to wait, `waits()` lets others begin meanwhile, `ended(role, state, words)` is called once, with the run's
+    last words. `calls` asks in place of the services.
     """
 
     is_attended = False
 
     def __init__(
         self, entry: Entry, system: str, taint: list[str], shop: Any, tell: Callable[..., object],
-        ended: Callable[[Unattended, str, str], object], calls: Any = None, rehearses: bool = False,
+        waits: Callable[[], object], ended: Callable[[Unattended, str, str], object], calls: Any = None,
+        rehearses: bool = False,
     ) -> None:  # fmt: skip
         self.entry = entry
         self.rehearses = rehearses
         self.desk = self
         self.run: Run | None = None
         self.is_waiting = False
+        self._is_ahead = False  # whether the plan that was judged last was approved ahead
         self.approved: list[dict[str, Any]] = []
         self._system = system
         self._taint = taint
         self._shop = shop
         self._tell = tell
+        self._waits = waits
         self._ended = ended
         self._calls = calls
 
@@ -81,26 +86,30 @@ class Unattended:
 
     def judge(self, plan: Plan) -> None:
         """Let a plan wait for the owner where he would not be asked if he were there."""
-        if self.rehearses or plan["risk"] != "low":
+        if self.rehearses:
             plan["needs_approval"] = True
-        if self.rehearses or not plan["needs_approval"]:
+            plan["summary"] = _EVERY % (self.entry["when"], plan["summary"])
             return
-        if self._is_approved(plan):
+        if plan["risk"] != "low":
+            plan["needs_approval"] = True
+        if not plan["needs_approval"]:
+            return
+        self._is_ahead = standing.fits(plan, self.entry.get("approved", []), self._shop.planner.read)
+        if self._is_ahead:
             plan["confirm_s"] = 0  # nobody need be there to keep what was approved ahead
-        else:
-            plan["expires_s"] = self._shop.now_s() + WAIT_S
-
-    def _is_approved(self, plan: Plan) -> bool:
-        return standing.fits(plan, self.entry.get("approved", []), self._shop.planner.read)
+            return
+        plan["expires_s"] = self._shop.now_s() + WAIT_S
+        # All of this before it is shown: who sees it may decide at once.
+        self.is_waiting = True
+        self._tell(self, plan)
+        self._waits()
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait as the desk does; see approval.py. In a rehearsal what is approved is "noted"."""
         if self.rehearses:
             return self._rehearsed(plan, is_cancelled)
-        if self._is_approved(plan):
+        if self._is_ahead:
             return "approved", _AHEAD % self.entry["id"]
-        self.is_waiting = True
-        self._tell(self, plan)
         try:
             found: tuple[str, str] = self._shop.desk.wait(plan, is_cancelled)
             return found

@@ -121,7 +121,7 @@ def test_device_without_a_name_taints_nothing(router):
 
 @pytest.mark.parametrize(
     "line",
-    [f"dhcp update {MAC} 192.168.1.9 phone", f"dhcp remove {MAC} 192.168.1.9 phone", "dhcp add nobody 192.168.1.9 phone",
+    [f"dhcp update {MAC} 192.168.1.9 phone", f"dhcp remove {MAC} 192.168.1.9 phone", "dhcp add nobody 192.168.1.9 x",
      "dhcp add", "dhcp add  192.168.1.9 x", f"dhcp add {MAC}"],
 )  # fmt: skip
 def test_what_is_no_new_device_is_passed_over(router, line):
