@@ -16,6 +16,7 @@ help:
 	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
 	@echo "make eval          plain language to a working router, judged (SERVICE=, BASE_URL=, MODEL=, KEY_FILE=, SAMPLE=, TASKS=, RECORD=, ANSWERS=)"
+	@echo "make peers         the programs that come nearest, installed and measured beside it (300 MB and some minutes)"
 	@echo "make lint          ruff, shellcheck, mypy, vermin"
 	@echo "make fmt           format"
 	@echo "make types         mypy"
@@ -69,6 +70,9 @@ soak: SECONDS = 3600
 soak: $(VENV)/dev
 	@$(BIN)/python3 tests/soak/soak.py --seconds $(SECONDS)
 
+peers: $(VENV)/dev
+	@$(BIN)/python3 tests/bench/peers.py
+
 bench: $(VENV)/dev
 	@$(BIN)/python3 tests/bench/bench.py
 
@@ -110,4 +114,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all qemu mutants fuzz soak bench eval lint fmt types micropython acl package clean
+.PHONY: help run setup test test-all qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package clean
