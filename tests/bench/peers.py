@@ -4,8 +4,8 @@
 
 Peers, from PyPI, each in an environment of its own: nanobot-ai (a general agent that calls itself ultra-light), llm (a
 command line for models), regent-mcp and openwrt-mcp (MCP servers that change an OpenWrt router from a PC). What is
-measured: installed bytes without pip and bytecode; the time of an empty command beside a bare interpreter; memory while it waits
-for somebody; from the start of a question to the end of its answer, where the model answers at once.
+measured: installed bytes without pip and bytecode; the time of an empty command beside a bare interpreter; memory
+while it waits for somebody; from the start of a question to the end of its answer, where the model answers at once.
 
 A peer that cannot be installed here is named and left out. Exit status: 0 measured, 2 none of them could be had.
 """
