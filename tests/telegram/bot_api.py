@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import socket
 import threading
 import time
 
@@ -53,7 +54,7 @@ class BotApi(http.server.ThreadingHTTPServer):
         self.lock = threading.Condition()
         self.chats = {}  # chat -> {message id: message}
         self.updates = []
-        self.calls = []  # (method, parameters), in order
+        self.calls, self.times = [], []  # (method, parameters) and (method, when), in order
         self.faults, self.floods = [], 0
         self.pressed = {}  # callback id -> text of the answer, None before
         self.files = {}
@@ -158,6 +159,7 @@ class BotApi(http.server.ThreadingHTTPServer):
     def call(self, method, asked):
         with self.lock:
             self.calls.append((method, asked))
+            self.times.append((method, time.monotonic()))
             for number, (planned, refused) in enumerate(self.planned):
                 if planned == method:
                     del self.planned[number]
@@ -346,7 +348,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if not self.server.is_open:
-            self.connection.close()
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
             return
         token, _, method = self.path.removeprefix("/bot").partition("/")
         try:
