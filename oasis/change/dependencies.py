@@ -1,4 +1,5 @@
-"""What a section lacks: options that others call for, and options that nothing reads under its protocol or mode.
+"""What a section lacks: options that others call for, options that nothing reads under its protocol or mode, and values
+that do not go together.
 
 Only what the change itself brought about counts: a section that was already so can still be changed elsewhere. The
 rules are data of the catalogue (see entries.py), and never about secrets: the values that they look at are told.
@@ -19,7 +20,11 @@ def missing(package: str, before: dict[str, object] | None, now: dict[str, objec
     type_ = str(now[".type"])
     if before is not None and before[".type"] != type_:
         before = None
-    return _lacking(package, type_, before, now) + _unread(package, type_, before, now)
+    return [
+        *_lacking(package, type_, before, now),
+        *_unread(package, type_, before, now),
+        *_clashing(package, type_, before, now),
+    ]
 
 
 def _lacking(
@@ -50,6 +55,18 @@ def _unread(
             wanted = " or ".join(_alternatives(when) for when in about)
             text = f"{name} is not read with " + _condition(dict.fromkeys(keys, ""), now)
             found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
+    return found
+
+
+def _clashing(
+    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
+) -> list[tuple[str, str, str]]:
+    found = []
+    for rule in entries.rules(package, type_, "never"):
+        when = rule["when"]
+        assert isinstance(when, dict)
+        if _holds(when, now) and _differs(list(when), before, now):
+            found.append((next(iter(when)), "there is no " + _condition(when, now), str(rule["hint"])))
     return found
 
 

@@ -10,7 +10,7 @@ for all its options. The name "*" stands for every other option; a type that end
 `ref` names what the value must be the name of: interface, zone, radio, ipset, device or a section of mwan3.
 A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
 value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
-read nowhere else. A pattern is a regular expression.
+read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def option(package: str, type_: str, name: str) -> dict[str, object] | None:
 
 
 def rules(package: str, type_: str, kind: str) -> list[dict[str, object]]:
-    """Return the rules of a type on options that depend on each other; `kind` is "needs" or "only"."""
+    """Return the rules of a type on options that depend on each other; `kind` is needs, only or never."""
     found = (section_type(package, type_) or {}).get(kind, [])
     assert isinstance(found, list)
     return found
