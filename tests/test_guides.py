@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import subprocess
 
 import pytest
 
@@ -11,7 +13,9 @@ from oasis.change import catalogue, commands
 from oasis.doctor import rounds
 from oasis.doctor.scene import Scene
 from oasis.providers import load
+from tests.daemon import copy_root, start_daemon
 from tests.doctor.clinic import Clinic
+from tests.frontends import launcher
 from tests.tools.kit import Hands, Store, registry
 
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
@@ -71,6 +75,36 @@ def test_a_method_is_a_function_of_a_part():
     part = ran("method")["gather"](None)
     assert part.echo_say("yes") == {"words": "yes"}
     assert "echo" not in PARTS
+
+
+def session(name):
+    """Return [(command line, lines that it must print)] of all console blocks of a guide, in order."""
+    found = []
+    for part in re.findall(r"^```console\n(.*?)^```$", text(name), flags=re.M | re.S):
+        for command in re.split(r"^\$ ", part, flags=re.M)[1:]:
+            line, *shown = command.rstrip("\n").split("\n")
+            found.append((line, shown))
+    return found
+
+
+@pytest.mark.parametrize("name", ["guide.md"])
+def test_a_session_of_a_guide_prints_what_it_shows(name, tmp_path):
+    root = copy_root(str(tmp_path / "router"))
+    program, environment = launcher.install(tmp_path), launcher.environment(root)
+    daemon = start_daemon(root)
+    try:
+        assert len(session(name)) > 5
+        for line, shown in session(name):
+            words = shlex.split(line)
+            assert words[0] == "oasis"
+            done = subprocess.run([*program, *words[1:]], env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (line, done.stdout, done.stderr)
+            place = 0
+            for one in shown:
+                assert one in done.stdout[place:], (line, one, done.stdout)
+                place = done.stdout.index(one, place)
+    finally:
+        daemon.stop()
 
 
 @pytest.mark.parametrize("name", sorted(one for one in os.listdir(DOCS) if one.endswith(".md")))
