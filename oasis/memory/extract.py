@@ -41,7 +41,9 @@ _RULE = re.compile(r"^\s{0,3}([-*_=])(\s*\1){2,}\s*$")
 # What is between two marks is bounded, and ends where another mark of its kind begins: a line may be a megabyte long.
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\[\]\s]{0,1000}(?:\s[^()\[\]\n]{0,200})?\)")
 _REFERENCE = re.compile(r"!?\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,100}\]")
-_PAIRS = re.compile(r"(\*\*|__|~~|`)(?=\S)([^\n]{1,120}?)(?<=\S)\1|(?<![\w*])\*(?=[^\s*])([^*\n]{1,120}?)(?<=\S)\*(?!\w)")
+_PAIRS = re.compile(
+    r"(\*\*|__|~~|`)(?=\S)([^\n]{1,120}?)(?<=\S)\1|(?<![\w*])\*(?=[^\s*])([^*\n]{1,120}?)(?<=\S)\*(?!\w)"
+)
 
 
 def kind(name: str, data: bytes) -> str:

@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 # Hiragana, katakana, CJK and Hangul: there words are not spaced, or change their ends.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 # Words of most questions say nothing about what is asked.
-_COMMON = frozenset([
+COMMON = frozenset([
     "a", "an", "and", "are", "as", "at", "be", "by", "can", "das", "de", "der", "des", "di", "die", "do", "does",
     "ein", "eine", "el", "en", "es", "est", "et", "for", "from", "has", "have", "how", "i", "ich", "il", "in", "is",
     "ist", "it", "la", "le", "les", "me", "mein", "my", "of", "on", "or", "que", "should", "that", "the", "this", "to",
@@ -34,13 +34,12 @@ _STEM_CHARS = 4
 
 def terms(text: str) -> list[str]:
     """Return the words of a text that are compared: small letters, no plural's s; pairs of unspaced scripts."""
-    found: list[str] = []
-    for word in _WORD.findall(text.lower()):
-        pieces = _UNSPACED.findall(word) if not word.isascii() else []
-        for piece in pieces:
-            found += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
-        if not pieces:
-            found.append(_stem(word))
+    lower = text.lower()
+    if lower.isascii():
+        return [_stem(word) for word in _WORD.findall(lower)]
+    found = [_stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", lower))]
+    for piece in _UNSPACED.findall(lower):
+        found += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
     return found
 
 
@@ -55,7 +54,13 @@ class Words:
 
     def __init__(self, query: str) -> None:
         asked = list(dict.fromkeys(terms(query)))
-        self._wanted = frozenset([term for term in asked if term not in _COMMON] or asked)
+        self._wanted = frozenset([term for term in asked if term not in COMMON] or asked)
+        self._pairs = [term for term in self._wanted if _UNSPACED.match(term)]
+        forms = {form: term for term in self._wanted for form in (term, term + "s") if _stem(form) == term}
+        self._forms = {form: term for form, term in forms.items() if term not in self._pairs}
+        longest = sorted(self._forms, key=len, reverse=True)
+        # Letters that may be a word of the question; whether they are one, their neighbours tell.
+        self._letters = re.compile("|".join([re.escape(form) for form in longest]) or r"(?!)")
         self._count = 0
         self._chars = 0
         self._with: dict[str, int] = {}
@@ -75,35 +80,43 @@ class Words:
         """Look at a chunk; `key` is what it is called in the order, `chars` its length where `text` holds more."""
         length = chars or len(text)
         self.skip(length)
-        counts: dict[str, int] = {}
-        for term in terms(text):
-            if term in self._wanted:
-                counts[term] = counts.get(term, 0) + 1
+        counts = self.counts(text)
         if counts:
             self._found.append((key, length, counts))
             for term in counts:
                 self._with[term] = self._with.get(term, 0) + 1
 
-    def share(self, text: str) -> float:
-        """Return how much of what is asked a text has, from 0 to 1, by the weight of its words."""
-        have = self._wanted.intersection(terms(text))
-        weight = self._weights()
-        whole = sum([weight.get(term, weight[""]) for term in self._wanted])
-        return sum([weight.get(term, weight[""]) for term in have]) / whole if whole else 0.0
+    def counts(self, text: str) -> dict[str, int]:
+        """Return how often each word of the question is among the terms of a text: without making all of those."""
+        lower = text.lower()
+        found = {term: count for term in self._pairs if (count := lower.count(term))}
+        plain = lower if lower.isascii() else _UNSPACED.sub(" ", lower)
+        for match in self._letters.finditer(plain):
+            start, end = match.span()
+            if not plain[start - 1 : start].isalnum() and not plain[end : end + 1].isalnum():
+                term = self._forms[match.group()]
+                found[term] = found.get(term, 0) + 1
+        return found
 
     def _weights(self) -> dict[str, float]:
         """Return how much each word counts; "" for one that no chunk has."""
         counts = {**self._with, "": 0}
         return {term: math.log(1 + (self._count - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
 
-    def order(self, most: int) -> list[tuple[float, Any]]:
-        """Return (score, key) of the best chunks, the best first; what is equal in the order it was taken in."""
+    def order(self, most: int, least: float = 0.0) -> list[tuple[float, Any]]:
+        """Return (score, key) of the best chunks, the best first; what is equal in the order it was taken in.
+
+        `least`: how much of what is asked a chunk must have, from 0 to 1, by the weight of its words.
+        """
         if not self._found:
             return []
         mean = self._chars / self._count or 1.0
-        weight = {term: math.log(1 + (self._count - count + 0.5) / (count + 0.5)) for term, count in self._with.items()}
+        weight = self._weights()
+        needed = least * sum([weight.get(term, weight[""]) for term in self._wanted])
         rows = []
         for key, length, counts in self._found:
+            if sum([weight[term] for term in counts]) < needed:
+                continue
             norm = K1 * (1 - B + B * length / mean)
             score = sum([weight[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items()])
             rows.append((score, key))

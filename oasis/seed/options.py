@@ -92,10 +92,10 @@ def found(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:
     words = ranking.Words(query)
     for path, text in described.texts():
         if words.may_have(text):
-            words.take((path, text), text)
+            words.take(path, text)
         else:
             words.skip(len(text))
-    paths = [path.split(".", 2) for _, (path, text) in words.order(most) if words.share(text) >= LEAST]
+    paths = [str(path).split(".", 2) for _, path in words.order(most, LEAST)]
     options = [described.option(*path) for path in paths]
     return [_short(one) for one in options if one is not None]
 

@@ -25,6 +25,7 @@ sys.path[:0] = [REPOSITORY, HERE]
 import bus  # noqa: E402
 import chats  # noqa: E402
 import facts  # noqa: E402
+import knowledge  # noqa: E402
 import mcp_calls  # noqa: E402
 import measure  # noqa: E402
 import packages  # noqa: E402
@@ -78,6 +79,7 @@ class Bench:
         mcp_calls.measure(self, folder, self.sizes.pairs)
         packages.measure(self, folder, self.sizes.pairs)
         tools.measure(self, folder, self.sizes.pairs)
+        knowledge.measure(self, folder, self.sizes.pairs)
         facts.measure(self, folder, self.sizes.pairs)
 
     def _memory(self, root: str) -> None:

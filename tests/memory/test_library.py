@@ -53,6 +53,28 @@ def test_plural_case_and_scripts_without_spaces():
     ]
 
 
+def test_latin_words_within_unspaced_scripts_are_words():
+    assert order("wifi", "设置wifi密码", "其他") == [0]
+    assert set(ranking.terms("设置WiFi密码7天")) == {"设置", "wifi", "密码", "7", "天"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counting_the_words_of_a_question_agrees_with_all_the_terms_of_a_text(seed):
+    chance = random.Random(seed)
+    letters = "lans wifi_-.,3 Ü é 路由网络 カメラ ß\u0301"
+    text = "".join(chance.choice(letters) for _ in range(300))
+    query = "".join(chance.choice(letters) for _ in range(20)) + " lan lans wifi 路由网"
+    words = ranking.Words(query)
+    expected = {}
+    for term in ranking.terms(text):
+        if term in ranking.terms(query) and term not in ranking.COMMON:
+            expected[term] = expected.get(term, 0) + 1
+    seen = words.counts(text)
+    assert set(expected) <= set(seen)
+    spaced = [term for term in seen if term < "\u3040"]
+    assert {term: seen[term] for term in spaced} == {term: expected[term] for term in spaced}
+
+
 def test_what_stands_high_in_two_orders_comes_first_and_ties_keep_their_order():
     assert [key for _, key in ranking.fused([["a", "b", "c"], ["c", "a", "d"]], 4)] == ["a", "c", "b", "d"]
     assert [key for _, key in ranking.fused([["a"], ["b"]], 4)] == ["a", "b"]
