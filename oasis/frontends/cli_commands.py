@@ -52,12 +52,7 @@ COMMANDS = {
         "cli_chat:resume",
         "An answer that is still being given is shown first. CHAT is an id, or no=N for the Nth of `oasis list`.",
     ),
-    "list": (
-        "[--archived]",
-        "list the chats",
-        "cli_chats:show_list",
-        "With --archived only those in the archive.",
-    ),
+    "list": ("[--archived]", "list the chats", "cli_chats:show_list", "With --archived only those in the archive."),
     "show": (
         "[--last NUMBER] CHAT",
         "print a chat, or the thread up to a message",
@@ -236,12 +231,7 @@ COMMANDS = {
         "cli_offers:models",
         "Without SERVICE those of the one in use.",
     ),
-    "test": (
-        "[SERVICE]",
-        "ask an AI service for a word, and time it",
-        "cli_offers:test",
-        "The status is 1 when it fails.",
-    ),
+    "test": ("[SERVICE]", "ask an AI service for a word, and time it", "cli_offers:test", "Status 1 when it fails."),
     "alias": (
         "[-d] [NAME] [TARGET]…",
         "list names for services and models, set one, or delete one with -d",
@@ -333,6 +323,16 @@ COMMANDS = {
         "cli_skills:skills",
         "ACTION is list, show, set (from standard input), edit, delete, enable or disable.",
     ),
+    "schedule": (
+        "[--zone ZONE] [--service SERVICE] [--pause SECONDS] [--when WHEN] [--ahead] [--no-wait] [ACTION] [NAME] "
+        "[WISH…]",
+        "what is done at a time, again and again, or when something happens",
+        "cli_schedule:schedule",
+        "ACTION is list, add WHEN WISH, change ID WISH, on, off, run, approve or delete ID; delete all. WHEN is like\n"
+        "'22:00 daily', '08:30 custom(mon,fri)', '07:00 monthly(31)', '2026-12-24 18:00', '30 22 * * mon-fri' or\n"
+        "'on wan_down' (wan_up, new_device, disk_full, failed_logins). WISH is said then as you would say it; nobody\n"
+        "is there, so only low risk is applied: what is risky waits for you, unless you approve it ahead (--ahead).",
+    ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
         "look for faults, from the cable up to the services",
@@ -356,14 +356,11 @@ COMMANDS = {
 # How help shows them; every command is in one of these.
 GROUPS = (
     ("Talk", ("prompt", "chat", "resume", "agent")),
-    (
-        "Chats",
-        ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete", "delchat",
-         "forget", "export", "import"),
-    ),
+    ("Chats", ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete",
+               "delchat", "forget", "export", "import")),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Beside the chat", ("knowledge", "memory", "skills")),
+    ("Beside the chat", ("knowledge", "memory", "skills", "schedule")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
                          "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
                          "telegram", "notices", "start", "status", "doctor", "audit", "help")),

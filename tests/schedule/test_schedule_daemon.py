@@ -10,7 +10,7 @@ import pytest
 
 from tests.daemon import REPOSITORY, copy_root, start_daemon
 from tests.service.test_hooks import SHELL
-from tests.test_daemon import approve, config, follow, of_type, services
+from tests.test_daemon import config, follow, of_type, services
 from tests.test_models import run  # noqa: F401  (a fixture)
 from tests.test_toolless import serve  # noqa: F401  (a fixture)
 
@@ -89,6 +89,11 @@ def approval(root, word):
         handle.write(text.replace("option approval 'risky'", f"option approval '{word}'", 1))
 
 
+def decide(daemon, word, plan, **more):
+    """Decide a plan that was shown: it lies on the desk a moment later."""
+    wait_for(lambda: "decision" in daemon.call("plan." + word, plan=plan["id"], **more), f"the plan to {word}")
+
+
 def on_flash(root, name):
     """Return the newest line of an entry."""
     with open(root + "/etc/oasis/schedule.jsonl", "rb") as handle:
@@ -123,7 +128,8 @@ def test_missed_order_runs_once_when_the_daemon_starts_and_never_again(root, sta
 
 def test_guest_wifi_goes_off_at_night_without_a_model(daemon, root):
     started = daemon.call("run.start", message="set up a guest wifi called Gast with the password correct-horse")
-    approve(daemon, follow(daemon, started, ("plan",)))
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
     follow(daemon, started)
     daemon.call("change.confirm", change=daemon.call("change.pending")["change"]["id"], unproved=True)
     made = daemon.call("schedule.add", when="22:00 daily", wish="turn off the guest wifi")["entry"]
@@ -132,7 +138,7 @@ def test_guest_wifi_goes_off_at_night_without_a_model(daemon, root):
     plan = of_type(events, "plan")[0]["plan"]
     if plan["needs_approval"]:  # what interrupts somebody waits for the owner
         assert notices(daemon, "schedule_waiting")[0]["plan"] == plan["id"]
-        assert daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"], word="risky")["decision"] == "approved"
+        decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
         events = follow(daemon, started)
     assert of_type(events, "end")[0]["state"] == "done", events
     assert b"option disabled '1'" in config(root, "wireless")
@@ -275,7 +281,7 @@ def test_risky_plan_waits_for_the_owner_as_long_as_it_says(daemon, root):
     until = re.search(r"until (\S+ \S+):", told["text"])[1]
     assert until == time.strftime("%Y-%m-%d %H:%M", time.gmtime(told["when_unix_s"] + 12 * 3600)), "what it says is so"
     assert (told["plan"], told["schedule"], told["chat"]) == (plan["id"], made["id"], started["chat"])
-    assert daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"], word="risky")["decision"] == "approved"
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
     assert of_type(follow(daemon, started), "end")[0]["state"] == "done"
     assert services(root) == ["network restart"]
 
@@ -283,7 +289,7 @@ def test_risky_plan_waits_for_the_owner_as_long_as_it_says(daemon, root):
 def test_declined_plan_is_told_and_nothing_is_done(daemon, root):
     started = daemon.call("schedule.run", id=risky(daemon)["entry"]["id"])
     plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
-    daemon.call("plan.decline", plan=plan["id"], reason="not now")
+    decide(daemon, "decline", plan, reason="not now")
     follow(daemon, started)
     assert "not now" in wait_for(lambda: notices(daemon))[0]["text"]
     assert services(root) == []
@@ -312,7 +318,7 @@ def approved(daemon, **more):
     made = daemon.call("schedule.add", **{"when": "03:00 daily", "approve": True, **more})
     plan = of_type(follow(daemon, made, ("plan",)), "plan")[0]["plan"]
     assert plan["summary"].startswith("ahead, for every run (03:00 daily): ")
-    assert daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"], word="risky")["decision"] == "approved"
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
     return made["entry"]["id"], follow(daemon, made)
 
 
@@ -332,7 +338,7 @@ def test_plan_approved_ahead_is_carried_out_alone_and_nothing_is_done_before(dae
 def test_rehearsal_that_the_owner_declines_approves_nothing(daemon, root):
     made = risky(daemon, approve=True)
     plan = of_type(follow(daemon, made, ("plan",)), "plan")[0]["plan"]
-    daemon.call("plan.decline", plan=plan["id"])
+    decide(daemon, "decline", plan)
     follow(daemon, made)
     assert daemon.call("schedule.list")["entries"][0]["ahead"] == 0
     events = follow(daemon, daemon.call("schedule.run", id=made["entry"]["id"]), ("plan", "end"))
@@ -358,7 +364,7 @@ def test_owner_without_the_hash_cannot_approve_ahead_either(daemon):
     made = risky(daemon, approve=True)
     plan = of_type(follow(daemon, made, ("plan",)), "plan")[0]["plan"]
     assert daemon.call("plan.approve", plan=plan["id"], hash="0" * 64, word="risky")["error"]["code"] == "policy"
-    daemon.call("plan.decline", plan=plan["id"])
+    decide(daemon, "decline", plan)
 
 
 def test_plan_that_waits_gives_way_to_the_next_run_of_its_order(root, start):
@@ -540,11 +546,11 @@ def test_model_makes_an_order_only_with_the_owners_word(run, serve):  # noqa: F8
     events = follow(daemon, started, ("plan",))
     plan = of_type(events, "plan")[0]["plan"]
     assert "22:00 daily" in json.dumps(plan["words"]) and daemon.call("schedule.list")["entries"] == []
-    approve(daemon, events)
+    decide(daemon, "approve", plan, hash=plan["hash"])
     follow(daemon, started)
     assert [one["wish"] for one in daemon.call("schedule.list")["entries"]] == ["turn off the guest wifi"]
     started = daemon.call("run.start", message="and once more")
-    daemon.call("plan.decline", plan=of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]["id"])
+    decide(daemon, "decline", of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"])
     follow(daemon, started)
     assert len(daemon.call("schedule.list")["entries"]) == 1
 
