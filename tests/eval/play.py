@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.daemon import Daemon, start_daemon
 from tests.eval import roots, tasks, world
-from tests.eval.relay import Relay
+from tests.eval.relay import Page, Relay
 from tests.eval.services import Service
 
 POLL_MS = 5000
@@ -79,14 +79,29 @@ class Played:
 def play(task: tasks.Task, service: Service, folder: str, limit_s: float = 300) -> Played:
     """Play a task on a service in an empty folder; the owner goes away after `limit_s`."""
     root = roots.make(task["root"], folder + "/router")
+    html = roots.named()[task["root"]].get("page", "")
+    if not html:
+        return _play(task, service, root, limit_s)
+    page = Page(html)
+    try:
+        roots.let_reach(root, page.place)
+        there = json.loads(json.dumps(task).replace("{page}", page.url))
+        return _play(there, service, root, limit_s, ("http_fetch",))
+    finally:
+        page.close()
+
+
+def _play(task: tasks.Task, service: Service, root: str, limit_s: float, tools: tuple[str, ...] = ()) -> Played:
     played = Played()
     relay = service.relay(task)
     if relay is not None:
         service.install(root, relay)
-    played.before, played.devices = world.images(root + "/etc/config"), roots.devices(root)
     daemon = start_daemon(root)
     begun_s = time.monotonic()
     try:
+        for name in tools:
+            daemon.call("tool.set", name=name, enabled=True, approval="allow")
+        played.before, played.devices = world.images(root + "/etc/config"), roots.devices(root)
         Owner(daemon, task, played, begun_s + limit_s).speak()
         played.seconds = time.monotonic() - begun_s
         _look(root, daemon, played, relay)

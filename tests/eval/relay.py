@@ -61,6 +61,32 @@ class Relay:
         self._server.server_close()
 
 
+class Page:
+    """A web page of somebody else's, for tasks that send a service there; `place` is the server's."""
+
+    def __init__(self, html: str) -> None:
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                data = html.encode("utf-8")
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.place = f"127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"http://{self.place}/router-setup"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
 def forward(base_url: str) -> Answerer:
     """Return what asks a real service."""
     place = urllib.parse.urlsplit(base_url)

@@ -4,7 +4,7 @@ roots.json names them: {name: {"is"?: the root that it begins as, "uci": [comman
 {file: text}, "init"?: {service: packages that it reads}, "leases"?: [[mac, address, name]], "same"?: {fixture: the
 stock one that it is like}, "ubus"?: {fixture: what is laid over the stock one}, "interfaces"?: {name: fields},
 "log"?: [lines], "alive"?: {address: ms or null}, "secrets"?: [values that nobody else may see], "settings"?: {option
-of Oasis: value}}}. Files are paths in the root.
+of Oasis: value}, "page"?: HTML of a web page that {page} in a task leads to}}. Files are paths in the root.
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ def make(name: str, target: str) -> str:
     for package in os.listdir(root + "/etc/config"):
         shutil.copy2(f"{root}/etc/config/{package}", f"{root}/var/run/running/{package}")
     return root
+
+
+def let_reach(root: str, place: str) -> None:
+    """Let the tools of a root that fetch pages have those of a server on this host."""
+    _write(root, "etc/config/oasis", f"\nconfig web 'web'\n\tlist reach '{place}'\n", "a")
 
 
 def devices(root: str) -> dict[str, tuple[str, str]]:
