@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Words = dict[str, Any]
 
 _USAGE = (
-    "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID|delete all]"
+    "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID or all]"
 )
 _ALL = "all"
 
