@@ -5,8 +5,8 @@ only program here that has the token and a network (worker/telegram.py), and tel
 else of telegram_*.py is loaded with the first use.
 
 Section `telegram` of /etc/config/oasis: enabled, approve, notices ('1' unless set), base_url (a server of one's own in
-the place of api.telegram.org), ca_file, proxy. The token is in keys.json under `telegram`, the secret of the codes
-under `telegram/codes`.
+the place of api.telegram.org), ca_file, proxy, pace_ms (the least time between two messages in a chat). The token is
+in keys.json under `telegram`, the secret of the codes under `telegram/codes`.
 """
 
 from __future__ import annotations
@@ -61,6 +61,13 @@ class Telegram:
     def is_on(self, switch: str) -> bool:
         """Tell whether a switch of the section is on."""
         return self.options()[switch] == "1"
+
+    def pace_s(self) -> float:
+        """Return the least time between two messages in a chat."""
+        text = self.options().get("pace_ms", "1200")
+        if not (text.isascii() and text.isdigit() and len(text) < 6):
+            raise SettingsError("oasis.telegram.pace_ms is %r" % text, "a whole number of milliseconds")
+        return int(text) / 1000
 
     def token(self) -> str:
         """Return the bot's token, "" for none."""

@@ -30,7 +30,8 @@ CONNECT_S = 15.0
 # Of a call that does not wait for news; uploads there are none.
 CALL_S = 30.0
 # Telegram lets a bot say about one thing a second in a chat, and twenty a minute in a group.
-PACE_S, GROUP_PACE_S = 1.2, 3.2
+PACE_S = 1.2
+_IN_GROUPS = 8 / 3  # times that
 # A flood is over within minutes, or it is none that one waits for.
 LONGEST_WAIT_S = 300.0
 TRIES = 5
@@ -53,9 +54,15 @@ class RefusedError(ProviderError):
 
 
 class Line:
-    """The calls of one bot. `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic."""
+    """The calls of one bot. `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic.
 
-    def __init__(self, pool: Pool, whom: Callable[[], Values], now_s: Callable[[], float]) -> None:
+    `pace_s` is the least time between two things that are said in a chat.
+    """
+
+    def __init__(
+        self, pool: Pool, whom: Callable[[], Values], now_s: Callable[[], float], pace_s: float = PACE_S
+    ) -> None:
+        self._pace_s = pace_s
         self._pool = pool
         self._whom = whom
         self._now_s = now_s
@@ -169,7 +176,7 @@ class Line:
             with self._lock:
                 left_s = self._next_s.get(chat, 0.0) - self._now_s()
                 if left_s <= 0:
-                    self._next_s[chat] = self._now_s() + (PACE_S if chat > 0 else GROUP_PACE_S)
+                    self._next_s[chat] = self._now_s() + self._pace_s * (1 if chat > 0 else _IN_GROUPS)
                     return not self.is_closed()
             if not is_wanted or not self.wait(left_s):
                 return False

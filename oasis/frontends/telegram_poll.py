@@ -49,7 +49,7 @@ class Poller:
         self._kit = kit = part.kit
         self._token, self._options = part.token(), part.options()
         whom = {"key": self._token, **{name: self._options.get(name, "") for name in ("base_url", "ca_file", "proxy")}}
-        self._line = Line(kit.models.messenger(), lambda: whom, kit.clock.now_s)
+        self._line = Line(kit.models.messenger(), lambda: whom, kit.clock.now_s, part.pace_s())
         self._talks = Talks(part, self._line)
         self._teller = Teller(part, self._line, self._talks)
         self._bot: Values = {}

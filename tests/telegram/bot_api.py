@@ -59,6 +59,7 @@ class BotApi(http.server.ThreadingHTTPServer):
         self.pressed = {}  # callback id -> text of the answer, None before
         self.files = {}
         self.planned = []  # what the next calls of a method are answered: (method, Refused)
+        self.flood_s = FLOOD_S
         self.is_open = True  # False: connections are cut
         self.token = TOKEN
         self._message, self._update, self._pollers = 0, 700, 0
@@ -253,7 +254,7 @@ class BotApi(http.server.ThreadingHTTPServer):
         if chat not in self.chats:
             raise Refused(403, "Forbidden: bot can't initiate conversation with a user")
         last_s, self._written_s[chat] = self._written_s.get(chat, -9.0), self.now_s()
-        if self.now_s() - last_s < FLOOD_S:
+        if self.now_s() - last_s < self.flood_s:
             self.floods += 1
             raise Refused(429, "Too Many Requests: retry after 1", retry_after=1)
         return chat

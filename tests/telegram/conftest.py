@@ -9,7 +9,7 @@ from tests.telegram.kit import Scene
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
-    made = Scene(tmp_path_factory.mktemp("telegram"), notices="0").start()
+    made = Scene(tmp_path_factory.mktemp("telegram"), notices="0", pace_ms="150").start()
     yield made
     made.close()
 

@@ -25,6 +25,8 @@ class Scene:
             json.dump({"telegram": TOKEN}, keys)
         os.chmod(self.root + "/etc/oasis/keys.json", 0o600)
         lines = {"enabled": "1", "base_url": self.api.url, **options}
+        if "pace_ms" in options:
+            self.api.flood_s = int(options["pace_ms"]) / 1000 * 0.8
         with open(self.root + "/etc/config/oasis", "a") as settings:
             settings.write("\nconfig telegram 'telegram'\n")
             settings.writelines(f"\toption {name} '{value}'\n" for name, value in lines.items())

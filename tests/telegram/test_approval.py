@@ -15,7 +15,7 @@ RISKY = "set the wifi password to swordfish-%d"
 def scene(tmp_path_factory):
     from tests.telegram.kit import Scene
 
-    made = Scene(tmp_path_factory.mktemp("approval"), notices="0", approve="1").start()
+    made = Scene(tmp_path_factory.mktemp("approval"), notices="0", approve="1", pace_ms="150").start()
     made.pair(OWNER)
     yield made
     made.close()

@@ -17,7 +17,7 @@ def tasks(scene):
 
 
 def test_off_means_that_nothing_of_it_runs_and_on_begins_it_at_once(scenes):
-    scene = scenes(enabled="0").start()
+    scene = scenes(enabled="0", pace_ms="150").start()
     scene.until(lambda: tasks(scene) == 1 + 1)  # the main thread and the one that listens
     before = tasks(scene)
     listed = scene.call("telegram.list")
@@ -35,7 +35,7 @@ def test_off_means_that_nothing_of_it_runs_and_on_begins_it_at_once(scenes):
 
 
 def test_a_token_that_is_refused_is_told_and_a_new_one_is_taken(scenes):
-    scene = scenes()
+    scene = scenes(pace_ms="150")
     with open(scene.root + "/etc/oasis/keys.json", "w") as keys:
         json.dump({"telegram": "999:wrong-token-0123456789"}, keys)
     scene.start()
@@ -49,7 +49,7 @@ def test_a_token_that_is_refused_is_told_and_a_new_one_is_taken(scenes):
 
 
 def test_another_program_that_polls_and_a_lost_network_are_told_once_and_passed(scenes):
-    scene = scenes()
+    scene = scenes(pace_ms="150")
     scene.api.planned = [("getUpdates", Refused(500, "Internal Server Error"))] * 2
     scene.api.planned += [("getUpdates", Refused(429, "Too Many Requests: retry after 1", retry_after=1))]
     scene.start()
@@ -68,7 +68,7 @@ def test_another_program_that_polls_and_a_lost_network_are_told_once_and_passed(
 
 
 def test_a_kill_in_the_middle_does_nothing_twice_and_forgets_nobody(scenes):
-    scene = scenes().start()
+    scene = scenes(pace_ms="150").start()
     scene.pair(OWNER)
     scene.api.says(OWNER, RENAME % "first")
     number = scene.api._update
@@ -142,7 +142,7 @@ def test_an_answer_grows_at_the_pace_that_is_allowed_and_is_whole_at_last(scenes
 
 
 def test_what_html_telegram_does_not_take_is_sent_as_plain_text(scenes):
-    scene = scenes().start()
+    scene = scenes(pace_ms="150").start()
     scene.pair(OWNER)
     scene.api.planned = [("sendMessage", Refused(400, "Bad Request: can't parse entities: whatever"))]
     scene.api.says(OWNER, "/new")
@@ -152,7 +152,7 @@ def test_what_html_telegram_does_not_take_is_sent_as_plain_text(scenes):
 
 
 def test_notices_come_joined_and_not_of_what_was_said_there_anyway(scenes):
-    scene = scenes().start()
+    scene = scenes(pace_ms="150").start()
     scene.pair(OWNER)
     scene.call("run.start", message=RENAME % "alpha", service="offline")
     scene.until(lambda: "'alpha'" in scene.config("system"))

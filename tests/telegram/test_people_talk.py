@@ -162,13 +162,14 @@ def test_an_update_that_comes_again_is_handled_once(scene):
 def test_commands_and_replies_go_to_their_chats(scene):
     owner = 25
     scene.pair(owner)
+    before = chats(scene)
     scene.api.says(owner, "hello")
     first = scene.api.wait(lambda: len(scene.api.of_bot(owner)) >= 2 and scene.api.of_bot(owner)[1])
-    talk = newest(scene)
+    (talk,) = chats(scene) - before
     scene.api.says(owner, "/new")
     scene.api.wait_text(owner, "A new chat begins")
     scene.api.says(owner, "help")
-    scene.until(lambda: newest(scene) != talk)
+    scene.until(lambda: len(chats(scene) - before) == 2)
     before = len(scene.call("chat.load", id=talk)["messages"])
     scene.api.says(owner, "thanks", reply_to=first["message_id"])
     scene.until(lambda: len(scene.call("chat.load", id=talk)["messages"]) > before)
@@ -178,8 +179,8 @@ def test_commands_and_replies_go_to_their_chats(scene):
     scene.api.wait_text(owner, "There is no command /nonsense here")
 
 
-def newest(scene):
-    return scene.call("chat.list")["item"][0]["id"]
+def chats(scene):
+    return {item["id"] for item in scene.call("chat.list")["item"]}
 
 
 def test_what_waited_long_at_telegram_is_not_done(scene):
@@ -193,9 +194,10 @@ def test_what_waited_long_at_telegram_is_not_done(scene):
 def test_a_document_becomes_part_of_the_chat_and_one_that_is_too_large_does_not(scene):
     owner = 27
     scene.pair(owner)
+    before = chats(scene)
     scene.api.sends(owner, "notes.txt", b"the attic has two windows", caption="help")
     scene.api.wait(lambda: len(scene.api.of_bot(owner)) >= 2)
-    (message, *_) = scene.call("chat.load", id=newest(scene))["messages"]
+    (message, *_) = scene.call("chat.load", id=(chats(scene) - before).pop())["messages"]
     assert [block["type"] for block in message["content"]] == ["text", "document"]
     assert message["content"][1]["name"] == "notes.txt"
     scene.api.sends(owner, "film.bin", b"x", size=200 * 1024 * 1024)
