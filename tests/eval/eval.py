@@ -17,6 +17,7 @@ import concurrent.futures
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -49,8 +50,11 @@ def run(
         tell(found)
         return found
 
-    with concurrent.futures.ThreadPoolExecutor(service.parallel) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(service.parallel)
+    try:
         results = list(pool.map(one, chosen))
+    finally:
+        pool.shutdown(cancel_futures=True)  # who stops waits for the tasks at work only: their daemons end with them
     if record:
         lines = [{**head, "keyed": service.is_keyed()}, *[{"task": t["id"], "answers": kept[t["id"]]} for t in chosen]]
         os.makedirs(os.path.dirname(os.path.abspath(record)), exist_ok=True)
@@ -121,6 +125,7 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.sample:
         chosen = tasks.sample(chosen, arguments.sample)
     begun_s = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         results = run(chosen, asked, arguments.record, _tell)
     finally:
