@@ -6,7 +6,9 @@ import pytest
 
 from oasis import repair
 from tests.recorder import results
-from tests.test_daemon import config, of_type
+from tests.test_daemon import config, of_type, say
+from tests.test_models import run  # noqa: F401  (a fixture)
+from tests.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.test_untrusted import Scene
 
 NO_OPTION = "uci set system.@system[0].hostnam=attic"
@@ -127,3 +129,15 @@ def test_a_failed_look_is_no_round(here):
 def test_a_section_number_that_is_not_there_is_answered_with_those_that_are(here):
     here.say("mend the rule", change("uci set firewall.@zone[7].input=DROP"), "No.")
     assert "@zone[0] to @zone[1]" in told(here)["error"]["message"]
+
+
+def test_a_model_that_writes_blocks_has_the_same_rounds(run, serve):  # noqa: F811
+    blocks = [f"```\n{command}\n```" for command in (NO_OPTION, "uci set nothing", "uci set system.attic=", RIGHT)]
+    server = serve(*blocks, "It could not be done.")
+    daemon = run("compatible", server.url, "tiny")
+    before = config(daemon.root, "system")
+    events = say(daemon, "call it attic")
+    told = [body["messages"][-1]["content"] for body in server.sent()[1:]]
+    assert [json.loads(text.partition("\n")[2])["repair"]["left"] for text in told] == [2, 1, 0]
+    assert any("not done: refused 3 times" in text for text in notes(events))
+    assert config(daemon.root, "system") == before  # what it wrote after that is shown to the owner, and not run
