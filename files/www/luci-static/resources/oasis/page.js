@@ -164,7 +164,7 @@ return baseclass.extend({
 	/* A number with the reader's own separators. */
 	number: function(value) { return Number(value || 0).toLocaleString(language()); },
 
-	/* A way to another page of Oasis; page: chat, services, topics, tools, changes, doctor, audit or usage */
+	/* A way to another page of Oasis; page: chat, services, topics, tools, schedule, changes, doctor, audit or usage */
 	way: function(page, label) {
 		return E('a', { 'href': L.url('admin/network/oasis/' + page) }, [ label ]);
 	},

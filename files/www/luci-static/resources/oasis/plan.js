@@ -16,6 +16,7 @@ function decisionWords(decision) {
 	case 'approved': return _('Approved');
 	case 'declined': return _('Declined');
 	case 'expired': return _('Expired: nothing was changed');
+	case 'noted': return _('Approved ahead: nothing is changed now');
 	case 'automatic': return _('Low risk: applied without asking');
 	default: return words.plain(decision);
 	}

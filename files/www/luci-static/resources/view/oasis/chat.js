@@ -7,6 +7,7 @@
 'require oasis.composer as composer';
 'require oasis.attachments as attachments';
 'require oasis.secret as secret';
+'require oasis.sent as sent';
 'require oasis.topics as topics';
 'require oasis.notices as notices';
 'require oasis.transcript as transcript';
@@ -15,6 +16,7 @@
 'require oasis.talk as talk';
 'require oasis.exchange as exchange';
 'require oasis.controls as controls';
+'require oasis.page as page';
 'require oasis.alive as alive';
 'require oasis.words as words';
 
@@ -97,6 +99,29 @@ return view.extend({
 		return node;
 	},
 
+	/* Without a model the built-in service answers: where to set one up is said once, in an empty chat. */
+	hint: function(services) {
+		const isAlone = services.length > 0 && services.every(function(service) { return !service.profile || !service.ready; });
+
+		if (isAlone && this.write && !this.advice) {
+			this.advice = E('p', { 'class': 'oasis-small' }, [
+				_('Common requests are understood without any AI model. To say anything you like, set one up:'), ' ', page.way('services', _('Services'))
+			]);
+			this.log.welcome.appendChild(this.advice);
+		}
+	},
+
+	/* The message in the field, or what an empty one would bring along. */
+	showSent: function() {
+		const given = { message: this.composer.area.value.trim() || _('(your message)') }, chosen = this.services.select.value;
+
+		if (this.chat)
+			given.chat = this.chat;
+		if (chosen)
+			given.service = chosen;
+		return sent.show(given);
+	},
+
 	/* The page's nodes, the style first. */
 	frame: function() {
 		this.title = E('h3', { 'class': 'oasis-title' });
@@ -129,8 +154,9 @@ return view.extend({
 			focus: this.composer.focus.bind(this.composer)
 		});
 		[ this.branches.node, this.files.node ].forEach(function(node) { this.composer.above.appendChild(node); }, this);
-		[ this.files.button, this.files.input, this.files.config, secret.button(this.composer.insert.bind(this.composer)), this.services.node ]
-			.forEach(function(node) { this.composer.tools.appendChild(node); }, this);
+		[ this.files.button, this.files.input, this.files.config, secret.button(this.composer.insert.bind(this.composer)), this.services.node,
+			this.write ? controls.link(_('What would be sent?'), this.showSent.bind(this)) : '' ]
+			.filter(Boolean).forEach(function(node) { this.composer.tools.appendChild(node); }, this);
 		return this.composer.node;
 	},
 
@@ -141,6 +167,7 @@ return view.extend({
 		this.info = results[0].value || {};
 		this.list.set((results[1].value || {}).item || []);
 		this.services.set((results[2].value || {}).service || []);
+		this.hint((results[2].value || {}).service || []);
 		this.desk.changes = (results[3].value || {}).changes || [];
 		this.desk.showPending(this.info.pending);
 

@@ -3,6 +3,7 @@
 'require oasis.rpc as api';
 'require oasis.offers as offers';
 'require oasis.aliases as aliases';
+'require oasis.nearby as nearby';
 'require oasis.controls as controls';
 'require oasis.page as page';
 'require oasis.words as words';
@@ -23,6 +24,7 @@ return view.extend({
 		this.frame = page.frame(_('Services'), [
 			_('Models in the cloud, at home, or none at all: the built-in service understands the most asked requests without the internet. The first one that is set up answers where a chat names no other.')
 		]);
+		this.nearby = nearby.create(L.bind(function(work, ev) { return this.frame.run(work, ev); }, this), this.reload);
 		if (results[0].value)
 			this.draw(results[0].value, results[1].value || {});
 		if (fault)
@@ -40,6 +42,7 @@ return view.extend({
 				page.table(_('Services'), columns, services.map(this.row, this)),
 				page.act(_('Add a service'), 'cbi-button-add', this.add.bind(this), 'services/add')
 			]),
+			this.nearby.node,
 			aliases.section(named, services, this.reload),
 			E('p', [ page.way('usage', _('What services used and cost')) ])
 		]);
