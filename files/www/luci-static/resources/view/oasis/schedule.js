@@ -1,0 +1,154 @@
+'use strict';
+'require view';
+'require oasis.rpc as api';
+'require oasis.alive as alive';
+'require oasis.dialog as dialog';
+'require oasis.controls as controls';
+'require oasis.errands as errands';
+'require oasis.page as page';
+'require oasis.words as words';
+
+/*
+ * Standing orders: what is said at a time, again and again, or when something happened, and what came of it. A run that is
+ * begun here, or a plan that waits, is shown above the list; plans are approved on their cards.
+ */
+
+/* what the daemon takes */
+const WISH_CHARS = 2000, WHEN_CHARS = 200;
+/* of the notices, those that are about orders */
+const KINDS = [ 'schedule_result', 'schedule_waiting' ];
+const RESULTS = 20;
+
+function examples() {
+	return _('Like 22:00 daily, 08:30 custom(mon,fri), 07:00 monthly(31), 2026-12-24 18:00, or cron: 30 22 * * mon-fri. For events: on wan_down, on wan_up, on new_device, on disk_full, on failed_logins.');
+}
+
+/* The dialog that makes an order, or changes one; done() gives a promise. */
+function edit(order, done) {
+	const when = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': WHEN_CHARS, 'value': order.when || '', 'autofocus': '', 'aria-describedby': 'oasis-when' });
+	const wish = E('textarea', { 'class': 'cbi-input-textarea', 'rows': '4', 'maxlength': WISH_CHARS });
+	const box = dialog.open(order.id ? _('Change a standing order') : _('Add a standing order'), [
+		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('When') ]), when ]),
+		E('p', { 'class': 'oasis-small', 'id': 'oasis-when' }, [ examples() ]),
+		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('What is to be done then') ]), wish ])
+	], [
+		controls.button(_('Save'), 'cbi-button-action important', function() {
+			return box.run(function() {
+				return (order.id ? api.call('change_order', order.id, when.value, wish.value) : api.call('add_order', when.value, wish.value)).then(done);
+			});
+		})
+	]);
+
+	wish.value = order.wish || '';
+}
+
+function state(order) {
+	return order.active ? page.badge(_('under way'), 'warn') : order.enabled ? page.badge(_('on'), 'good') : page.badge(_('off'));
+}
+
+function notes(order) {
+	const found = (order.calls || []).length ? [ _('Calls %s').format(order.calls.map(function(call) { return words.plain(call.tool); }).join(', ')) ] : [];
+
+	if (order.ahead)
+		found.push(N_(order.ahead, '%d plan is approved ahead', '%d plans are approved ahead').format(order.ahead));
+	return found.concat([ order.timezone, order.note ].filter(Boolean).map(words.plain));
+}
+
+return view.extend({
+	load: function() {
+		return Promise.all([ api.settled('orders'), api.settled('told'), api.settled('info') ]);
+	},
+
+	render: function(results) {
+		alive.arrive();
+		this.reload = this.reload.bind(this);
+		this.frame = page.frame(_('Schedule'), [
+			_('What is said to the router by itself, at a time or when something happens. Nobody is there then, so only what is of low risk is done; everything else waits for you, unless you approve it ahead.')
+		]);
+		this.errands = errands.create(this.frame, page.isWriter(), this.reload);
+		this.place = E('div');
+		this.results = E('div');
+		this.frame.fill([ this.errands.node, this.place, this.results ]);
+		window.setTimeout(this.begin.bind(this, results), 0);
+		return this.frame.node;
+	},
+
+	begin: function(results) {
+		this.errands.arrive(results[2].value || {});
+		if (results[0].fault)
+			return this.frame.fault(results[0].fault, true);
+		this.draw(results[0].value);
+		this.tell(results[1].value || {});
+	},
+
+	draw: function(reply) {
+		const columns = [ { title: _('Order'), isName: true, isWide: true }, { title: _('When') }, { title: _('Next') }, { title: _('State') }, { title: '' } ];
+		const to = document.activeElement, key = to && this.place.contains(to) && to.dataset.key;
+
+		this.place.textContent = '';
+		[ reply.trusted === false ? E('div', { 'class': 'alert-message warning' }, [ _('The clock of the router is not set yet: nothing is done until it is.') ]) : '',
+			reply.note ? E('div', { 'class': 'alert-message warning' }, [ words.plain(reply.note) ]) : '',
+			page.section('', [
+				page.table(_('Standing orders'), columns, (reply.entries || []).map(this.row, this), _('There is no standing order yet.')),
+				E('p', { 'class': 'oasis-small' }, [ _('It is %s on the router.').format(words.plain(reply.now || '')) ]),
+				page.act(_('Add a standing order'), 'cbi-button-add', L.bind(edit, null, {}, this.reload), 'orders/add')
+			]) ].filter(Boolean).forEach(function(node) { this.place.appendChild(node); }, this);
+
+		const again = controls.keyed(key || this.frame.pressed);
+
+		if (again && (key || document.activeElement == document.body))
+			again.focus({ preventScroll: true });
+	},
+
+	row: function(order) {
+		const title = words.plain(order.wish), said = notes(order), id = order.id;
+
+		return [
+			[ E('span', [ title ]) ].concat(said.map(function(text) { return E('div', { 'class': 'oasis-small' }, [ text ]); })),
+			words.plain(order.when),
+			order.next_unix_s ? page.time(order.next_unix_s) : '\u2013',
+			state(order),
+			page.buttons([
+				page.act(_('Run now'), '', L.bind(this.go, this, 'run_order', title, id), id + '/run'),
+				page.act(_('Approve ahead'), '', L.bind(this.go, this, 'rehearse_order', title, id), id + '/ahead'),
+				page.act(order.enabled ? _('Switch off') : _('Switch on'), '', L.bind(this.set, this, id, !order.enabled), id + '/switch'),
+				page.act(_('Change'), 'cbi-button-edit', L.bind(edit, null, order, this.reload), id + '/change'),
+				page.act(_('Delete'), 'cbi-button-negative', L.bind(this.remove, this, id, title), id + '/delete')
+			])
+		];
+	},
+
+	/* What came of the last runs, the newest first. */
+	tell: function(reply) {
+		const found = (reply.notices || []).filter(function(one) { return KINDS.indexOf(one.kind) != -1; }).reverse().slice(0, RESULTS);
+
+		this.results.textContent = '';
+		if (!found.length)
+			return;
+		this.results.appendChild(page.section(_('What came of it'), [ page.table(_('Results'), [ { title: _('Time') }, { title: _('Result'), isName: true, isWide: true } ],
+			found.map(function(one) { return [ page.time(one.when_unix_s), words.plain(one.text) ]; })) ]));
+	},
+
+	go: function(method, title, id) {
+		return this.errands.begin(method == 'run_order' ? _('Run: %s').format(title) : _('Ahead: %s').format(title), function() { return api.call(method, id); });
+	},
+
+	set: function(id, isOn, ev) {
+		return this.frame.run(L.bind(function() {
+			return api.call('switch_order', id, isOn).then(this.reload);
+		}, this), ev);
+	},
+
+	remove: function(id, title) {
+		return dialog.ask(_('Delete a standing order'), _('Delete "%s"? Its chat stays.').format(title), _('Delete'),
+			L.bind(function() { return api.call('remove_order', id).then(this.reload); }, this));
+	},
+
+	reload: function() {
+		return Promise.all([ api.call('orders').then(this.draw.bind(this)), api.call('told').then(this.tell.bind(this)) ]).catch(this.frame.fault.bind(this.frame));
+	},
+
+	handleSave: null,
+	handleSaveApply: null,
+	handleReset: null
+});
