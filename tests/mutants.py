@@ -78,7 +78,86 @@ PERMITS = "oasis/tools/permits.py"
 OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
+OF_FACTS = ("tests/memory/test_facts_daemon.py",)
+
 MUTANTS = (
+    (
+        "facts: a message about passwords is not read",
+        "oasis/memory/facts.py",
+        'and not secrets.speaks_of(turn["said"])',
+        "and True",
+        OF_FACTS,
+    ),
+    (
+        "facts: what was said as a password is no fact later",
+        "oasis/memory/facts_reading.py",
+        'secrets.reason(one["fact"], said, inputs)',
+        'secrets.reason(one["fact"])',
+        OF_FACTS,
+    ),
+    (
+        "facts: nothing is read until the owner wants it",
+        "oasis/memory/facts.py",
+        "if not self._is(EXTRACT) or",
+        "if",
+        OF_FACTS,
+    ),
+    (
+        "facts: words of others taint what is made of them",
+        "oasis/memory/facts.py",
+        "told.taint += [label for label in taint if label not in told.taint]",
+        "pass",
+        OF_FACTS,
+    ),
+    (
+        "facts: what is forgotten meanwhile is not written again",
+        "oasis/memory/facts_kept.py",
+        "            if is_dropped():\n                return None",
+        "            if False:\n                return None",
+        OF_FACTS,
+    ),
+    (
+        "facts: what became a secret is told to nobody",
+        "oasis/memory/facts.py",
+        'if not self._data()[1].reason(fact["fact"])]',
+        "if True]",
+        OF_FACTS,
+    ),
+    (
+        "facts: others' words take the place of no fact of the owner's",
+        "oasis/memory/facts_kept.py",
+        'for fact in self.sure() if set(taint) <= set(fact.get("taint", []))]',
+        "for fact in self.sure()]",
+        ("tests/memory/test_facts_kept.py",),
+    ),
+    (
+        "facts: no day begins while the clock is not trusted",
+        "oasis/memory/facts_kept.py",
+        "if today == last or not self._is_trusted(self._newest_s()):",
+        "if today == last:",
+        ("tests/memory/test_facts_kept.py",),
+    ),
+    (
+        "facts: what was said at home stays there",
+        "oasis/memory/structured.py",
+        'and (found["is_local"] or not answering.get("is_local")):',
+        "and True:",
+        ("tests/memory/test_facts_heard.py",),
+    ),
+    (
+        "skills: one that asks for other tools is refused",
+        "oasis/skills/library.py",
+        "        if faults:\n            raise UsageError(",
+        "        if False:\n            raise UsageError(",
+        ("tests/skills/test_skills_daemon.py",),
+    ),
+    (
+        "skills: a link is not followed",
+        "oasis/skills/shelf.py",
+        "if not stat.S_ISREG(found.st_mode):",
+        "if stat.S_ISFIFO(found.st_mode):",
+        ("tests/skills/test_skill.py",),
+    ),
     (
         "plugins: a changed file is off",
         "oasis/plugins/shelf.py",
