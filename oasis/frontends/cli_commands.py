@@ -350,21 +350,15 @@ COMMANDS = {
     ),
     "notices": ("", "list what happened while nobody looked", "cli_telegram:notices", ""),
     "start": ("", "start the service, and wait until it answers", "cli_start:start", ""),
-    "help": ("[COMMAND]", "show this, or the help of one command", "cli_help:show", ""),
+    "completion": (
+        "[SHELL]",
+        "print what lets a shell finish the words of a command",
+        "cli_completion:completion",
+        "SHELL is bash or zsh. For bash: oasis completion bash > /etc/bash_completion.d/oasis. The router's own shell\n"
+        "finishes file names only.",
+    ),
+    "help": ("[COMMAND]", "show this, or the help of one command or subject", "cli_help:show", ""),
 }
-
-# How help shows them; every command is in one of these.
-GROUPS = (
-    ("Talk", ("prompt", "chat", "resume", "agent")),
-    ("Chats", ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete",
-               "delchat", "forget", "export", "import")),
-    ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
-                           "rollback", "undo")),
-    ("Beside the chat", ("knowledge", "memory", "skills", "schedule")),
-    ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
-                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
-                         "telegram", "notices", "start", "status", "doctor", "audit", "help")),
-)  # fmt: skip
 
 # Not for people, and not in the help: see the module.
 HIDDEN = {"alive": ("", "hand on a proof of life", "cli_alive:show", "")}

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from oasis.errors import UsageError
-from oasis.frontends.cli_commands import COMMANDS, EXIT_STATUSES, GROUPS
+from oasis.frontends.cli_commands import COMMANDS, EXIT_STATUSES
+from oasis.frontends.cli_subjects import SUBJECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.frontends.cli_screen import Screen
+
+# How help shows them; every command is in one of these.
+GROUPS = (
+    ("Talk", ("prompt", "chat", "resume", "agent")),
+    ("Chats", ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete",
+               "delchat", "forget", "export", "import")),
+    ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
+                           "rollback", "undo")),
+    ("Beside the chat", ("knowledge", "memory", "skills", "schedule")),
+    ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
+                         "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
+                         "telegram", "notices", "start", "status", "doctor", "audit", "completion", "help")),
+)  # fmt: skip
 
 _INTRODUCTION = """\
 oasis: an operator that lives on this router
@@ -36,17 +50,22 @@ def whole() -> str:
     commands = ""
     for title, names in GROUPS:
         commands += f"\n{title}:\n" + "".join(f"  {name:{width}}  {COMMANDS[name][1]}\n" for name in names)
+    subjects = "".join(f"  {name:{width}}  {SUBJECTS[name][0]}\n" for name in SUBJECTS)
     statuses = "".join(f"  {status:3}  {words}\n" for status, words in EXIT_STATUSES)
-    return f"{_INTRODUCTION}{commands}{_OPTIONS}\nExit statuses:\n{statuses}".rstrip("\n")
+    more = f"\nMore help (oasis help SUBJECT):\n{subjects}"
+    return f"{_INTRODUCTION}{commands}{more}{_OPTIONS}\nExit statuses:\n{statuses}".rstrip("\n")
 
 
 def one(name: str) -> str:
-    """Return the help of one command.
+    """Return the help of one command, or what there is to say on a subject.
 
-    Raises: UsageError when there is no such command.
+    Raises: UsageError when there is neither of that name.
     """
+    if name in SUBJECTS and name not in COMMANDS:
+        return f"{name}: {SUBJECTS[name][0]}\n\n{SUBJECTS[name][1]}"
     if name not in COMMANDS:
         raise UsageError(f"unknown command {name!r}", "`oasis help` lists the commands")
     usage, summary, _, more = COMMANDS[name]
     text = f"usage: oasis {name} [-j] {usage}".rstrip() + f"\n\n{summary[0].upper()}{summary[1:]}."
-    return f"{text}\n\n{more}" if more else text
+    about = SUBJECTS.get(name, ("", ""))[1]
+    return "\n\n".join(part for part in (text, more, about) if part)

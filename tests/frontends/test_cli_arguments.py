@@ -2,7 +2,8 @@ import pytest
 
 from oasis.errors import UsageError
 from oasis.frontends.cli_arguments import read
-from oasis.frontends.cli_commands import COMMANDS, GROUPS
+from oasis.frontends.cli_commands import COMMANDS
+from oasis.frontends.cli_help import GROUPS
 
 NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
 
