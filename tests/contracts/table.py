@@ -1,4 +1,4 @@
-"""The interfaces and tools of the third seed (its `docs/framework/architecture.md`), ours, and the test that shows each.
+"""The interfaces and tools of Go Oasis (docs/framework/architecture.md of it), ours, and the test that shows each.
 
     python3 tests/contracts/table.py
 
