@@ -28,6 +28,8 @@ _HELP = """\
 /title TEXT        give this chat a title
 /summarise         let the model sum this thread up; the talk goes on from that
 /attach FILE       send a document or picture with the next message
+/skills            list the guides for tasks
+/memory            list what is remembered of you
 /secret            enter a secret unseen; written inside a message, it stands there
 /exit              leave (as does Ctrl-C at the prompt)
 Everything else is said to the router. Ctrl-C cancels an answer."""
@@ -214,6 +216,18 @@ def _plan(conversation: Conversation, rest: str) -> int:
 
 
 # command: (function, the words that it needs, "" for none)
+def _skills(conversation: Conversation, rest: str) -> int:
+    from oasis.frontends.cli_skills import skills
+
+    return skills(conversation.call, {"ACTION": "list", "NAME": ""}, conversation.screen)
+
+
+def _memory(conversation: Conversation, rest: str) -> int:
+    from oasis.frontends.cli_memory import memory
+
+    return memory(conversation.call, {"ACTION": "list", "WORDS": ""}, conversation.screen)
+
+
 _COMMANDS = {
     "/help": (_help, ""),
     "/plan": (_plan, ""),
@@ -227,5 +241,7 @@ _COMMANDS = {
     "/title": (_title, "TEXT"),
     "/summarise": (_summarise, ""),
     "/attach": (_attach, "FILE"),
+    "/skills": (_skills, ""),
+    "/memory": (_memory, ""),
     "/secret": (_secret, ""),
 }
