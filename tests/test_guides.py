@@ -107,6 +107,28 @@ def test_a_session_of_a_guide_prints_what_it_shows(name, tmp_path):
         daemon.stop()
 
 
+def options():
+    """Return the options of the section main that the code reads."""
+    found = {"enabled"}
+    for where, _, names in os.walk(os.path.join(DOCS, "../oasis")):
+        for name in names:
+            if name.endswith(".py"):
+                with open(os.path.join(where, name), encoding="utf-8") as handle:
+                    text = handle.read()
+                found |= set(re.findall(r'settings\.(?:number|choice)\(\s*"(\w+)"', text))
+                found |= set(re.findall(r'main\(\)\.get\(\s*"(\w+)"', text))
+    return found
+
+
+def test_the_table_of_settings_has_every_option_that_is_read():
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text("administrator.md").partition("## Settings")[2], flags=re.M)
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert options() - told == set()
+    with open(os.path.join(DOCS, "../files/etc/config/oasis"), encoding="utf-8") as handle:
+        shipped = set(re.findall(r"option (\w+)", handle.read().split("config service")[0]))
+    assert shipped - told == set()
+
+
 @pytest.mark.parametrize("name", sorted(one for one in os.listdir(DOCS) if one.endswith(".md")))
 def test_files_that_a_guide_names_are_there(name):
     named = re.findall(r"`((?:oasis|tests|files|package|docs)/[\w./-]+)`", text(name))

@@ -58,7 +58,7 @@ def flash(folder: str) -> bool:
 def prepared(folder: str, model_url: str) -> str:
     """Return a router root with short windows and a model service beside the built-in one."""
     root = copy_root(folder + "/router")
-    for name, value in (("confirm_s", "3"), ("management_confirm_s", "3"), ("titles", "words"), ("quota", "16M"),
+    for name, value in (("confirm_s", "3"), ("management_confirm_s", "3"), ("titles", "words"), ("quota", "16384"),
                         ("worker_idle_s", "5")):  # fmt: skip
         set_option(root, name, value)
     with open(root + "/etc/config/oasis", "a") as handle:
