@@ -58,10 +58,12 @@ def flash(folder: str) -> bool:
 def prepared(folder: str, model_url: str) -> str:
     """Return a router root with short windows and a model service beside the built-in one."""
     root = copy_root(folder + "/router")
-    for name, value in (("confirm_s", "3"), ("management_confirm_s", "3"), ("titles", "words"), ("quota", "16384"),
-                        ("worker_idle_s", "5")):  # fmt: skip
+    for name, value in (("confirm_s", "3"), ("management_confirm_s", "3"), ("titles", "words")):
         set_option(root, name, value)
-    with open(root + "/etc/config/oasis", "a") as handle:
+    with open(root + "/etc/config/oasis") as handle:
+        text = handle.read().replace("option quota '0'", "option quota '16384'")
+    with open(root + "/etc/config/oasis", "w") as handle:
+        handle.write(text.replace("option worker_idle_s '60'", "option worker_idle_s '5'"))
         handle.write(
             "\nconfig service\n\toption name 'openai'\n\toption identifier 'openai'\n\toption model 'scripted'\n"
         )
