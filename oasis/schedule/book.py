@@ -38,6 +38,7 @@ WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
 PAUSE_S = (60, 7 * 86400)
 # When memory is tended: nobody asks for anything then.
 _DAILY_HOUR = 3
+_NEVER_S = 1 << 40  # behind those that have a time
 _SHOWN = ("id", "when", "wish", "enabled", "fired_unix_s", "calls", "synthesis", "service", "timezone", "pause_s",
           "chat", "note")  # fmt: skip
 
@@ -80,7 +81,7 @@ class Schedule:
         now_s = self._kit.clock.unix_s()
         zone = self._zones.router()
         entries = [self._shown(entry) for entry in self._records.all()]
-        entries.sort(key=lambda entry: (not entry["enabled"], entry.get("next_unix_s", 0)))
+        entries.sort(key=lambda entry: (not entry["enabled"], entry.get("next_unix_s", _NEVER_S)))
         reply = {"entries": entries, "now": zone.shown(now_s), "zone": zone.rule, "events": list(when.EVENTS)}
         return {**reply, "trusted": self._kit.is_clock_trusted(0), "note": self._zones.fault}
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "node_modules/axe-core/axe.min.js")
 PAGES = ("chat", "services", "topics", "tools", "schedule", "changes", "doctor", "usage", "audit")
-REAL = ("services", "topics", "usage")
+REAL = ("services", "topics", "schedule", "usage")
 VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(found => found.violations.map(one => {
     const isOurs = node => one.id != 'color-contrast' || !document.querySelector(node.target[0]).matches('.btn');
     const ours = one.nodes.filter(isOurs);
@@ -30,7 +30,16 @@ VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(
 @pytest.fixture
 def address(router: Any, furnished: Any) -> Callable[[str], str]:  # noqa: F811
     """Give the address of a stand-in that has something to show on a page."""
-    return lambda where: furnished()[1] if where in REAL else router(decisions=12).url
+
+    def find(where: str) -> str:
+        if where not in REAL:
+            return str(router(decisions=12).url)
+        daemon, url = furnished()
+        if where == "schedule":
+            daemon.call("schedule.add", when="30 22 * * mon-fri", wish="turn off the guest wifi")
+        return str(url)
+
+    return find
 
 
 def button(page: Any, name: str) -> Any:
