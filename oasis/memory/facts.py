@@ -12,7 +12,7 @@ owner did not turn it on. Vectors of facts are in memory alone, so that forgetti
 
 from __future__ import annotations
 
-from oasis.errors import StoreError, UsageError
+from oasis.errors import OasisError, StoreError, UsageError
 from oasis.memory import facts_heard, facts_near
 from oasis.memory.facts_kept import MOST, Facts
 from oasis.memory.facts_reading import Reading
@@ -49,8 +49,8 @@ class Memory:
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
         self._made: tuple[facts_heard.Words, Secrets] | None = None
-        self._near = facts_near.Near(lambda: _embedder(kit), lambda: self._data()[0].empty, kit.log)
-        self._reading = Reading(kit, self.facts, self._near, self._data)
+        self.near = facts_near.Near(lambda: _embedder(kit), lambda: self._data()[0].empty, kit.log)
+        self._reading = Reading(kit, self.facts, self.near, self._data)
 
     def _data(self) -> tuple[facts_heard.Words, Secrets]:
         if self._made is None:
@@ -69,7 +69,7 @@ class Memory:
     def memory_add(self, fact: str, category: str = "") -> dict[str, object]:
         """Keep what the owner writes."""
         text, category = self._checked(fact), _category(category)
-        kept = self.facts.say(text, category or facts_heard.CATEGORIES[0], self._near.alike)
+        kept = self.facts.say(text, category or facts_heard.CATEGORIES[0], self.near.alike)
         return {"fact": kept}
 
     def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, object]:
@@ -81,7 +81,7 @@ class Memory:
         if bool(id) == all:
             raise UsageError("either the id of a fact, or all of them", "list them: oasis memory")
         self._reading.drop()
-        self._near.drop()
+        self.near.drop()
         if id:
             self.facts.get(id)
         return {"forgotten": self.facts.forget([id]) if id else self.facts.forget_all()}
@@ -132,7 +132,13 @@ class Memory:
             self._kit.log("facts do not fade today: " + error.message)
 
     def added(self, turn: Turn, told: Any) -> None:
-        """Tell a model the facts that matter for a turn."""
+        """Tell a model the facts that matter for a turn; where they cannot be read, it is answered without."""
+        try:
+            self._add(turn, told)
+        except OasisError as error:
+            self._kit.log("a model is told no facts: " + error.message)
+
+    def _add(self, turn: Turn, told: Any) -> None:
         is_sent = bool(turn["run"])
         if is_sent:
             self.daily()
@@ -140,7 +146,7 @@ class Memory:
         if not sure:
             return
         is_small = _is_small(turn.get("service") or {})
-        found = self._near.nearest(turn["said"], sure, is_small, is_sent)
+        found = self.near.nearest(turn["said"], sure, is_small, is_sent)
         # What was no secret when it was said may have become one.
         told_of = [fact for fact in found if not self._data()[1].reason(fact["fact"])]
         lines, taint = _lines(told_of, SMALL_CHARS if is_small else LARGE_CHARS)

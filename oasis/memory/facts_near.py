@@ -30,6 +30,8 @@ NEAREST, SUREST = 10, 15
 SMALL = 5
 REST_S = 300.0
 _ONE = 127
+# All facts, the skills, and some messages.
+KEPT = 400
 
 
 class Near:
@@ -108,9 +110,13 @@ class Near:
                 return None
             if made is None or len(made) != len(missing):
                 return None
-            found = {**self._known, **{text: _packed(vector) for text, vector in zip(missing, made, strict=True)}}
-            self._known = {text: found[text] for text in texts[1:]}  # what was asked about changes each time
-            return [found[text] for text in texts]
+            self._known.update({text: _packed(vector) for text, vector in zip(missing, made, strict=True)})
+            found = [self._known[text] for text in texts]
+            for text in dict.fromkeys(texts):
+                self._known[text] = self._known.pop(text)  # what was used last stays longest
+            for text in list(self._known)[: -max(KEPT, len(texts))]:
+                del self._known[text]
+            return found
 
 
 def _packed(vector: list[float]) -> Any:

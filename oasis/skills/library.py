@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from oasis.core import jsonl
-from oasis.errors import UsageError
+from oasis.errors import OasisError, UsageError
 from oasis.memory import structured
 from oasis.skills.choice import ALIASES, Choice
 from oasis.skills.shelf import SKILLS, Shelf
@@ -46,12 +46,9 @@ class Skills:
 
     def _choice(self) -> tuple[dict[str, str], Choice]:
         if self._made is None:
-            from oasis.memory.embedding import embedder
-            from oasis.memory.facts_near import Near  # with the first turn of a model
-
             with open(os.path.dirname(os.path.abspath(__file__)) + "/skills.json", "rb") as handle:
                 words = jsonl.loads(handle.read())
-            near = Near(lambda: embedder(self._kit), tuple, self._kit.log)
+            near = self._kit.beside.part("memory").near  # one service for vectors is asked once about one message
             self._made = words, Choice(near.closeness, self._ask, words["prompt"], self._kit.log)
         return self._made
 
@@ -77,6 +74,10 @@ class Skills:
         Raises: UsageError for what is none, and for tools that there are not, are off, or that he denied.
         """
         skill = parse(text, name)
+        if self._kit.redactor.text(text) != text:
+            raise UsageError(
+                "the skill %s holds a secret of this router" % name, "leave it out: the owner enters it with /secret"
+            )
         tools = self._tools()
         faults = [
             "%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")
@@ -123,7 +124,13 @@ class Skills:
     # What turns call
 
     def added(self, turn: Turn, told: Any) -> None:
-        """Give a turn the skill that it is about, when there is one."""
+        """Give a turn the skill that it is about, when there is one; what is wrong with skills stops no answer."""
+        try:
+            self._add(turn, told)
+        except OasisError as error:
+            self._kit.log("a turn is answered without skills: " + error.message)
+
+    def _add(self, turn: Turn, told: Any) -> None:
         off = self._off()
         skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
         if not skills:

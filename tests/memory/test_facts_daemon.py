@@ -244,3 +244,51 @@ def test_a_day_begins_with_its_first_turn(daemon):
     say(daemon, "may it restart on Mondays?")
     with open(daemon.root + PATH) as handle:
         assert handle.read().count('"days"') == 1
+
+
+def with_vectors(tmp_path, embed):
+    """Return a model server that gives vectors too, and a daemon that asks it for them."""
+    server = Scripted(remembering, embed)
+    daemon = start_daemon(root_with(tmp_path, "compatible", server.url, "scripted"))
+    daemon.call("alias.set", name="embedding", targets=["compatible/minilm"])
+    return server, daemon
+
+
+def test_with_vectors_what_shares_no_word_is_found_and_merged(tmp_path):
+    def embed(texts):
+        return [[1.0, 0.0] if "drink" in text or "thirst" in text or "tea" in text else [0.0, 1.0] for text in texts]
+
+    server, daemon = with_vectors(tmp_path, embed)
+    try:
+        first = daemon.call("memory.add", fact="The owner likes to drink tea.")["fact"]
+        daemon.call("memory.add", fact="The owner works at night.")
+        again = daemon.call("memory.add", fact="Hot tea it must be.")["fact"]
+        assert again["id"] == first["id"] and len(facts(daemon)) == 2
+        say(daemon, "I am thirsty")
+        lines = system(server.turns()[-1]).split("\n")
+        assert lines.index("- [personal] Hot tea it must be.") < lines.index("- [personal] The owner works at night.")
+    finally:
+        daemon.stop()
+        server.close()
+
+
+def test_a_service_for_vectors_that_fails_keeps_no_turn_from_its_facts(tmp_path):
+    def embed(texts):
+        raise Refused("out of order")
+
+    server, daemon = with_vectors(tmp_path, embed)
+    try:
+        assert "error" not in daemon.call("memory.add", fact=FACT)
+        say(daemon, "and what about Fridays?")
+        assert FACT in system(server.turns()[-1])
+        assert len([body for body in server.bodies if "input" in body]) <= 1, "it is left alone for a while"
+    finally:
+        daemon.stop()
+        server.close()
+
+
+def test_facts_that_cannot_be_read_keep_nobody_from_an_answer(daemon, model):
+    os.makedirs(daemon.root + PATH)  # a folder where the file should be
+    say(daemon, "what is the address?")
+    assert "Notes about the owner" not in system(model.turns()[-1])
+    assert "no facts" in daemon.log()

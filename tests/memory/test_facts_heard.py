@@ -8,7 +8,7 @@ import pytest
 from oasis.errors import ProviderError
 from oasis.memory.facts_heard import FACT_CHARS, FACTS, Words, asked, read
 from oasis.memory.facts_likeness import SAME, likeness, touches, words
-from oasis.memory.facts_near import Near
+from oasis.memory.facts_near import KEPT, Near
 from oasis.memory.facts_secrets import Secrets
 from oasis.memory.structured import Structured, small, value
 
@@ -247,6 +247,16 @@ def test_a_service_for_vectors_that_fails_is_left_alone_for_a_while_and_words_do
     embedder.fault, now[0] = None, 1000.0
     finder.nearest("some tea please", facts, True, True)
     assert len(embedder.asked) == 2
+
+
+def test_messages_of_long_ago_take_no_facts_vectors_away():
+    embedder = Embedder()
+    facts = [fact("The owner has a dog."), fact("The owner drinks tea.")]
+    finder = near(embedder)
+    for number in range(KEPT + 10):
+        finder.nearest(f"message {number}", facts, True, True)
+    assert [len(texts) for texts in embedder.asked] == [3] + [1] * (KEPT + 9)
+    assert len(finder._known) == KEPT
 
 
 def test_vectors_of_another_model_are_made_anew_and_two_names_are_two_facts():

@@ -168,3 +168,20 @@ def test_no_model_no_skill(root):
         assert not of_type(follow(daemon, started), "note")
     finally:
         daemon.stop()
+
+
+def test_a_skill_with_a_secret_of_the_router_is_refused(daemon):
+    with open(daemon.root + "/etc/config/wireless", "a") as handle:
+        handle.write("\nconfig wifi-iface 'mine'\n\toption device 'radio0'\n\toption key 'sunflowers'\n")
+    text = TEA.replace("Boil", "The key is sunflowers. Boil")
+    assert "secret" in daemon.call("skill.set", name="tea", text=text)["error"]["message"]
+    assert not os.path.exists(daemon.root + PATH + "tea.md")
+
+
+def test_skills_that_cannot_be_read_keep_nobody_from_an_answer(daemon, model):
+    os.makedirs(os.path.dirname(daemon.root + PATH.rstrip("/")), exist_ok=True)
+    with open(daemon.root + PATH.rstrip("/"), "w") as handle:
+        handle.write("a file where the folder should be")
+    say(daemon, GUESTS)
+    assert GUIDE not in system(model.turns()[-1])
+    assert "without skills" in daemon.log()
