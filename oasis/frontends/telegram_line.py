@@ -115,7 +115,9 @@ class Line:
             if not self._takes_turn(chat, is_wanted):
                 return None
             try:
-                return self._ask(method, {"chat_id": chat, **parameters}, CALL_S, {})
+                result = self._ask(method, {"chat_id": chat, **parameters}, CALL_S, {})
+                self._pause(chat, self._pace_of(chat))  # it may have been long on its way
+                return result
             except RefusedError as refused:
                 if refused.code == "rate_limit":
                     self._pause(chat, refused.wait_s or 5.0)
@@ -176,10 +178,13 @@ class Line:
             with self._lock:
                 left_s = self._next_s.get(chat, 0.0) - self._now_s()
                 if left_s <= 0:
-                    self._next_s[chat] = self._now_s() + self._pace_s * (1 if chat > 0 else _IN_GROUPS)
+                    self._next_s[chat] = self._now_s() + self._pace_of(chat)
                     return not self.is_closed()
             if not is_wanted or not self.wait(left_s):
                 return False
+
+    def _pace_of(self, chat: int) -> float:
+        return self._pace_s * (1 if chat > 0 else _IN_GROUPS)
 
     def _pause(self, chat: int, seconds: float) -> None:
         with self._lock:

@@ -26,6 +26,8 @@ _OPEN = ("running", "waiting")
 # Longer than this a telephone shows somebody typing no more.
 _TYPING_S = 4.5
 _WAIT_MS, _WAITING_MS = 1000, 5000
+# What is done sooner needs no word that it is being done.
+_PATIENCE_S = 2.5
 # Between two looks at a run that is talking: pieces of text join meanwhile.
 _JOIN_S = 0.3
 # What an undoing comes to, in words.
@@ -73,11 +75,11 @@ class Told:
             return
         self._notes.append(_UNDONE.get(status, ""))
 
-    def text(self, is_over: bool) -> str:
-        """Return what there is to show now; of a run that is over never nothing but a silence that says enough."""
+    def text(self, is_working: bool) -> str:
+        """Return what there is to show now; `is_working`: with the tool that is at work, where nothing else is said."""
         parts = [text.strip() for text in self._said if text.strip()]
         parts += [note for note in self._notes[-8:] if note]
-        if self._working and not is_over:
+        if self._working and is_working:
             parts.append("_using %s …_" % self._working.replace("_", " "))
         if self._error is not None:
             parts.append("\n".join(filter(None, (self._error["message"], self._error.get("hint", "")))))
@@ -113,14 +115,14 @@ class Following:
         Raises: OasisError when Telegram takes nothing more, or the run is gone.
         """
         answer, told, since = Answer(self._line, self._chat, reply_to), Told(), 0
-        wait_ms = _WAIT_MS
+        wait_ms, began_s = _WAIT_MS, self._now_s()
         while not self._line.is_closed():
             reply = self._poll(run, since, wait_ms)
             for event in reply["events"]:
                 told.take(event)
                 self._card(event)
             since, is_over = reply["next"], reply["state"] not in _OPEN
-            text = told.text(is_over)
+            text = told.text(not is_over and self._now_s() - began_s > _PATIENCE_S)
             if is_over:
                 if text or not (self._cards or self._changes):
                     answer.show(text or "Done.", True)

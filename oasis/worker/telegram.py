@@ -68,7 +68,7 @@ def exchange(request: Values, open_it: Exchange, read: Read, emit: Callable[...,
             emit({"type": "update", "update": one})
         emit({"type": "telegram", "result": {"count": len(found)}})
     else:
-        emit({"type": "telegram", "result": _result(called)})
+        emit({"type": "telegram", "result": _result(method, called)})
 
 
 def _called(
@@ -93,9 +93,10 @@ def _called(
         value = None
     if isinstance(value, dict) and value.get("ok") is True and 200 <= response.status < 300:
         return value.get("result"), None
-    if response.status == 400 and isinstance(value, dict) and "message is not modified" in str(value.get("description")):
+    told = value if isinstance(value, dict) else {}
+    if response.status == 400 and "message is not modified" in str(told.get("description")):
         return {}, None  # it is as it should be
-    return None, _failure(response.status, value if isinstance(value, dict) else {})
+    return None, _failure(response.status, told)
 
 
 def _base(request: Values) -> str:
@@ -124,14 +125,14 @@ def _failure(status: int, value: Values) -> events.Event:
     return events.error(code, message, _HINTS.get(code, ""), code in ("rate_limit", "server"), status, wait_s)
 
 
-def _result(called: Any) -> Values:
+def _result(method: str, called: Any) -> Values:
     """Return what is of use in the answer to a method: the message's id, or who the bot is."""
     if not isinstance(called, dict):
         return {}
     found: Values = {}
     if _is_id(called.get("message_id")):
         found["message"] = called["message_id"]
-    if called.get("is_bot") is True and _is_id(called.get("id")):
+    if method == "getMe" and _is_id(called.get("id")):
         found.update(id=called["id"], name=clean.name(called.get("username")))
     return found
 
