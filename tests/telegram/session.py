@@ -97,7 +97,7 @@ def _talking(session, scene):
     session.says(OWNER, "call this router attic")
     scene.api.wait_text(OWNER, "Done: rename the router to attic.")
     card = scene.until(lambda: next((one for one in scene.api.of_bot(OWNER) if one["reply_markup"]), None))
-    session.hears(OWNER, "Done: rename the router to attic.")
+    session.hears(OWNER, "Done: rename the router to attic")
     session.presses(OWNER, card, "Undo")
     session.hears(OWNER, "Done: undo")
 
