@@ -18,6 +18,7 @@
 'require oasis.controls as controls';
 'require oasis.page as page';
 'require oasis.alive as alive';
+'require oasis.happened as happened';
 'require oasis.words as words';
 
 /*
@@ -132,8 +133,9 @@ return view.extend({
 			controls.link(_('Export'), L.bind(function() { exchange.save(this.chat, this.branches.latest); }, this))
 		]);
 		this.main = E('div', { 'class': 'oasis-main' });
+		this.happened = happened.create(this.fit.bind(this));
 		[
-			E('div', { 'class': 'oasis-bar-top' }, [ this.title, this.about ]),
+			E('div', { 'class': 'oasis-bar-top' }, [ this.title, this.about, this.happened.node ]),
 			this.notices.node, this.log.node, this.desk.banner.node, this.foot()
 		].forEach(function(node) { this.main.appendChild(node); }, this);
 
@@ -170,6 +172,7 @@ return view.extend({
 		this.hint((results[2].value || {}).service || []);
 		this.desk.changes = (results[3].value || {}).changes || [];
 		this.desk.showPending(this.info.pending);
+		this.happened.look();
 
 		return this.openFirst().then(L.bind(function() {
 			this.isOpen();
@@ -351,6 +354,7 @@ return view.extend({
 
 		this.look_ms = Date.now();
 		this.refreshInfo();
+		this.happened.look();
 	},
 
 	showUsage: function() {
