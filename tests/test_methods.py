@@ -38,6 +38,8 @@ WRITES = {
     "agent.start", "client.join", "doctor.fix", "mcp.add", "mcp.delete", "mcp.key", "mcp.refresh",
     "plugin.review", "plugin.accept", "privacy.show", "setup.find",
     "knowledge.add", "knowledge.list", "knowledge.search", "knowledge.delete", "knowledge.embed",
+    "memory.list", "memory.add", "memory.change", "memory.forget", "memory.export", "memory.set",
+    "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
