@@ -18,8 +18,8 @@ from tests.luci.furnished import furnished  # noqa: F401
 pytestmark = pytest.mark.browser
 
 AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "node_modules/axe-core/axe.min.js")
-PAGES = ("chat", "services", "topics", "tools", "schedule", "changes", "doctor", "usage", "audit")
-REAL = ("services", "topics", "schedule", "usage")
+PAGES = ("chat", "services", "topics", "tools", "schedule", "messenger", "changes", "doctor", "usage", "audit")
+REAL = ("services", "topics", "schedule", "messenger", "usage")
 VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(found => found.violations.map(one => {
     const isOurs = node => one.id != 'color-contrast' || !document.querySelector(node.target[0]).matches('.btn');
     const ours = one.nodes.filter(isOurs);

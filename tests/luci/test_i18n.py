@@ -26,7 +26,7 @@ LANGUAGES = sorted(os.path.basename(os.path.dirname(path)) for path in glob.glob
 PLACEHOLDER = re.compile(r"%(?:\.\d+)?[sdfxh%]")
 # The name of the program, and nothing else, is the same everywhere.
 SAME = {"Oasis"}
-PAGES = ("chat", "services", "topics", "tools", "schedule", "changes", "doctor", "usage", "audit")
+PAGES = ("chat", "services", "topics", "tools", "schedule", "messenger", "changes", "doctor", "usage", "audit")
 
 
 def read(path: str) -> str:
