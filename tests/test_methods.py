@@ -40,13 +40,14 @@ WRITES = {
     "knowledge.add", "knowledge.list", "knowledge.search", "knowledge.delete", "knowledge.embed",
     "memory.list", "memory.add", "memory.change", "memory.forget", "memory.export", "memory.set",
     "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",
+    "schedule.add", "schedule.change", "schedule.delete", "schedule.run", "schedule.approve",
 }  # fmt: skip
 READS = {
     "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
     "chat.load", "chat.tree", "chat.export", "bookmark.list", "topic.list",
     "chat.search", "service.list", "service.providers", "alias.list", "usage.list", "usage.chat", "config.list",
     "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list", "doctor.run", "plugin.list", "notice.list",
-    "setup.state", "knowledge.option",
+    "setup.state", "knowledge.option", "schedule.list",
 }  # fmt: skip
 # What a program of somebody else's may do: say who it is, propose by way of tools, stop what it began.
 PROPOSED = {"client.join", "tool.call", "run.cancel"}

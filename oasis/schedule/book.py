@@ -106,9 +106,15 @@ class Schedule:
         entry = {"id": self._kit.new_id(), "enabled": True, "created_unix_s": now_s, "since_unix_s": now_s}
         return self._put({**entry, **self._checked({**given, "service": service, "pause_s": pause_s})})
 
-    def schedule_change(self, id: str, **changes: Any) -> dict[str, Any]:
+    def schedule_change(
+        self, id: str, when: str | None = None, wish: str | None = None, enabled: bool | None = None,
+        timezone: str | None = None, calls: list[Any] | None = None, synthesis: str | None = None,
+        service: str | None = None, pause_s: int | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """Change what is given, {"entry"}; moments before are over, and what was approved ahead is not any more."""
-        return {"entry": self.change(id, changes)}
+        given: dict[str, Any] = {"when": when, "wish": wish, "enabled": enabled, "timezone": timezone, "calls": calls}
+        given.update(synthesis=synthesis, service=service, pause_s=pause_s)
+        return {"entry": self.change(id, {key: value for key, value in given.items() if value is not None})}
 
     def change(self, id: str, changes: dict[str, Any]) -> Entry:
         """Change an entry; return it as shown."""

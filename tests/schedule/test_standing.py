@@ -107,7 +107,8 @@ def test_what_the_verdict_rested_on_must_be_as_it_was(world):
 @pytest.mark.parametrize(
     ("field", "value"),
     [("tainted", True), ("until_unix_s", 2_000_000_000), ("forces", ["unknown"]), ("typed_word", "risky"),
-     ("undoes", "x"), ("risk", "low"), ("reasons", ["another one"]), ("services", [{"name": "network", "action": "restart"}])],
+     ("undoes", "x"), ("risk", "low"), ("reasons", ["another one"]),
+     ("services", [{"name": "network", "action": "restart"}])],
 )  # fmt: skip
 def test_plan_that_says_anything_else_does_not_fit(world, field, value):
     world.approve(WIFI)
@@ -119,7 +120,8 @@ def test_plan_that_says_anything_else_does_not_fit(world, field, value):
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [("tainted", True, "words of others"), ("until_unix_s", 5, "an end of its own"),
-     ("new_address", "192.168.7.1", "another address"), ("verdict", {"verdict": "cannot_tell"}, "cannot be told"), ("verdict", {"verdict": "no"}, "cannot be told")],
+     ("new_address", "192.168.7.1", "another address"),
+     ("verdict", {"verdict": "cannot_tell"}, "cannot be told"), ("verdict", {"verdict": "no"}, "cannot be told")],
 )  # fmt: skip
 def test_what_cannot_be_known_ahead_cannot_be_approved_ahead(world, field, value, said):
     plan = {**world.plan(WIFI), "verdict": {"verdict": "yes"}}
