@@ -11,7 +11,7 @@ possible, it is refused. What the router itself holds is known to the redactor, 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 _HELD_CHARS = 4
 # From here on a word of secret talk is found inside others as well ("WLAN-Passwort"), shorter ones stand alone.
 _INSIDE_CHARS = 6
-# Words behind a word for a secret among which that secret is thought to be, and of all messages together.
+# Words behind a word for a secret among which that secret is thought to be; how often that is looked for in a message.
 _NEAR = 8
-_SAID = 200
+_NEAR_CHARS = 300
+_SAID = 50
 _MASKED = re.compile(r"«\s*\w+\s*:|\*{4,}|•{3,}|\[redacted\]|<(?:password|key|secret|token)>", re.I)
 # Forms that keys have. Source: the documentations of their makers, RFC 7515 (JWT), RFC 7468 (PEM), WireGuard's keys.
 _KEYS = re.compile(
@@ -48,7 +49,7 @@ _WORD = re.compile(r"\S+")
 _LATIN = re.compile(r"[!-~]+")
 # A code of a door, a lock or a telephone; years are none.
 _CODE = re.compile(r"(?<![\w.:/-])(?!(?:19|20)[0-9]{2}(?!\d))[0-9]{4,12}(?![\d:/-]|\.\d)")
-_ASSIGNED = re.compile(r"(?<![\w.])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|psk|password|passwd|secret|private_key|"
+_ASSIGNED = re.compile(r"(?<![\w@.-])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|psk|password|passwd|secret|private_key|"
                        r"preshared_key|pincode|token|api_key|username)\s*[= ]", re.I)  # fmt: skip
 
 
@@ -74,13 +75,14 @@ class Secrets:
 
     def said(self, texts: Iterable[str]) -> set[str]:
         """Return the words of messages that may have been secrets: what stands near a word for one, or looks odd."""
-        found: list[str] = []
+        found: set[str] = set()
         for text in texts:
             if self.speaks_of(text):
-                for place in self._talk.finditer(text.casefold()):
-                    found += [word for word in map(_bare, _WORD.findall(text[place.end() :])[:_NEAR]) if word]
-                found += [word for word in map(_bare, _LATIN.findall(text)) if _is_odd(word)]
-        return {word for word in found[:_SAID] if len(word) >= _HELD_CHARS and word.casefold() not in self._empty}
+                near = [word for place in islice(self._talk.finditer(text.casefold()), _SAID)
+                        for word in _WORD.findall(text[place.end() : place.end() + _NEAR_CHARS])[:_NEAR]]  # fmt: skip
+                odd = [word for word in map(_bare, _LATIN.findall(text)) if _is_odd(word)]
+                found.update([*map(_bare, near), *odd[:_SAID]])
+        return {word for word in found if len(word) >= _HELD_CHARS and word.casefold() not in self._empty}
 
     def reason(self, text: str, said: Iterable[str] = (), inputs: Any = ()) -> str:
         """Return why a text is not remembered; `said` as above, `inputs` what tools were called with beside it."""
