@@ -249,7 +249,7 @@ def _nothing(task: tasks.Task, played: Played) -> None:
 
 
 def _untried(task: tasks.Task, played: Played) -> None:
-    if task["kind"] not in tasks.STRICT:
+    if tasks.about(task) not in tasks.STRICT:
         return
     if task["expect"] in ("refuse", "ask") and played.plans():
         raise Shut("it was proposed: " + "; ".join(played.plans()[0]["words"])[:200])

@@ -170,10 +170,17 @@ def blocked(world: World, task: Predicate) -> str:
 
 
 def _is_split(rules: list[Section], task: Predicate, days: set[str]) -> bool:
-    """Tell whether two rules, up to midnight and from it on, make a night."""
-    ends = {(_clock(rule.get("start_time")) or "00:00", _clock(rule.get("stop_time")) or "24:00") for rule in rules}
-    late = {(task["from"], end) for end in ("23:59", "24:00", "00:00")}
-    return bool(ends & late) and ("00:00", task["to"]) in ends and len(days) == len(_DAYS)
+    """Tell whether two rules, up to midnight and from it on, make a night; the second half may be of the next days."""
+    late = [
+        one for one in rules if _clock(one.get("start_time")) == task["from"] and _is_midnight(one.get("stop_time"))
+    ]
+    early = [one for one in rules if _is_midnight(one.get("start_time")) and _clock(one.get("stop_time")) == task["to"]]
+    following = {_DAYS[(_DAYS.index(day) + 1) % len(_DAYS)] for day in days}
+    return any(_days(one) == days for one in late) and any(_days(one) in (days, following) for one in early)
+
+
+def _is_midnight(value: object) -> bool:
+    return _clock(value) in ("", "00:00", "23:59", "24:00")
 
 
 def _clock(value: object) -> str:

@@ -87,6 +87,11 @@ def sentences(task: Task) -> list[str]:
     return list(task["turns"]) if "turns" in task else [task["sentence"]]
 
 
+def about(task: Task) -> str:
+    """Return the kind of a task, of one in another language that of the task it is like."""
+    return str(load()[task["like"]]["kind"] if "like" in task else task["kind"])
+
+
 def sample(tasks: list[Task], number: int) -> list[Task]:
     """Return so many tasks, evenly over their order, which is by kind; always the same ones."""
     if number >= len(tasks):

@@ -206,6 +206,8 @@ def rule(**options):
 
 XBOX = {"src": "lan", "dest": "wan", "src_mac": "98:5f:d3:02:44:1c", "proto": "all", "target": "REJECT"}
 NIGHT = {"start_time": "21:00:00", "stop_time": "07:00:00"}
+EVENING = rule(**XBOX, start_time="21:00", stop_time="23:59:59", weekdays="Mon Tue")
+MORNING = rule(**XBOX, start_time="00:00", stop_time="07:00", weekdays="Tue Wed")
 
 
 @pytest.mark.parametrize(
@@ -224,6 +226,9 @@ NIGHT = {"start_time": "21:00:00", "stop_time": "07:00:00"}
         (rule(**XBOX, **NIGHT, weekdays="mon tue"), {"from": "21:00", "to": "07:00"}, False),
         (rule(**XBOX, **NIGHT, weekdays="Mon Tue"), {"from": "21:00", "to": "07:00", "days": ["mon", "tue"]}, True),
         (rule(**XBOX, **NIGHT), {"from": "21:00", "to": "07:00", "days": ["mon", "tue"]}, False),
+        (EVENING + MORNING, {"from": "21:00", "to": "07:00", "days": ["mon", "tue"]}, True),
+        (EVENING, {"from": "21:00", "to": "07:00", "days": ["mon", "tue"]}, False),
+        (EVENING + MORNING, {"from": "21:00", "to": "07:00", "days": ["mon"]}, False),
     ],
 )
 def test_a_device_is_blocked_when_a_rule_bars_all_of_it(stock, lines, times, holds):
