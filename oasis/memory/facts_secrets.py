@@ -78,8 +78,12 @@ class Secrets:
         found: set[str] = set()
         for text in texts:
             if self.speaks_of(text):
-                near = [word for place in islice(self._talk.finditer(text.casefold()), _SAID)
-                        for word in _WORD.findall(text[place.end() : place.end() + _NEAR_CHARS])[:_NEAR]]  # fmt: skip
+                plain = text.casefold()
+                near = [
+                    word
+                    for place in islice(self._talk.finditer(plain), _SAID)
+                    for word in _WORD.findall(plain[place.end() : place.end() + _NEAR_CHARS])[:_NEAR]
+                ]
                 odd = [word for word in map(_bare, _LATIN.findall(text)) if _is_odd(word)]
                 found.update([*map(_bare, near), *odd[:_SAID]])
         return {word for word in found if len(word) >= _HELD_CHARS and word.casefold() not in self._empty}

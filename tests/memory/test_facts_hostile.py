@@ -20,7 +20,7 @@ SECRETS = Secrets(DATA.secret, DATA.empty, Held())
 # What the owner may say at once.
 LONG = 32 * 1024
 SLOW_S = 5.0
-EVERY = settings(max_examples=150, deadline=None)
+EVERY = settings(max_examples=60, deadline=None)
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from('[]{}",:-_.@=« \n\u200b\u202eä字pin')), max_size=300)
 
 
@@ -62,9 +62,7 @@ def test_any_text_is_a_skill_or_refused(text):
         assert score(text, skill) >= 0
 
 
-@pytest.mark.parametrize(
-    "piece", ["a", "a@", "a-", "a.", "a.b.", "pin ", "« ", "«a", "****", "=", "字", "password ", "4 ", "A1-"]
-)
+@pytest.mark.parametrize("piece", ["a@", "a-", "a.b.", "pin ", "« ", "****", "字", "password "])
 def test_a_long_text_takes_no_long_time(piece):
     text = piece * (LONG // len(piece))
     before = time.monotonic()

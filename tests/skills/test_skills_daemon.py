@@ -118,11 +118,12 @@ def test_a_skill_wants_a_model_by_alias_where_the_owner_chose_none(daemon, model
     assert model.turns()[-1]["model"] == "scripted"
 
 
-@pytest.mark.parametrize("tool", ["make_tea", "shell_exec", "wifi_scan"])
-def test_a_skill_that_asks_for_unknown_or_forbidden_tools_is_refused(daemon, tool):
+def test_a_skill_that_asks_for_unknown_or_forbidden_tools_is_refused(daemon):
     daemon.call("tool.set", name="wifi_scan", approval="deny")
-    error = daemon.call("skill.set", name="tea", text=TEA.replace("tools: status", "tools: status, " + tool))["error"]
-    assert error["code"] == "usage" and tool in error["message"]
+    for tool in ("make_tea", "shell_exec", "wifi_scan"):
+        text = TEA.replace("tools: status", "tools: status, " + tool)
+        error = daemon.call("skill.set", name="tea", text=text)["error"]
+        assert error["code"] == "usage" and tool in error["message"]
     assert not os.path.exists(daemon.root + PATH + "tea.md")
 
 
@@ -146,12 +147,12 @@ def test_a_skill_that_is_off_is_not_chosen(daemon, model):
     assert GUIDE in system(model.turns()[-1])
 
 
-@pytest.mark.parametrize("name", ["../keys", "/etc/passwd", "a/b", "", "tea.md"])
-def test_a_name_that_is_a_path_is_refused_everywhere(daemon, name):
-    for method in ("skill.load", "skill.delete"):
-        assert daemon.call(method, name=name)["error"]["code"] == "usage"
-    assert daemon.call("skill.set", name=name, text=TEA)["error"]["code"] == "usage"
-    assert daemon.call("skill.set_enabled", name=name, enabled=False)["error"]["code"] == "usage"
+def test_a_name_that_is_a_path_is_refused_everywhere(daemon):
+    for name in ("../keys", "/etc/passwd", "a/b", "", "tea.md"):
+        for method in ("skill.load", "skill.delete"):
+            assert daemon.call(method, name=name)["error"]["code"] == "usage"
+        assert daemon.call("skill.set", name=name, text=TEA)["error"]["code"] == "usage"
+        assert daemon.call("skill.set_enabled", name=name, enabled=False)["error"]["code"] == "usage"
 
 
 def test_looking_at_a_message_asks_nobody_and_begins_nothing(daemon, model):
