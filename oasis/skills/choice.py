@@ -26,8 +26,8 @@ ALIASES = ("intent", "nano")
 CANDIDATES = 3
 # One word of a skill makes it a candidate; a phrase, or two words, name it clearly (tests/skills/wishes.jsonl).
 MAYBE, CLEAR = 1, 2
-# Of vectors: unrelated wishes for a router lie below.
-NEAR = 0.4
+# Of vectors (all-MiniLM-L6-v2): wishes that no skill is for lie below.
+NEAR = 0.45
 # Messages that a skill stays for when they say nothing of their own, and chats that are remembered.
 STAYS, CHATS = 6, 32
 NONE = "none"

@@ -1,4 +1,4 @@
-"""A model that nobody scripted takes facts out of what is said, and chooses the skill for a task."""
+"""Models that nobody scripted take facts out of what is said, tell which are one, and choose the skill for a task."""
 
 import json
 import re
@@ -6,11 +6,19 @@ import urllib.request
 
 import pytest
 
+from oasis.memory.facts_heard import Words
+from oasis.memory.facts_near import COSINE, Near
+from oasis.skills.choice import NEAR
+from oasis.skills.shelf import Shelf
+from oasis.system.files import Files
 from tests import model_server
 from tests.daemon import start_daemon
+from tests.memory import minilm
 from tests.memory.scripted import Scripted, is_aside, said, system
 from tests.memory.test_facts_daemon import facts, say, until
+from tests.memory.test_facts_heard import pairs
 from tests.peers import tool_model
+from tests.skills.test_skill import wishes
 from tests.test_models import root_with
 
 pytestmark = pytest.mark.model
@@ -106,3 +114,40 @@ def test_a_real_model_chooses_the_skill_for_a_task(tmp_path):
 
 def _guide(daemon, name):
     return daemon.call("skill.load", name=name)["text"].split("---\n", 2)[2].strip().split("\n")[0]
+
+
+@pytest.fixture(scope="module")
+def near():
+    folder = minilm.find()
+    if folder is None:
+        pytest.skip(minilm.ADVICE)
+    model = minilm.Model(folder)
+
+    class Embedder:
+        name = "minilm"
+
+        def embed(self, texts):
+            return [[float(number) for number in vector] for vector in model.embed(texts)]
+
+    return Near(Embedder, lambda: Words().empty, print)
+
+
+def test_real_vectors_make_no_two_different_facts_one_and_know_those_that_say_the_same(near):
+    same = []
+    for pair in pairs():
+        (score,), least = near.alike(pair["one"], [{"fact": pair["other"]}])
+        assert least == COSINE
+        assert pair["same"] or score <= COSINE, pair
+        same += [score > COSINE] if pair["same"] else []
+    assert sum(same) >= 0.9 * len(same)
+
+
+def test_real_vectors_bring_no_skill_near_that_is_not_meant(near, tmp_path):
+    skills = Shelf(Files(), str(tmp_path)).all()[0]
+    found = 0
+    for wish in wishes():
+        scores = near.closeness(wish["said"], [skill["description"] for skill in skills])
+        names = [skill["name"] for skill, score in zip(skills, scores, strict=True) if score >= NEAR]
+        assert set(names) <= {wish["skill"]}, wish
+        found += bool(names)
+    assert found >= 8
