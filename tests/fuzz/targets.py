@@ -15,7 +15,7 @@ from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.daemon import REPOSITORY
-from tests.fuzz import answers, bus, calls, chat_file
+from tests.fuzz import answers, bus, calls, chat_file, knowledge
 from tests.fuzz.corpora import texts
 
 HASH = "0123456789abcdef" * 4
@@ -184,6 +184,7 @@ TARGETS["import"] = imports
 TARGETS["bus"] = bus.bus
 TARGETS |= {"answers": answers.answers, "tools": answers.tools}
 TARGETS |= {"arguments": calls.schemas, "programs": calls.programs}
+TARGETS |= {"documents": knowledge.documents, "records": knowledge.records}
 
 
 def _configs():
@@ -210,6 +211,8 @@ _EVENT = '{"id":7,"event":{"type":"%s","text":"x","id":"c","name":"configure","i
 SEEDS = {
     "answers": answers.SEEDS,
     "arguments": calls.SEEDS,
+    "documents": knowledge.SEEDS,
+    "records": knowledge.SEEDS,
     "programs": calls.PROGRAM_SEEDS,
     "tools": answers.TOOL_SEEDS,
     "bus": bus.SEEDS,
@@ -236,6 +239,8 @@ SEEDS = {
 WORDS = {
     "answers": answers.WORDS,
     "arguments": calls.WORDS,
+    "documents": knowledge.WORDS,
+    "records": knowledge.WORDS,
     "programs": calls.PROGRAM_WORDS,
     "tools": answers.TOOL_WORDS,
     "bus": bus.WORDS,
