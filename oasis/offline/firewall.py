@@ -104,7 +104,7 @@ def forward(world: World, slots: dict[str, object]) -> Rows:
 def _forward(world: World, slots: dict[str, object], port: str, inner: str) -> dict[str, object]:
     device = slots["device"]
     ip = need(device, "ip")
-    protos = [proto for proto in ("tcp", "udp") if slots.get("proto", "both") in (proto, "both")]
+    protos = [proto for proto in ("tcp", "udp") if (slots.get("proto") or "both") in (proto, "both")]
     for taken in _redirects(world, port, protos):
         raise Problem("port_taken", port=port, rule=taken.get("name") or taken[".name"], ip=taken.get("dest_ip", ""))
     label = rule_name(f"Forward {port} to", device) if isinstance(device, dict) else ""

@@ -160,17 +160,25 @@ def need(device: object, what: str) -> str:
     return found
 
 
+def host_section(world: World, mac: str) -> Section | None:
+    """Return the section of a device's own address or name, None when it has none."""
+    for section in world.sections("dhcp", "host"):
+        if mac in [one.lower() for one in words(section.get("mac"))]:
+            return section
+    return None
+
+
 def host(world: World, slots: dict[str, object]) -> Rows:
     """Return the row of a fixed address for a device: its own section, changed, or a new one. Raises: Problem."""
     device = slots["device"]
     mac = need(device, "mac")
     ip = str(slots.get("ip") or need(device, "ip"))
     _check_lease(world, mac, ip)
-    for section in world.sections("dhcp", "host"):
-        if mac in [one.lower() for one in words(section.get("mac"))]:
-            if section.get("ip") == ip:
-                raise Problem("lease_same", device=device, ip=ip)
-            return [{"host": reference(world, "dhcp", section), "is_new": "", "ip": ip}]
+    section = host_section(world, mac)
+    if section is not None:
+        if section.get("ip") == ip:
+            raise Problem("lease_same", device=device, ip=ip)
+        return [{"host": reference(world, "dhcp", section), "is_new": "", "ip": ip}]
     name = re.sub(r"[^A-Za-z0-9]+", "-", str(device.get("name", "")) if isinstance(device, dict) else "").strip("-")[
         :63
     ]

@@ -44,6 +44,10 @@ class Reading:
         """Tell whether it was understood without taking any word for a mistyped one."""
         return bool(self.parts) and not any(part.slips for part in self.parts)
 
+    def is_loose(self) -> bool:
+        """Tell whether a text without quotes has several words: more than the value may be in it."""
+        return any(" " in text and not quoted for part in self.parts for text, quoted in part.slots.values())
+
 
 class Reader:
     """Read sentences in one language. `is_value(kind, text, is_quoted)` checks the slots marked strict."""
@@ -88,7 +92,13 @@ class Reader:
             asked = asked[length:]
         if len(asked) < len(rest):
             return asked
-        return rest if "?" in tokens[-1].tail.replace("？", "?") and not is_request else None
+        is_asked = "?" in tokens[-1].tail.replace("？", "?") or self._ends_asking(tokens)
+        return rest if is_asked and not is_request else None
+
+    def _ends_asking(self, tokens: list[Token]) -> bool:
+        """Tell whether the last words ask, as they do in Japanese; written without blanks."""
+        ends = self._grammar.listed("question_ends")
+        return bool(ends) and "".join(token.norm for token in tokens[-8:]).endswith(tuple(ends))
 
     def _polite(self, tokens: list[Token]) -> tuple[list[Token], bool]:
         """Return the tokens without courtesy around them, and whether it was a request in the form of a question."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.offline import firewall, guest, lan, wireless
+from oasis.offline import extras, family, firewall, guest, lan, radio, wireless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,4 +37,31 @@ SETS: dict[str, Callable[[World, dict[str, object]], Rows]] = {
     "forward": firewall.forward,
     "forwarded": firewall.forwarded,
     "moving_target": firewall.moving_target,
+    "channels": radio.channels,
+    "widths": radio.widths,
+    "countries": radio.countries,
+    "powers": radio.powers,
+    "hidden": radio.hidden,
+    "encrypted": radio.encrypted,
+    "opened": radio.opened,
+    "isolated": radio.isolated,
+    "hours": family.hours,
+    "hours_left": family.hours_left,
+    "named_host": extras.named_host,
+    "lease_time": extras.lease_time,
+    "pool": extras.pool,
+    "ipv6": extras.ipv6,
+    "upnp": extras.upnp,
+    "local_name": extras.local_name,
+    "dns_blocked": extras.dns_blocked,
+    "dns_unblocked": extras.dns_unblocked,
+    "adblock": extras.adblock,
+    "vpn": extras.vpn,
+    "vpn_there": extras.vpn_there,
+    "peer": extras.peer,
+    "qos": extras.qos,
+    "qos_switched": extras.qos_switched,
+    "ntp": extras.ntp,
+    "ntp_switched": extras.ntp_switched,
+    "leds": extras.leds,
 }

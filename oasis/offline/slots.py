@@ -35,6 +35,9 @@ WIDTHS = {
     "text": 12,
 }
 SSID_WORDS = 3  # a longer name without quotes may be a sentence that was not understood
+MOST_DBM = 36  # more is allowed nowhere
+MOST_MINUTES = 366 * 24 * 60  # as far away as the end of a change may be
+MOST_KBIT = 10_000_000
 _SHAPES = {
     "ip": r"[\d.:a-f]*[.:][\d.:a-f]*\Z",
     "address": r"\d+\.[\d.]+(?:/\d+)?\Z",
@@ -215,7 +218,118 @@ def _devices(text: str, is_quoted: bool, world: World) -> list[dict[str, object]
     return world.devices(text)
 
 
+def _channel(text: str, is_quoted: bool, world: World) -> str:
+    if text != "auto" and not (text.isdigit() and 1 <= int(text) <= 233):
+        raise Problem("bad_channel", value=text[:20])
+    return text
+
+
+def _width(text: str, is_quoted: bool, world: World) -> str:
+    if text not in ("20", "40", "80", "160"):
+        raise Problem("bad_width", value=text[:20])
+    return text
+
+
+def _power(text: str, is_quoted: bool, world: World) -> str:
+    if not (text.isdigit() and 1 <= int(text) <= MOST_DBM):
+        raise Problem("bad_power", value=text[:20])
+    return text
+
+
+def _country(text: str, is_quoted: bool, world: World) -> str:
+    if not re.match(r"[A-Za-z]{2}\Z", text):
+        raise Problem("bad_country", value=text[:40])
+    return text.upper()
+
+
+def _clock(text: str, is_quoted: bool, world: World) -> str:
+    if not re.match(r"(?:[01]\d|2[0-3]):[0-5]\d\Z", text):
+        raise Problem("bad_clock", value=text[:20])
+    return text
+
+
+def _until(text: str, is_quoted: bool, world: World) -> str:
+    if not text.endswith("m"):
+        return _clock(text, is_quoted, world)
+    return _duration(text, is_quoted, world)
+
+
+def _duration(text: str, is_quoted: bool, world: World) -> str:
+    if not (re.match(r"\d+m\Z", text) and 1 <= int(text[:-1]) <= MOST_MINUTES):
+        raise Problem("bad_duration", value=text.rstrip("m")[:20])
+    return text
+
+
+def _speed(text: str, is_quoted: bool, world: World) -> str:
+    if not (text.isdigit() and 64 <= int(text) <= MOST_KBIT):
+        raise Problem("bad_speed", value=text[:20])
+    return text
+
+
+def _hostlabel(text: str, is_quoted: bool, world: World) -> str:
+    name = text.strip().rstrip(".").lower()
+    if len(name) > 253 or not re.match(
+        r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", name
+    ):
+        raise Problem("bad_host", value=text[:60])
+    return name
+
+
+def _domain(text: str, is_quoted: bool, world: World) -> str:
+    name = re.sub(r"\A(?:https?://)?(?:www\.)?|/.*\Z", "", text.strip().lower()).rstrip(".")
+    if not re.match(r"(?=.{4,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,23}\Z", name):
+        raise Problem("bad_domain", value=text[:60])
+    return name
+
+
+def _host(text: str, is_quoted: bool, world: World) -> str:
+    name = text.strip().lower()
+    if (
+        parse_ipv4(name) is not None
+        or is_ipv6(name)
+        or re.match(r"(?=.{3,253}\Z)[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\Z", name)
+    ):
+        return name
+    try:
+        return str(world.device(text)["ip"]) or name
+    except Problem:
+        return _hostlabel(text, is_quoted, world)
+
+
+def _name(text: str, is_quoted: bool, world: World) -> str:
+    bare = text if is_quoted else _without_stop(text, world, "note_stop_ssid")
+    if not 1 <= len(bare) <= 63:
+        raise Problem("bad_name", value=text[:63])
+    return bare
+
+
+def _package_name(text: str, is_quoted: bool, world: World) -> str:
+    name = text.strip().rstrip(".,;!?")
+    if not re.match(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}\Z", name):
+        raise Problem("bad_name", value=text[:63])
+    return name
+
+
+def _words(text: str, is_quoted: bool, world: World) -> str:
+    return text.strip()[:80]
+
+
 _CHECKS = {
+    "channel": _channel,
+    "width": _width,
+    "power": _power,
+    "country": _country,
+    "clock": _clock,
+    "until": _until,
+    "duration": _duration,
+    "speed": _speed,
+    "hostlabel": _hostlabel,
+    "domain": _domain,
+    "host": _host,
+    "name": _name,
+    "plainname": _package_name,
+    "text": _words,
+    "search": _words,
     "hostname": _hostname,
     "ssid": _ssid,
     "key": _key,

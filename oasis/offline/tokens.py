@@ -13,7 +13,8 @@ SENTENCE_TOKENS = 80
 
 # Japanese, Chinese, Korean, half-width Japanese. Not a regular expression's class: compiling one of that size takes
 # longer than understanding a sentence.
-_WIDE = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
+# The wave dash is one too: it stands between two numbers.
+_WIDE = (("\u301c", "\u301c"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"), ("\uff66", "\uff9f"))
 _QUOTES = (
     ("“", "”"),
     ("„", "“"),
@@ -27,6 +28,12 @@ _QUOTES = (
 )
 # What stands for a secret (change/placeholders.py) is a value with its marks; without them it is a text of its own.
 SECRET = re.compile("«secret:[0-9a-f]+»")
+# Half-width signs and kana in the order of their numbers, and those that a mark of their own behind them changes.
+_KANA = (
+    "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソ"
+    "タチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
+)
+_VOICED = {1: "カキクケコサシスセソタチツテトハヒフヘホ", 2: "ハヒフヘホ"}
 _LEADING = "([{<¿¡"
 _TRAILING = ".,;:!?)]}>…。、！？，；："
 
@@ -71,6 +78,40 @@ def _is_wide(char: str) -> bool:
     return char >= _WIDE[0][0] and any(first <= char <= last for first, last in _WIDE)
 
 
+def narrow(text: str) -> str:
+    """Return a text with wide Latin letters, digits and signs as the usual ones, and half-width kana as whole ones.
+
+    What NFKC does to these; the module that knows all of Unicode is not part of a small Python. What stands in quotes
+    stays as it is, and so does a wide comma; a blank follows it and other marks that need none when they are wide.
+    """
+    if max(text, default="") < "\u2fff":
+        return text
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        quoted = _quoted(text, at)
+        end = quoted.end + (quoted.start - quoted.raw_start) if quoted else at + 1
+        found += [text[at:end]] if quoted else _narrowed(text[at], text[end : end + 1], found)
+        at = end
+    return "".join(found)
+
+
+def _narrowed(char: str, following: str, before: list[str]) -> list[str]:
+    if char in "，；" or (char == "：" and not following.isdigit()):
+        return [char, " "]
+    if char in "！？）":
+        return [chr(ord(char) - 0xFEE0), " "]
+    if char == "\uff5e":
+        return ["\u301c"]
+    if "\uff01" <= char <= "\uff5d":
+        return [chr(ord(char) - 0xFEE0)]
+    if "\uff61" <= char <= "\uff9d":
+        return [_KANA[ord(char) - 0xFF61]]
+    if char in "\uff9e\uff9f" and before and before[-1] in _VOICED[1 if char == "\uff9e" else 2]:
+        return [chr(ord(before.pop()) + (1 if char == "\uff9e" else 2))]
+    return [" "] if char == "\u3000" else [char]
+
+
 def spaced(text: str) -> str:
     """Return a text with blanks around each wide character."""
     if max(text, default="") < _WIDE[0][0]:
@@ -111,6 +152,10 @@ def _closing(text: str, at: int, mark: str) -> int:
 
 
 def _word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None:
+    bare = chunk.lstrip(_TRAILING)
+    if found and bare and bare != chunk and found[-1].end == at:  # behind a wide character no blank follows: て、xbox
+        found[-1].tail += chunk[: len(chunk) - len(bare)]
+        chunk, at = bare, at + len(chunk) - len(bare)
     core = chunk.lstrip(_LEADING)
     start = at + len(chunk) - len(core)
     bare = core.rstrip(_TRAILING)

@@ -27,7 +27,7 @@ def radios(world: World, slots: dict[str, object]) -> list[Section]:
     every = world.sections("wireless", "wifi-device")
     if not every:
         raise Problem("no_wifi")
-    band = slots.get("band", "both")
+    band = slots.get("band") or "both"
     found = [radio for radio in every if band in ("both", band_of(radio))]
     if not found:
         raise Problem("no_band", band=str(band).replace("2g", "2.4 GHz").replace("5g", "5 GHz").replace("6g", "6 GHz"))

@@ -26,7 +26,7 @@ def readings(grammar, sentence, patterns, slips=3):
 
 
 @pytest.mark.parametrize("slips", [0, 3])
-@pytest.mark.parametrize("name", ONE.languages)
+@pytest.mark.parametrize("name", MORE)
 def test_patterns_together_read_as_each_alone(name, slips):
     grammar, kinds = ONE.grammar(name), {intent: provider.kinds_of(one) for intent, one in ONE.intents.items()}
     texts = grammar.language["intents"]
