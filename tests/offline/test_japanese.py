@@ -100,9 +100,7 @@ def test_ends_are_read_in_kanji_and_in_the_night():
 
 def test_a_request_goes_on_from_the_one_before():
     router = Router(HOME)
-    assert router.changes(router.ask("5GHzのWi-Fiを切って", "もう片方の帯域も")) == {
-        "wireless.radio0.disabled": "1"
-    }
+    assert router.changes(router.ask("5GHzのWi-Fiを切って", "もう片方の帯域も")) == {"wireless.radio0.disabled": "1"}
     assert router.changes(router.ask("Wi-Fiの名前をSoraにして", "いや、Kumoにして")) == {
         path: "Kumo" for path in SSIDS if path.endswith("ssid")
     }
