@@ -140,5 +140,8 @@ def _when(rule: dict[str, object]) -> str:
     pairs = given.items() if isinstance(given, dict) else []
     if any(not pattern or set(str(pattern)) & set("(?*[+.\\") for _, pattern in pairs):
         return ""
-    said = {name: " or ".join([word or "unset" for word in str(pattern).split("|")]) for name, pattern in pairs}
-    return " and ".join(["%s %s" % item for item in said.items()])
+    said = {name: [word or "unset" for word in str(pattern).split("|")] for name, pattern in pairs}
+    # Every way to say yes is a list of its own in the catalogue.
+    return " and ".join(
+        [name + " " + ("1" if {"1", "yes"} <= set(all_) else " or ".join(all_)) for name, all_ in said.items()]
+    )

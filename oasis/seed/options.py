@@ -20,7 +20,7 @@ _PATH = re.compile(r"(?<![\w.])([a-z0-9_-]+(?:\.(?:@?[\w-]+(?:\[-?\d+\])?|\*)){1
 # Options of one type that a listing names; more are asked for one by one.
 NAMES = 200
 # Of what is asked an option must have that much: one word of four is in hundreds of them.
-LEAST = 0.5
+LEAST = 0.6
 _USAGE = "like network.lan.proto, wireless.wifi-iface.encryption or dhcp.host"
 
 
