@@ -1,4 +1,4 @@
-"""Spanish sentences, by the same rules as the English ones: with and without accents, from both sides of the Atlantic."""
+"""Spanish sentences, by the same rules as the English ones; with and without accents, as in Spain and in America."""
 
 import pytest
 
@@ -125,7 +125,7 @@ def test_guest_network_is_switched_and_removed():
         ("sin internet para la xbox de 21:00 a 22:30", "21:00", "22:30"),
         ("sin internet para la xbox de las 21:00h a las 22:30h", "21:00", "22:30"),
         (
-            "bloquea la xbox desde las ocho y media de la noche hasta las once menos cuarto de la noche",
+            "bloquea la xbox de ocho y media de la noche a once menos cuarto de la noche",
             "20:30",
             "22:45",
         ),
