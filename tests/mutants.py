@@ -34,6 +34,10 @@ OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
 OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.py", "tests/service/test_keep.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
+CLOCKWORK = "oasis/schedule/clockwork.py"
+OF_CLOCKWORK = ("tests/schedule/test_clockwork.py",)
+STANDING, UNATTENDED = "oasis/schedule/standing.py", "oasis/schedule/unattended.py"
+OF_STANDING = ("tests/schedule/test_standing.py",)
 HELD = "oasis/change/held.py"
 OF_HELD = ("tests/change/test_held.py",)
 REFUSED = "oasis/tools/refused.py"
@@ -78,9 +82,61 @@ PERMITS = "oasis/tools/permits.py"
 OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
+RECORDS = "oasis/memory/records.py"
+OF_RECORDS = ("tests/memory/test_records.py",)
+OF_KNOWLEDGE = ("tests/memory/test_knowledge_daemon.py",)
 OF_FACTS = ("tests/memory/test_facts_daemon.py",)
 
 MUTANTS = (
+    (
+        "records: what a power cut left of a forgotten one goes as well",
+        RECORDS,
+        "kept = [place for place in self._foreign if not _holds(handle, place, without)]",
+        "kept = list(self._foreign)",
+        OF_RECORDS,
+    ),
+    (
+        "records: a torn line does not spoil the next one",
+        RECORDS,
+        'whole = (b"\\n" if self._is_torn else b"") + data',
+        "whole = data",
+        OF_RECORDS,
+    ),
+    (
+        "records: what is acknowledged is on flash",
+        RECORDS,
+        "self._files.append(self._path, whole, True)",
+        "self._files.append(self._path, whole, False)",
+        OF_RECORDS,
+    ),
+    (
+        "knowledge: what stands in a document taints",
+        "oasis/seed/knowledge.py",
+        'own = [label(source)] if source["kind"] != "note" or source.get("taint") else []',
+        "own: list[str] = []",
+        OF_KNOWLEDGE,
+    ),
+    (
+        "knowledge: what the router holds in secret goes to no model of vectors",
+        "oasis/memory/embedding.py",
+        "self._hide(text[:TEXT_CHARS])",
+        "text[:TEXT_CHARS]",
+        OF_KNOWLEDGE,
+    ),
+    (
+        "knowledge: an archive is no text",
+        "oasis/memory/extract.py",
+        "if data.startswith(magic):",
+        "if not magic:",
+        ("tests/memory/test_extract.py",),
+    ),
+    (
+        "knowledge: damaged vectors are near to nothing",
+        "oasis/memory/vectors.py",
+        "if not 0 < own <= 1:",
+        "if own == 0:",
+        ("tests/memory/test_library.py",),
+    ),
     (
         "facts: a message about passwords is not read",
         "oasis/memory/facts.py",
@@ -721,6 +777,50 @@ MUTANTS = (
         "if not (closing or depth or",
         "if not (closing or",
         OF_FENCES[::-1],
+    ),
+    (
+        "schedule: nothing before the clock is set",
+        CLOCKWORK,
+        "if not self._is_trusted(",
+        "if None is (",
+        OF_CLOCKWORK,
+    ),
+    ("schedule: a firing is on flash first", CLOCKWORK, "self._records.put(noted)", "pass", OF_CLOCKWORK),
+    ("schedule: once ends itself", CLOCKWORK, 'noted["enabled"] = False', "pass", OF_CLOCKWORK),
+    ("schedule: an event rests", CLOCKWORK, "and self._is_rested(entry, now_s)", "", OF_CLOCKWORK),
+    ("schedule: the owner's change wins", CLOCKWORK, "if now != entry:", "if False:", OF_CLOCKWORK),
+    ("schedule: risky waits whatever is set", UNATTENDED, 'if plan["risk"] != "low":', "if False:", OF_STANDING),
+    ("schedule: a rehearsal does nothing", UNATTENDED, 'return "noted", _NOTED', 'return "approved", ""', OF_STANDING),
+    ("schedule: nothing tainted ahead", UNATTENDED, "        if why:", "        if False:", OF_STANDING),
+    ("schedule: ahead is for one outcome", STANDING, "_sum(name, pair[1]) for", "'' for", OF_STANDING),
+    ("schedule: ahead, on what the verdict read", STANDING, "_now(name, read) == held", "True", OF_STANDING),
+    (
+        "schedule: ahead, never tainted",
+        STANDING,
+        'if plan["tainted"] or plan["until',
+        'if plan["until',
+        OF_STANDING,
+    ),
+    (
+        "schedule: ahead, only what you reach the router after",
+        STANDING,
+        'plan["verdict"]["verdict"] != "yes"',
+        "False",
+        OF_STANDING,
+    ),
+    (
+        "schedule: a rehearsal makes no call",
+        "oasis/tools/registry.py",
+        'if operator.rehearses and kind != "read":',
+        "if False:",
+        OF_STANDING,
+    ),
+    (
+        "schedule: a device's name ends where no host name goes on",
+        "files/etc/hotplug.d/dhcp/90-oasis",
+        "name=${HOSTNAME%%[!A-Za-z0-9._-]*}",
+        "name=$HOSTNAME",
+        ("tests/service/test_hooks.py",),
     ),
     (
         "snapshot: the copies that are put back",

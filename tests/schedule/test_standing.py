@@ -8,6 +8,7 @@ from oasis.schedule import standing
 from oasis.schedule.unattended import WAIT_S, Unattended
 from tests.change.conftest import kit  # noqa: F401  (a fixture)
 from tests.change.kit import RENAME, WIFI
+from tests.tools.kit import Hands, Source, registry
 
 OPEN = "uci set firewall.@rule[1].target=ACCEPT\nuci set firewall.@rule[1].enabled=1"
 
@@ -203,3 +204,15 @@ def test_rehearsal_asks_for_low_risk_too_and_approves_nothing_to_be_done(world):
     assert alone.wait(plan, lambda: False)[0] == "declined" and len(alone.approved) == 1
     tainted = world.planner.taint(world.plan(WIFI), ["device names"])
     assert alone.wait(tainted, lambda: False)[0] == "declined" and len(desk.seen) == 2, "not even asked"
+
+
+@pytest.mark.parametrize(("kind", "is_asked"), [("read", False), ("change", True), ("net", True), ("danger", True)])
+def test_rehearsal_makes_no_call_that_does_something_even_where_it_is_allowed(kind, is_asked):
+    done = []
+    look = {"class": kind, "approval": "allow"}
+    found = registry(Source(tool=(look, lambda *_: done.append(1) or {"text": "done"})))
+    hands = Hands(answer={"status": "noted"})
+    hands.rehearses = True
+    text, is_error, _ = found.call("tool", {}, hands)
+    assert bool(hands.asked) is is_asked and bool(done) is not is_asked and not is_error
+    assert ("noted" in text) is is_asked
