@@ -1,0 +1,159 @@
+"""What the part does beside firing: remembering devices, tending memory, and ending what cannot be run."""
+
+import itertools
+
+import pytest
+
+from oasis.errors import SettingsError, UsageError
+from oasis.schedule import has_enabled
+from oasis.schedule.book import DEVICES, Schedule
+from oasis.schedule.running import RETRY_S, TRIES
+from oasis.system.files import Files
+from oasis.system.root import Root
+from oasis.tools.facts import Facts
+from tests.schedule.kit import HOUR, Time, at
+
+LEASES = b"1795335000 02:00:00:00:00:01 192.168.1.9 phone *\n"
+
+
+class Kit:
+    """A daemon of which the schedule needs little; `fault` is what starting a run raises."""
+
+    def __init__(self, folder):
+        self.root, self.files, self.clock = Root(str(folder)), Files(), Time("2026-11-22 12:00")
+        config = {"system": {"s": {".type": "system", ".index": 0, "timezone": "CET-1CEST,M3.5.0,M10.5.0/3"}}}
+        leases = {"/tmp/dhcp.leases": LEASES}
+        self.facts = Facts(config.get, lambda *_: None, leases.get, self.clock.unix_s)
+        numbers = itertools.count(1)
+        self.new_id = lambda: "e%d" % next(numbers)
+        self.told, self.logged, self.days, self.begun = [], [], 0, 0
+        self.beside = self.chats = self.shop = self
+        self.fault = None
+        self.log = self.logged.append
+
+    def free_bytes(self, path):
+        return 1 << 30
+
+    def is_clock_trusted(self, newest):
+        return True
+
+    def exchanges(self):
+        return self
+
+    def start(self, asked, came, role):
+        self.begun += 1
+        raise self.fault
+
+    def find(self, headish):
+        raise UsageError("nothing is called so")
+
+    def part(self, name):
+        assert name == "notice"
+        return self
+
+    def tell(self, kind, text, **fields):
+        self.told.append((kind, text))
+
+    def of(self, method):
+        return self if method == "memory.daily" else None
+
+    def daily(self):
+        self.days += 1
+
+
+@pytest.fixture
+def kit(tmp_path):
+    made = Kit(tmp_path)
+    made.files.folder(made.root.state_folder)
+    made.files.folder(made.root.run_folder)
+    return made
+
+
+@pytest.fixture
+def book(kit):
+    made = Schedule(kit)
+    made._clockwork.look = lambda: None  # its thread: here a test takes the steps
+    return made
+
+
+def test_memory_is_tended_once_a_night(kit, book):
+    book.add("12:30 daily", "x")
+    for _ in range(3 * 24 * 4):
+        kit.clock.pass_s(HOUR / 4)
+        book._tend(kit.clock.unix_s())
+    assert kit.days == 3
+
+
+def test_memory_is_tended_by_the_thread_and_not_by_day(kit, book):
+    book.add("2027-11-23 12:00", "x")
+    book._clockwork.step()
+    assert kit.days == 0
+    kit.clock.unix = at("2026-11-23 03:05")
+    book._clockwork.step()
+    book._clockwork.step()
+    assert kit.days == 1
+
+
+def test_devices_that_are_here_are_known_before_anybody_waits_for_new_ones(kit, book):
+    book.add("on new_device", "tell me")
+    assert book._is_known("02:00:00:00:00:01")
+    assert not book._is_known("02:00:00:00:00:02")
+    assert book._is_known("02:00:00:00:00:02")
+    assert Schedule(kit)._is_known("02:00:00:00:00:02"), "also after a restart"
+
+
+def test_devices_are_bounded_and_the_oldest_go_first(kit, book):
+    macs = ["02:00:00:00:%02x:%02x" % divmod(number, 256) for number in range(DEVICES + 1)]
+    book._devices.put_all([{"id": mac} for mac in macs[:DEVICES]])
+    assert not book._is_known(macs[DEVICES])
+    assert book._devices.count() <= DEVICES
+    assert book._is_known(macs[DEVICES - 1]) and not book._is_known(macs[0])
+
+
+def test_order_of_a_service_that_is_gone_is_ended_and_told_once(kit, book):
+    kit.fault = SettingsError("there is no service 'cloud'")
+    entry = book.add("12:01 daily", "look")
+    kit.clock.pass_s(60)
+    for _ in range(5):
+        book._clockwork.step()
+        kit.clock.pass_s(24 * HOUR)
+    shown = book.schedule_list()["entries"][0]
+    assert (shown["id"], shown["enabled"], shown["note"]) == (entry["id"], False, "there is no service 'cloud'")
+    assert kit.begun == 1
+    assert [text for _, text in kit.told] == ["look (12:01 daily): is switched off: there is no service 'cloud'"]
+
+
+def test_daemon_without_room_is_tried_again_a_few_times_and_then_told(kit, book):
+    kit.fault = UsageError("8 runs are at work already")
+    book.add("12:01 daily", "look")
+    kit.clock.pass_s(60)
+    for _ in range(TRIES + 5):
+        book._clockwork.step()
+        kit.clock.pass_s(RETRY_S)
+    assert kit.begun == TRIES
+    assert [text for _, text in kit.told] == ["look (12:01 daily): could not be run: 8 runs are at work already"]
+    assert book.schedule_list()["entries"][0]["enabled"], "the next time it may do"
+
+
+def test_change_begins_anew_and_switching_off_keeps_what_was_approved(kit, book):
+    entry = book.add("12:30 daily", "look")
+    book._records.put({**book._records.get(entry["id"]), "approved": [{"key": "k", "read": {}}], "note": "old"})
+    assert book.change(entry["id"], {"enabled": False})["ahead"] == 1
+    kit.clock.pass_s(2 * HOUR)
+    again = book.change(entry["id"], {"enabled": True})
+    assert (again["ahead"], again["next"]) == (1, "2026-11-23 12:30"), "what passed meanwhile is over"
+    assert "note" not in again
+    assert book.change(entry["id"], {"wish": "look twice"})["ahead"] == 0
+    book.change(entry["id"], {"enabled": False})
+    assert not book.change(entry["id"], {"wish": "look"})["enabled"], "off stays off"
+    assert book.change(entry["id"], {"when": "13:00 daily"})["enabled"], "but for another time"
+
+
+def test_start_looks_at_the_file_alone(kit, book):
+    assert not has_enabled(None)
+    entry = book.add("12:30 daily", "look")
+    path = kit.root.state_folder + "/schedule.jsonl"
+    assert has_enabled(kit.files.read(path))
+    book.change(entry["id"], {"enabled": False})
+    book._records.compact()
+    assert not has_enabled(kit.files.read(path))
