@@ -61,7 +61,8 @@ def barriers(page: Any, place: str = ".oasis") -> Any:
 
 def filled(page: Any, where: str) -> None:
     """Wait until a page shows something."""
-    first = {"chat": ".oasis-message", "tools": "[data-tool]", "changes": ".oasis-entry", "doctor": ".oasis-finding"}
+    first = {"chat": ".oasis-message", "tools": "[data-tool]", "changes": ".oasis-entry", "doctor": ".oasis-finding",
+             "messenger": ".oasis-badge"}  # fmt: skip
     page.locator(first.get(where, "tbody tr")).first.wait_for()
 
 
