@@ -34,6 +34,12 @@ OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
 OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.py", "tests/service/test_keep.py")
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
+TELEGRAM = "oasis/frontends/telegram"
+OF_CODES = ("tests/telegram/test_codes.py",)
+OF_TALK = ("tests/telegram/test_people_talk.py",)
+OF_LINE = ("tests/telegram/test_line.py",)
+OF_APPROVING = ("tests/telegram/test_approval.py",)
+
 CLOCKWORK = "oasis/schedule/clockwork.py"
 OF_CLOCKWORK = ("tests/schedule/test_clockwork.py",)
 STANDING, UNATTENDED = "oasis/schedule/standing.py", "oasis/schedule/unattended.py"
@@ -88,6 +94,67 @@ OF_KNOWLEDGE = ("tests/memory/test_knowledge_daemon.py",)
 OF_FACTS = ("tests/memory/test_facts_daemon.py",)
 
 MUTANTS = (
+    (
+        "telegram-code-used-twice", TELEGRAM + "_codes.py", 'if step > self._kept.get("last", 0):', "if step:", OF_CODES,
+    ),
+    (
+        "telegram-code-without-end-of-tries", TELEGRAM + "_codes.py", "if wrong >= WRONG:", "if False:", OF_CODES,
+    ),
+    (
+        "telegram-code-of-any-time", TELEGRAM + "_codes.py", "WINDOW = 1", "WINDOW = 3", OF_CODES,
+    ),
+    (
+        "telegram-pairing-without-end-of-tries", TELEGRAM + "_people.py", "if self._tries <= 0:", "if False:", OF_CODES,
+    ),
+    (
+        "telegram-owner-in-a-group", TELEGRAM + "_people.py",
+        'return self._role if is_private or self._role != "owner" else "wrong"', "return self._role", OF_CODES,
+    ),
+    (
+        "telegram-anybody-in-a-paired-chat", TELEGRAM + "_people.py",
+        'if one["chat"] == chat and one["user"] == (user if is_private else 0):', 'if one["chat"] == chat:',
+        ("tests/telegram/test_people.py",),
+    ),
+    (
+        "telegram-stranger-answered", TELEGRAM + "_poll.py", """        if role == "wrong":
+""", """        if role != "owner":
+""", OF_TALK,
+    ),
+    (
+        "telegram-guest-with-all-tools", TELEGRAM + "_guest.py", "return tool in TOOLS", "return True", OF_TALK,
+    ),
+    (
+        "telegram-guest-with-the-owner-s-words", TELEGRAM + "_talk.py", '{**asked, "taint": [WORDS]}', "{**asked}", OF_TALK,
+    ),
+    (
+        "telegram-update-handled-twice", TELEGRAM + "_poll.py", 'if update["id"] <= self._last or', "if False or", OF_TALK,
+    ),
+    (
+        "telegram-press-for-every-chat", TELEGRAM + "_card.py", 'if found is None or found["chat"] != chat:',
+        "if found is None:", OF_TALK,
+    ),
+    (
+        "telegram-approve-on-by-itself", TELEGRAM + ".py", '"approve": "0", "notices"', '"approve": "1", "notices"',
+        ("tests/telegram/test_faults.py",),
+    ),
+    (
+        "telegram-approve-without-a-code", TELEGRAM + "_approval.py",
+        'return bool(card["risk"] != "low" or card.get("tainted") or card.get("untrusted"))', "return False",
+        OF_APPROVING,
+    ),
+    (
+        "telegram-code-left-in-the-chat", TELEGRAM + "_talk.py",
+        """        self._line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
+""", "", OF_APPROVING,
+    ),
+    (
+        "telegram-update-of-any-shape", TELEGRAM + "_line.py",
+        'if not is_right(update.get(name.rstrip("?"))):', "if False:", OF_LINE,
+    ),
+    (
+        "telegram-flood-not-obeyed", TELEGRAM + "_line.py", "self._pause(chat, refused.wait_s or 5.0)",
+        "self._pause(chat, 0.1)", OF_LINE,
+    ),
     (
         "records: what a power cut left of a forgotten one goes as well",
         RECORDS,
