@@ -95,7 +95,8 @@ OF_FACTS = ("tests/memory/test_facts_daemon.py",)
 
 MUTANTS = (
     (
-        "telegram-code-used-twice", TELEGRAM + "_codes.py", 'if step > self._kept.get("last", 0):', "if step:", OF_CODES,
+        "telegram-code-used-twice", TELEGRAM + "_codes.py", 'if step > self._kept.get("last", 0):', "if step:",
+        OF_CODES,
     ),
     (
         "telegram-code-without-end-of-tries", TELEGRAM + "_codes.py", "if wrong >= WRONG:", "if False:", OF_CODES,
@@ -124,10 +125,12 @@ MUTANTS = (
         "telegram-guest-with-all-tools", TELEGRAM + "_guest.py", "return tool in TOOLS", "return True", OF_TALK,
     ),
     (
-        "telegram-guest-with-the-owner-s-words", TELEGRAM + "_talk.py", '{**asked, "taint": [WORDS]}', "{**asked}", OF_TALK,
+        "telegram-guest-with-the-owner-s-words", TELEGRAM + "_talk.py", '{**asked, "taint": [WORDS]}', "{**asked}",
+        OF_TALK,
     ),
     (
-        "telegram-update-handled-twice", TELEGRAM + "_poll.py", 'if update["id"] <= self._last or', "if False or", OF_TALK,
+        "telegram-update-handled-twice", TELEGRAM + "_poll.py", 'if update["id"] <= self._last or', "if False or",
+        OF_TALK,
     ),
     (
         "telegram-press-for-every-chat", TELEGRAM + "_card.py", 'if found is None or found["chat"] != chat:',
