@@ -41,6 +41,7 @@ _OUTPUT = ("delta", "thinking", "tool_use")
 # Events with words of the service, and those that tell the owner what happens before an answer comes.
 _ITS_WORDS = ("error", "retry", "refused")
 _TOLD = ("retry", "refused", "note")
+_OFFLINE = {"provider": OFFLINE, "model": "built-in"}
 _CANCELLED = {"code": "cancelled", "message": "the request was cancelled", "hint": "", "retryable": False}
 
 
@@ -70,9 +71,10 @@ class Asking:
         self._without: dict[tuple[str, ...], list[str]] = {}  # parameters
 
     def ask(
-        self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool]
-    ) -> Ask:
-        """Return what asks a service for a turn of a chat (see agent.py)."""
+        self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool],
+        offline_first: bool = False,
+    ) -> Ask:  # fmt: skip
+        """Return what asks a service for a turn of a chat (see agent.py); with `offline_first` only where needed."""
         if service["vendor"] == OFFLINE:
             return self._ask_offline
 
@@ -90,7 +92,7 @@ class Asking:
             on_event({"type": "fences"})
             send(*_worded(messages, tools, False), on_event)
 
-        return ask
+        return self._first(service, ask) if offline_first else ask
 
     def _has_tools(self, service: dict[str, Any]) -> bool:
         return service["tool_mode"] != "none" and _place(service) not in self._without_tools
@@ -101,6 +103,23 @@ class Asking:
         """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
         request = self._request(service, chat, *_worded(messages, tools, self._has_tools(service)))
         return self._models.show(request, lambda: False)
+
+    def _first(self, service: dict[str, Any], ask: Ask) -> Ask:
+        """Return what asks the built-in provider, and then `ask` only where that is not certain what was meant."""
+
+        def offline_first(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+            events: list[dict[str, Any]] = []
+            try:
+                self._ask_offline(messages, tools, events.append, True)
+            except OasisError:
+                events = []  # there is a model that can answer
+            on_event({"type": "source", **(_OFFLINE if events else _source(service))})
+            for event in events:
+                on_event(event)
+            if not events:
+                ask(messages, tools, on_event)
+
+        return offline_first
 
     def aside(
         self, service: dict[str, Any], chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
@@ -203,9 +222,11 @@ class Asking:
         except OasisError as error:
             return {"type": "text", "text": "[%s]" % error.message}
 
-    def _ask_offline(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+    def _ask_offline(
+        self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent, only_sure: bool = False
+    ) -> None:
         facts = _Listening(self._facts)
-        for event in self._offline.reply(messages, facts, self._unix_s()):
+        for event in self._offline.reply(messages, facts, self._unix_s(), only_sure):
             on_event(event)
             if any(name in jsonl.dumps(event) for name in facts.names):
                 on_event({"type": "taint", "taint": [DEVICES]})
@@ -241,6 +262,10 @@ class _Listening:
         found = self._facts.devices()
         self.names.update(str(device["name"]) for device in found if device["name"])
         return found
+
+
+def _source(service: dict[str, Any]) -> dict[str, str]:
+    return {"provider": str(service["identifier"]), "model": str(service["model"])}
 
 
 def _place(service: dict[str, Any]) -> tuple[str, ...]:

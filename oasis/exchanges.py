@@ -14,7 +14,7 @@ from oasis.asking import Asking, prompts
 from oasis.context import Context
 from oasis.core import jsonl, schema
 from oasis.errors import OasisError, UsageError
-from oasis.failover import Failover, source
+from oasis.failover import Failover, allowed, failing, source
 from oasis.mcp.kept import Keep
 from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
@@ -200,7 +200,7 @@ class Exchanges:
             services, told = self._asked(run.emit, options, context, beside)
             services, asker = role.asking(services, told, asker) if role else (services, asker)
         except OasisError as error:
-            services, told, asker = [NOBODY], None, _failing(error)
+            services, told, asker = [NOBODY], None, failing(error)
         # Where a model may stand in, nobody has the owner's own rights.
         is_model, is_attended = _is_model(services), role is None or role.is_attended
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
@@ -325,7 +325,8 @@ class Exchanges:
         return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
 
     def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
-        return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled)
+        first = self._settings.offline() == "first"
+        return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled, first)
 
     def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone: told, for others answer.
@@ -333,12 +334,15 @@ class Exchanges:
         Raises: SettingsError when the active one cannot be used.
         """
         wanted = options.get(question.PROVIDER)
+        mode = self._settings.offline()
+        if mode == "only":
+            return [self._settings.service(OFFLINE)]
         try:
             if wanted:
-                return _of_thread(self._settings.chain(str(wanted)), options)
+                return _of_thread(allowed(self._settings.chain(str(wanted)), mode), options)
         except OasisError as error:
             emit("note", text="%s; the active service answers instead" % error.message)
-        return _of_thread(self._settings.chain(), options)
+        return _of_thread(allowed(self._settings.chain(), mode), options)
 
 
 def gather(
@@ -383,15 +387,6 @@ def _is_model(services: list[Service]) -> bool:
 def _system(goal: Goal | None, told: Any) -> str:
     """Return what a model is told it is here for; `told` is what stands beside the chat."""
     return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
-
-
-def _failing(error: OasisError) -> Callable[[Service], Ask]:
-    """Return what ends a turn with an error, which is then stored like any other."""
-
-    def ask(*_: object) -> None:
-        raise error
-
-    return lambda service: ask
 
 
 def _nothing(*_: object, **__: object) -> None:

@@ -12,6 +12,7 @@ about to do with its tools.
 
 from __future__ import annotations
 
+from oasis.errors import OasisError, SettingsError
 from oasis.settings import OFFLINE
 
 if False:  # annotations only
@@ -84,6 +85,26 @@ class Failover:
         if self._seen is None or not is_smaller:
             return messages  # never more than before: what taints the answer was looked for in that
         return self._window(service)(*self._seen)
+
+
+def allowed(services: list[dict[str, Any]], mode: str) -> list[dict[str, Any]]:
+    """Return the services that may answer under a setting of OFFLINE_MODES.
+
+    Raises: SettingsError when it is the built-in one alone, and turned off.
+    """
+    found = [service for service in services if mode != "never" or service["vendor"] != OFFLINE]
+    if not found:
+        raise SettingsError("oasis.main.offline is 'never', and there is no other service", "add one: oasis services")
+    return found
+
+
+def failing(error: OasisError) -> Callable[[dict[str, Any]], Ask]:
+    """Return what ends a turn with an error, which is then stored like any other."""
+
+    def ask(*_: object) -> None:
+        raise error
+
+    return lambda service: ask
 
 
 def source(service: dict[str, Any]) -> dict[str, str]:

@@ -25,6 +25,8 @@ PACKAGE = "oasis"
 OFFLINE = sections.OFFLINE
 # The alias whose services stand in for the active one.
 STAND_INS = "chat"
+# When the built-in provider answers: where it is chosen or stands in, before a model where it is certain, alone, never.
+OFFLINE_MODES = ("fallback", "first", "only", "never")
 _KEY_BYTES = 32
 # What stands behind a service's identifier where the key file holds USER:PASSWORD of its proxy.
 PROXY = "/proxy"
@@ -83,6 +85,10 @@ class Settings:
         if text not in allowed:
             raise SettingsError("oasis.main.%s is %r" % (option, text), "one of " + ", ".join(allowed))
         return text
+
+    def offline(self) -> str:
+        """Return when the built-in provider answers, one of OFFLINE_MODES."""
+        return self.choice("offline", OFFLINE_MODES)
 
     def profiles(self) -> dict[str, dict[str, object]]:
         """Return what a service can be of, by the profile's name; see providers/profiles.json."""

@@ -79,7 +79,8 @@ def main(idle_s: float) -> None:
     offline = provider.Provider()
     while True:
         request = pipes.hear(idle_s)
-        events = offline.reply(request["messages"], Asked(pipes), request["now_s"])  # type: ignore[arg-type]
+        only_sure = request.get("only_sure") is True
+        events = offline.reply(request["messages"], Asked(pipes), request["now_s"], only_sure)  # type: ignore[arg-type]
         pipes.say({"events": events})
 
 

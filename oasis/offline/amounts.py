@@ -23,7 +23,7 @@ def ports(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
 
 def _spoken_range(clause: Clause, found: list[int]) -> str:
     """Return `8000 to 8010` as a range, "" when the numbers are no such thing."""
-    if len(found) != 2 or clause.before(found[1], "to", "until") != found[0]:
+    if len(found) != 2 or clause.before(found[1], "to", "until", "port") != found[0]:
         return ""
     between = clause.segments[found[0] + 1 : found[1]]
     first, last = (clause.segments[at].values.get("number", "") for at in found)

@@ -102,10 +102,22 @@ def _clock(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
         clocks = [at for at in clause.with_value("clock", "number") if _hour_of(clause, at)]
     if len(clocks) != 2:
         return None
-    wanted = clocks[0 if slot == "from" else 1]
-    if slot == "from" and clause.segments[clause.before(wanted)].concepts & {"until"} and clause.before(wanted) >= 0:
+    if slot == "to":
+        return Found(_later_half(clause, *clocks), {clocks[1]})
+    wanted = clocks[0]
+    if clause.segments[clause.before(wanted)].concepts & {"until"} and clause.before(wanted) >= 0:
         return None
     return Found(_hour_of(clause, wanted), {wanted})
+
+
+def _later_half(clause: Clause, first: int, last: int) -> str:
+    """Return the second of two times of day; of `8 in the evening to 10` it is in the evening too."""
+    start, stop = _hour_of(clause, first), _hour_of(clause, last)
+    hour = int(stop[:2])
+    is_bare = "half" not in clause.segments[last].values and clause.segments[first].values.get("half") == "pm"
+    if is_bare and hour < 12 and stop < start < f"{hour + 12:02d}{stop[2:]}":
+        return f"{hour + 12:02d}{stop[2:]}"
+    return stop
 
 
 def _days(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:

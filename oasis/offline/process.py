@@ -3,7 +3,7 @@
 What understands sentences is a third as big as the whole daemon and is needed for moments. The process reads no file of
 the router: it asks for facts, and the daemon answers.
 
-    to it      {"messages", "now_s"}                    one request at a time
+    to it      {"messages", "now_s", "only_sure"}       one request at a time
     from it    {"ask": one of FACTS, "arguments"}       answered by {"answer"}
                {"events": [...]}                        the end of the request
 """
@@ -59,12 +59,14 @@ class Offline:
         self._child: Child | None = None
         self._rest = b""
 
-    def reply(self, messages: list[dict[str, object]], facts: FactsLike, now_s: int) -> list[dict[str, object]]:
-        """Return the events that answer the last message.
+    def reply(
+        self, messages: list[dict[str, object]], facts: FactsLike, now_s: int, only_sure: bool = False
+    ) -> list[dict[str, object]]:
+        """Return the events that answer the last message; with `only_sure` none where it is not certain what was meant.
 
         Raises: ProviderError when the process fails, SchemaError when the chat is too long for a line.
         """
-        request = jsonl.line({"messages": messages, "now_s": now_s})
+        request = jsonl.line({"messages": messages, "now_s": now_s, "only_sure": only_sure})
         with self._lock:
             try:
                 return self._ask(request, facts)

@@ -202,8 +202,10 @@ class Scanner:
             at, is_sure = at + tail, True
         if not is_sure:
             return None
-        hour, minute = _shifted(hour, minute, before | (after & {"u_am", "u_pm"}))
-        return Segment(start, at, set(), {"clock": f"{hour % 24:02d}:{minute:02d}"})
+        marks = before | (after & {"u_am", "u_pm"})
+        hour, minute = _shifted(hour, minute, marks)
+        half = {"half": "pm" if marks & {"u_pm", "u_night"} else "am"} if marks & {"u_am", "u_pm", "u_night"} else {}
+        return Segment(start, at, set(), {"clock": f"{hour % 24:02d}:{minute:02d}", **half})
 
     def _hour(self, at: int) -> tuple[int, int, int, bool]:
         """Return (tokens, hour, minute, whether this can only be a time of day)."""

@@ -38,7 +38,8 @@ class Frames:
     """The frames of all intents, read once."""
 
     def __init__(self, data: dict[str, object], kinds: dict[str, dict[str, str]]) -> None:
-        self.brakes = set(_listed(data["brakes"]))
+        # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
+        self.brakes = {*_listed(data["brakes"]), "u_am", "u_pm", "u_night"}
         self.light = set(_listed(data["light"]))
         self.asking = set(_listed(data["asking"]))
         self.always = set(_listed(data["always"]))
