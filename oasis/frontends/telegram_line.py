@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.worker.pool import Pool
-
     Values = dict[str, Any]
 
 CONNECT_S = 15.0
@@ -54,13 +52,13 @@ class RefusedError(ProviderError):
 
 
 class Line:
-    """The calls of one bot. `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic.
+    """The calls of one bot. `pool` is its workers (models.messenger); `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic.
 
     `pace_s` is the least time between two things that are said in a chat.
     """
 
     def __init__(
-        self, pool: Pool, whom: Callable[[], Values], now_s: Callable[[], float], pace_s: float = PACE_S
+        self, pool: Any, whom: Callable[[], Values], now_s: Callable[[], float], pace_s: float = PACE_S
     ) -> None:
         self._pace_s = pace_s
         self._pool = pool
