@@ -52,9 +52,10 @@ class RefusedError(ProviderError):
 
 
 class Line:
-    """The calls of one bot. `pool` is its workers (models.messenger); `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}; `now_s()` is monotonic.
+    """The calls of one bot.
 
-    `pace_s` is the least time between two things that are said in a chat.
+    `pool` is its workers (models.messenger), `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}, `now_s()` is
+    monotonic, `pace_s` the least time between two things that are said in a chat.
     """
 
     def __init__(
