@@ -40,6 +40,8 @@ def _inner_place(clause: Clause, found: list[int]) -> int:
     between = clause.segments[first + 1 : last]
     if any("and" in one.concepts for one in between) or clause.tail(first).startswith((",", "、", "，")):
         return -1
+    if len(found) == 2 and any("until" in one.concepts for one in between) and _spoken_range(clause, found):
+        return -1
     is_far = any("device" in one.values or "ip" in one.values or "port" in one.concepts for one in between)
     return last if is_far else -1
 
