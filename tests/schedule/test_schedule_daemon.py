@@ -89,9 +89,9 @@ def approval(root, word):
         handle.write(text.replace("option approval 'risky'", f"option approval '{word}'", 1))
 
 
-def decide(daemon, word, plan, **more):
+def decide(daemon, verb, plan, **more):
     """Decide a plan that was shown: it lies on the desk a moment later."""
-    wait_for(lambda: "decision" in daemon.call("plan." + word, plan=plan["id"], **more), f"the plan to {word}")
+    wait_for(lambda: "decision" in daemon.call("plan." + verb, plan=plan["id"], **more), f"the plan to {verb}")
 
 
 def on_flash(root, name):
