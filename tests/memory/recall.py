@@ -14,17 +14,20 @@ MODES = ("words", "vectors", "fused")
 
 
 class Given:
-    """An embedder of a model that is here."""
+    """An embedder of a model that is here; what it was asked before it knows."""
 
     def __init__(self, model, name="minilm"):
         self.name = name
         self._model = model
+        self._known = {}
 
     def each(self, texts, is_cancelled=None, told=None):
-        return iter(self._model.embed(list(texts)))
+        return iter(self.embed(list(texts)))
 
     def embed(self, texts, is_cancelled=None):
-        return self._model.embed(list(texts))
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, self._model.embed(new), strict=True))
+        return [self._known[text] for text in texts]
 
 
 def labelled():
@@ -51,6 +54,7 @@ def shelved(folder, model=None):
     if model is not None:
         shelf.embedder = Given(model)
         shelf.library.embed(lambda: False)
+        shelf.embedder.embed([question for question, _ in labelled()[1]])  # many at once take a tenth of the time
     return shelf, names
 
 
