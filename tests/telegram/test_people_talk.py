@@ -150,13 +150,14 @@ def test_an_update_that_comes_again_is_handled_once(scene):
     with scene.api.lock:
         number = scene.api._update
     scene.api.wait_text(owner, "Done: rename the router to once.")
-    before = len(scene.call("chat.list")["item"])
     told = update or {"update_id": number, "message": {**scene.api.chats[owner][max(scene.api.chats[owner])]}}
     scene.api.again({**told, "update_id": number})
     scene.api.again({**told, "update_id": number - 3})
     scene.api.says(owner, "/help")
     scene.api.wait_text(owner, "/undo takes the newest change back")
-    assert len(scene.call("chat.list")["item"]) == before
+    scene.until(lambda: not scene.call("run.active")["runs"])
+    threads = [str(scene.call("chat.load", id=chat)["messages"]) for chat in chats(scene)]
+    assert sum(thread.count(f"'content': '{RENAME % 'once'}'") for thread in threads) == 1
 
 
 def test_commands_and_replies_go_to_their_chats(scene):
