@@ -18,8 +18,8 @@ CHUNKS, A_DOCUMENT = 5000, 100
 CHARS = 900
 DIMS = 384
 INGESTED = 1_000_000
-# numpy with the whole matrix in memory is the limit: a product of it there is one call. Ours may take so many times that,
-# which is below a second on a router, with half of the memory.
+# numpy with the whole matrix in memory is the limit: a product of it there is one call. Ours may take so many times
+# that, and half of the memory.
 NUMPY_GOAL, MEMORY_GOAL = 400.0, 0.5
 FLASH_GOAL = 1.6
 # What words add must not take away: of what vectors find alone, both together miss nothing on the whole.
