@@ -31,9 +31,10 @@ BASE = (
 # Our own objects (frontends/bus.py, compared by a test); upstream's tool servers begin with the same word.
 OURS = (
     "oasis", "oasis.agent", "oasis.alias", "oasis.audit", "oasis.bookmark", "oasis.change", "oasis.chat",
-    "oasis.config", "oasis.doctor", "oasis.mcp", "oasis.plan", "oasis.plugin", "oasis.run", "oasis.secret",
-    "oasis.service", "oasis.system", "oasis.title", "oasis.tool", "oasis.tool.edge", "oasis.tool.manager",
-    "oasis.topic", "oasis.upload", "oasis.upstream", "oasis.usage",
+    "oasis.config", "oasis.doctor", "oasis.knowledge", "oasis.mcp", "oasis.memory", "oasis.notice", "oasis.plan",
+    "oasis.plugin", "oasis.privacy", "oasis.run", "oasis.schedule", "oasis.secret", "oasis.service", "oasis.setup",
+    "oasis.skill", "oasis.system", "oasis.telegram", "oasis.title", "oasis.tool", "oasis.tool.edge",
+    "oasis.tool.manager", "oasis.topic", "oasis.upload", "oasis.upstream", "oasis.usage",
 )  # fmt: skip
 
 
