@@ -48,6 +48,14 @@ def daemon(start):
     return start()
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """Start one daemon for tests that change nothing."""
+    running = start_daemon(copy_root(str(tmp_path_factory.mktemp("shared") / "router")))
+    yield running
+    running.stop()
+
+
 def entry(name, when, wish, **fields):
     """Return an entry as it lies on flash, made two days ago."""
     now = int(time.time())
@@ -101,8 +109,13 @@ def on_flash(root, name):
     return [line for line in lines if line["id"] == name][-1]
 
 
-def tasks(daemon):
-    return len(os.listdir(f"/proc/{daemon.process.pid}/task"))
+def least_tasks(daemon):
+    """Return how many threads there are at least within a moment: each connection has one as long as it is open."""
+    found = []
+    for _ in range(20):
+        found.append(len(os.listdir(f"/proc/{daemon.process.pid}/task")))
+        time.sleep(0.02)
+    return min(found)
 
 
 # Made and fired
@@ -146,15 +159,15 @@ def test_guest_wifi_goes_off_at_night_without_a_model(daemon, root):
 
 def test_idle_daemon_has_neither_thread_nor_pipe(start, root):
     daemon = start(entry("a", "22:00 daily", "x", enabled=False))
-    alone = tasks(daemon)
+    alone = least_tasks(daemon)
     assert not os.path.exists(root + "/var/run/oasis/events")
     made = daemon.call("schedule.add", when="on wan_down", wish="call the router attic")["entry"]
     wait_for(lambda: os.path.exists(root + "/var/run/oasis/events"))
     assert os.stat(root + "/var/run/oasis/events").st_mode & 0o777 == 0o600
-    wait_for(lambda: tasks(daemon) == alone + 1, "one thread")
+    wait_for(lambda: least_tasks(daemon) == alone + 1, "one thread")
     daemon.call("schedule.delete", id=made["id"])
     wait_for(lambda: not os.path.exists(root + "/var/run/oasis/events"))
-    wait_for(lambda: tasks(daemon) == alone, "its end")
+    wait_for(lambda: least_tasks(daemon) == alone, "its end")
 
 
 def test_waiting_costs_no_wake_up(start):
@@ -213,10 +226,10 @@ def test_once_runs_and_is_over(start, root):
         ({"calls": [DEVICES] * 9}, "9 calls"),
     ],
 )
-def test_order_that_cannot_be_carried_out_is_refused_when_it_is_made(daemon, asked, said):
-    error = daemon.call("schedule.add", **{"when": "22:00 daily", "wish": "look", **asked})["error"]
+def test_order_that_cannot_be_carried_out_is_refused_when_it_is_made(shared, asked, said):
+    error = shared.call("schedule.add", **{"when": "22:00 daily", "wish": "look", **asked})["error"]
     assert said in error["message"], error
-    assert daemon.call("schedule.list")["entries"] == []
+    assert shared.call("schedule.list")["entries"] == []
 
 
 def test_unknown_orders_and_half_said_deletions_are_refused(daemon):
@@ -565,27 +578,25 @@ def test_words_of_others_make_no_order_silently_even_where_the_owner_allowed_it(
     assert daemon.call("schedule.list")["entries"] == []
 
 
-@pytest.fixture
-def allowed(daemon):
+@pytest.fixture(scope="module")
+def allowed(tmp_path_factory):
+    """Start one daemon with three orders, where the owner lets a model make and delete them."""
+    daemon = start_daemon(copy_root(str(tmp_path_factory.mktemp("allowed") / "router")))
     for name in ("create", "update", "delete"):
         daemon.call("tool.set", name="schedule_" + name, approval="allow")
     for wish in ("evening report", "morning report", "100% sure"):
         events = follow(daemon, tool(daemon, "schedule_create", when="22:00 daily", wish=wish))
         assert result(events)["status"] == "made"
-    return daemon
+    yield daemon
+    daemon.stop()
 
 
-@pytest.mark.parametrize("name", ["schedule_update", "schedule_delete"])
-@pytest.mark.parametrize("words", ["report", "*", "%", "_", "nothing", " ", ".*"])
-def test_tools_want_exactly_one_order(allowed, name, words):
-    more = {"enabled": False} if name == "schedule_update" else {}
-    if words == "%" and name == "schedule_update":
-        more, words = {"enabled": False}, "a%b"
+@pytest.mark.parametrize(
+    ("name", "more"), [("schedule_update", {"enabled": False}), ("schedule_delete", {}), ("schedule_update", {})]
+)
+@pytest.mark.parametrize("words", ["report", "*", "%report", "_", "nothing", " ", ".*"])
+def test_tools_want_exactly_one_order(allowed, name, more, words):
     before = allowed.call("schedule.list")["entries"]
-    if (name, words) == ("schedule_delete", "%"):
-        events = follow(allowed, tool(allowed, name, order=words))
-        assert result(events)["wish"] == "100% sure", "a letter like any other"
-        return
     events = follow(allowed, tool(allowed, name, order=words, **more))
     assert of_type(events, "tool_result")[0]["is_error"]
     assert allowed.call("schedule.list")["entries"] == before
@@ -600,7 +611,9 @@ def test_tools_list_change_and_delete_one(allowed):
     assert paused["enabled"] is False and paused["when"] == "08:00 weekly(fri)"
     assert of_type(follow(allowed, tool(allowed, "schedule_update", order="evening")), "tool_result")[0]["is_error"]
     assert result(follow(allowed, tool(allowed, "schedule_delete", order="morning")))["status"] == "deleted"
-    assert len(allowed.call("schedule.list")["entries"]) == 2
+    deleted = result(follow(allowed, tool(allowed, "schedule_delete", order="%")))
+    assert deleted["wish"] == "100% sure", "a letter like any other"
+    assert [one["wish"] for one in allowed.call("schedule.list")["entries"]] == ["evening report"]
 
 
 # Power
@@ -641,6 +654,6 @@ def test_pipe_of_a_killed_daemon_holds_nobody_up(start, root):
         hook(root, "iface/90-oasis", ACTION="ifdown", INTERFACE="wan")
     assert time.monotonic() - begin < 30
     again = start()
-    wait_for(lambda: os.path.exists(root + "/var/run/oasis/events"))
-    device(root, "02:00:00:00:01:0f")
-    wait_for(lambda: notices(again))
+    # The old pipe is there until the new daemon makes its own: what is written before goes nowhere.
+    numbers = iter(range(256))
+    wait_for(lambda: device(root, f"02:00:00:00:02:{next(numbers):02x}") or notices(again))
