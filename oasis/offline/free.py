@@ -119,8 +119,8 @@ def candidates(clause: Clause, taken: set[int]) -> list[tuple[int, int]]:
             continue
         if "quoted" in segment.values:
             found.append((at, at))
-        elif _is_mark_word(clause, at):
-            continue
+        elif _is_mark_word(clause, at) or (segment.concepts - {FILLER} and clause.text(at, at) >= "\u3040"):
+            continue  # a wide word that means something is no name without quotes
         elif not segment.is_known() or segment.slips or _is_marked(clause, at):
             found += [(at, end) for end in _ends(clause, at, taken)]
     return list(dict.fromkeys(found))[:CANDIDATES]
@@ -193,7 +193,7 @@ def _worth(clause: Clause, first: int, last: int, kind: str) -> float:
             worth -= 0.8  # two scripts in one name: where it begins nobody can tell
         inside = clause.segments[first : last + 1]
         if not raw.isascii():
-            worth -= sum(0.7 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
+            worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
         worth -= sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
         if kind in ("key", "plainname", "hostlabel", "search") and last > first:
             worth -= 0.5
