@@ -22,7 +22,7 @@ Event, one line:    {"id": int, "event": {...}}; the events of providers/events.
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
                     {"type": "message", "message": {…}}          of the MCP server
                     {"type": "mcp", "session", "status"}         the end of that: its session, the HTTP status
-                    {"type": "web", "result": {…}}               of `fetch`, `search`, `read`, `find`: web.py, finding.py
+                    {"type": "web", "result": {…}}              of `fetch`, `search`, `read`, `find`: web.py, finding.py
                     {"type": "update", "update": {…}}, {"type": "piece", "data": base64}, and the ending
                     {"type": "telegram", "result": {…}}          of `telegram`, see telegram.py
 A request ends with one `done`, `models`, `mcp`, `web`, `telegram` or `error`. The key is on stdin only, never in argv
