@@ -309,6 +309,7 @@ def _named(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
 
 _FILLERS: dict[str, Filler] = {
     "named": _named,
+    "dbm": lambda clause, slot, frame, taken: _valued(clause, "power", taken),
     "listed": lambda clause, slot, frame, taken: _valued(clause, "service", taken | set(clause.of("logs"))),
     "known": _known,
     "switch": _switch,

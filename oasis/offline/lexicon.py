@@ -142,7 +142,7 @@ class Lexicon:
         if norm.startswith(_PACKAGES) or not re.search(r"[^\W\d]", norm):
             return []
         if len(parts) > 1 and all(parts):
-            inner = [self._pieces(part) or [part] for part in parts]
+            inner = [[part] if self.knows(part) else self._pieces(part) or [part] for part in parts]
             if all(self._is_part(word) for words in inner for word in words):
                 return [word for words in inner for word in words]
             return []

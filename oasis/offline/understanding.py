@@ -27,10 +27,10 @@ NONE, UNSURE, SURE = 0, 1, 2
 CUTS = 6
 # What may be left over of a sentence: for carrying it out at once, and for asking whether it was meant.
 SURE_LOSS, SURE_SHARE = 0.62, 0.3
-UNSURE_LOSS, UNSURE_SHARE = 2.1, 0.5
+UNSURE_LOSS, UNSURE_SHARE = 2.4, 0.65
 WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
 SAME_GAIN = 0.9  # for going on with the same request rather than with another one
-ONE_LEFT = 1.2  # one word that nobody knows: it is asked
+ONE_LEFT = 1.6  # one word that nobody knows: it is asked
 MARGIN = 0.3  # between the best intent and the next one
 
 
@@ -95,6 +95,9 @@ class Understander:
         if not tokens or len(tokens) > SENTENCE_TOKENS:
             return None
         segments = Scanner(self._lexicon, self._names, tokens).segments()
+        for one in segments:
+            if one.slips:
+                one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
         whole = Clause(sentence, tokens, segments, set(), self._is_value)
         return Clause(sentence, tokens, segments, self._signs(whole), self._is_value)
 
@@ -209,7 +212,11 @@ class Understander:
         meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
         if frame.mood != "change":
             return frame.mood == "read" and bool(clause.concepts & _ELSEWHERE - meant)
-        return bool(clause.concepts & self._frames.brakes - meant) or (ASKED in clause.signs and ASKED not in meant)
+        if any(kind == "switch" for _, kind, _ in frame.slots):
+            meant = meant | {"on", "off"}
+        brakes = self._frames.brakes - meant
+        is_braked = any(one.concepts & brakes and not one.concepts & meant for one in clause.segments)
+        return is_braked or (ASKED in clause.signs and ASKED not in meant)
 
     def _cuts(self, clause: Clause) -> list[tuple[int, int]]:
         """Return (end of one request, start of the next), as numbers of segments."""

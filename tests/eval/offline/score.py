@@ -213,7 +213,7 @@ bare = rss()
 from oasis.offline import provider
 class Facts:
     def config(self, package): return {}
-    def devices(self): return [{"name": "xbox", "mac": "aa:bb:cc:00:00:04", "ip": "192.168.1.4", "fixed": False, "present": True}]
+    def devices(self): return [{"name": "xbox", "mac": "aa:bb:cc:00:00:04", "ip": "", "fixed": False, "present": True}]
     def interfaces(self): return []
     def services(self): return {}
 one = provider.Provider()
@@ -263,8 +263,9 @@ def held_out(reader, shows_names=False):
 
 def markdown(found):
     """Return the scores as tables."""
-    rows = ["| language | sentences | skeletons | right | at once | by asking | wrong | wrongly asked | not understood | ms (median, most) | kB beside a bare interpreter |",
-            "| --- " * 11 + "|"]  # fmt: skip
+    head = ["language", "sentences", "skeletons", "right", "at once", "by asking", "wrong", "wrongly asked"]
+    head += ["not understood", "ms (median, most)", "kB beside a bare interpreter"]
+    rows = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     for language, one in found["languages"].items():
         counts = one["verdicts"]
         cells = [language, one["sentences"], one["skeletons"], f"{one['right']:.1%}"]
@@ -275,7 +276,7 @@ def markdown(found):
     rows.append(f"\nAll: {overall['sentences']} sentences, {overall['right']:.1%} right.")
     out = found["out_of_scope"]
     rows.append(
-        f"Of {out['sentences']} sentences that ask for nothing here, {out['false_accepts']:.1%} were taken for a request"
+        f"Of {out['sentences']} sentences that ask for nothing, {out['false_accepts']:.1%} were taken for a request"
         f" and {out['asked']:.1%} asked about: {out['verdicts']}."
     )
     rows.append("\nSource: " + "; ".join(f"{name} {one['by_source']}" for name, one in found["languages"].items()))
