@@ -202,7 +202,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "skill.set_enabled": ("write", {"name": (str, True), "enabled": (bool, True)}),
     "notice.list": ("read", {"since": (str, False)}),
     "telegram.list": ("read", {}),
-    "telegram.pair": ("write", {"role": (str, False)}),
+    "telegram.pair": ("write", {"who": (str, False)}),
     "telegram.forget": ("write", {"id": (str, True)}),
     "telegram.secret": ("write", {"code": (str, False)}),
     "telegram.set": ("write", {"enabled": (bool, False), "approve": (bool, False), "notices": (bool, False)}),

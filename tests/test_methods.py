@@ -37,6 +37,7 @@ WRITES = {
     "service.models", "usage.limit", "usage.price", "alias.set", "alias.delete", "secret.keep", "tool.set", "tool.call",
     "agent.start", "client.join", "doctor.fix", "mcp.add", "mcp.delete", "mcp.key", "mcp.refresh",
     "plugin.review", "plugin.accept", "privacy.show", "setup.find",
+    "telegram.list", "telegram.pair", "telegram.forget", "telegram.secret", "telegram.set",
     "knowledge.add", "knowledge.list", "knowledge.search", "knowledge.delete", "knowledge.embed",
     "memory.list", "memory.add", "memory.change", "memory.forget", "memory.export", "memory.set",
     "skill.list", "skill.load", "skill.set", "skill.delete", "skill.set_enabled",

@@ -34,7 +34,7 @@ def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action == "list" and not word:
         return _list(call("telegram.list", {}), screen)
     if action == "pair" and word in ("", "owner", "guest"):
-        return _pair(call("telegram.pair", {"role": word or "owner"}), screen)
+        return _pair(call("telegram.pair", {"who": word or "owner"}), screen)
     if action == "forget" and word:
         return _done(call("telegram.forget", {"id": word}), "forgotten: nobody answers them any more", screen)
     if action == "secret" and not word:

@@ -146,18 +146,18 @@ class Telegram:
         reply.update(poller.state() if poller is not None else {"state": "off", "bot": "", "problem": ""})
         return reply
 
-    def telegram_pair(self, role: str = "owner") -> dict[str, object]:
+    def telegram_pair(self, who: str = "owner") -> dict[str, object]:
         """Open a code; who sends it to the bot is let in."""
         from oasis.frontends.telegram_people import ROLES
 
-        if role not in ROLES:
-            raise UsageError("nobody is paired as %r" % role, "one of " + ", ".join(ROLES))
+        if who not in ROLES:
+            raise UsageError("nobody is paired as %r" % who, "one of " + ", ".join(ROLES))
         if not self.is_on("enabled") or not self.token():
             raise SettingsError("the messenger is off", "oasis key telegram, then oasis telegram on")
         self.settle()
-        code, expires_in_s = self.pairing().open(role)
+        code, expires_in_s = self.pairing().open(who)
         bot = str(self._poller.state()["bot"]) if self._poller is not None else ""
-        return {"code": code, "role": role, "expires_in_s": expires_in_s, "bot": bot}
+        return {"code": code, "role": who, "expires_in_s": expires_in_s, "bot": bot}
 
     def telegram_forget(self, id: str) -> dict[str, object]:
         """Make somebody a stranger again."""
@@ -196,8 +196,12 @@ class Telegram:
             self.people().keep()
         return {"status": "OK"}
 
-    def telegram_set(self, **switches: bool) -> dict[str, object]:
-        """Turn switches of the section on or off."""
+    def telegram_set(
+        self, enabled: bool | None = None, approve: bool | None = None, notices: bool | None = None
+    ) -> dict[str, object]:
+        """Turn switches of the section on or off; what is not named stays."""
+        given = {"enabled": enabled, "approve": approve, "notices": notices}
+        switches = {name: value for name, value in given.items() if value is not None}
         steps: list[dict[str, object]] = []
         place = {"package": PACKAGE, "section": TYPE}
         if not any(section.type == TYPE for section in self.kit.settings.uci_sections()):

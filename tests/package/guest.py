@@ -46,8 +46,8 @@ LACKS = (
     "sha1sum", "shuf", "stat", "su", "tac", "timeout", "usleep", "whoami", "xxd",
 )  # fmt: skip
 FOLDERS = (
-    "applets", "dev", "etc/config", "etc/hotplug.d/dhcp", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d", "etc/rc.d",
-    "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
+    "applets", "dev", "etc/config", "etc/hotplug.d/dhcp", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d",
+    "etc/rc.d", "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
     "www/luci-static/resources/view",
 )  # fmt: skip
 IN_USR = ("lib/lua/luci/i18n", "lib/opkg/info", "sbin", "share/acl.d", "share/luci/menu.d", "share/rpcd/acl.d")

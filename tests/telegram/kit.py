@@ -46,7 +46,7 @@ class Scene:
 
     def pair(self, user, role="owner", chat=None):
         """Let somebody in, as the router's owner does."""
-        code = self.call("telegram.pair", role=role)["code"]
+        code = self.call("telegram.pair", who=role)["code"]
         self.api.says(user, code, chat=chat)
         self.api.wait_text(chat or user, "Paired")
         return code

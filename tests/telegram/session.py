@@ -133,7 +133,7 @@ def _approving(session, scene):
 
 def _guests(session, scene):
     session.title("A guest asks, and changes nothing")
-    code = scene.call("telegram.pair", role="guest")["code"]
+    code = scene.call("telegram.pair", who="guest")["code"]
     session.router(
         "oasis telegram pair guest",
         ["EFGH6789", "Send this to @attic_router_bot within 10 minutes; who sends it is guest there."],

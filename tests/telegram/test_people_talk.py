@@ -124,7 +124,7 @@ def test_a_group_is_silent_until_it_is_paired_and_then_all_in_it_are_guests(scen
     owner, group = 21, -210
     scene.pair(owner)
     scene.api.says(owner, "/status", chat=group)
-    code = scene.call("telegram.pair", role="guest")["code"]
+    code = scene.call("telegram.pair", who="guest")["code"]
     scene.api.says(owner, f"/pair@attic_router_bot {code}", chat=group)
     scene.api.wait_text(group, "Paired: you are a guest")
     assert len(scene.api.of_bot(group)) == 1

@@ -113,7 +113,7 @@ const calls = {
 	embed: declare('oasis.knowledge', 'embed', [], true),
 	told: declare('oasis.notice', 'list', [], true),
 	messenger: declare('oasis.telegram', 'list', [], true),
-	pair: declare('oasis.telegram', 'pair', [ 'role' ], true),
+	pair: declare('oasis.telegram', 'pair', [ 'who' ], true),
 	unpair: declare('oasis.telegram', 'forget', [ 'id' ], true),
 	new_secret: declare('oasis.telegram', 'secret', [], true),
 	keep_code: declare('oasis.telegram', 'secret', [ 'code' ], true),
