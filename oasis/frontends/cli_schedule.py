@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
     Words = dict[str, Any]
 
-_USAGE = (
-    "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID or all]"
-)
+_USAGE = "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID or all]"
 _ALL = "all"
 
 

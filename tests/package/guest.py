@@ -47,8 +47,8 @@ LACKS = (
 )  # fmt: skip
 FOLDERS = (
     "applets", "dev", "etc/config", "etc/hotplug.d/dhcp", "etc/hotplug.d/iface", "etc/hotplug.d/ntp", "etc/init.d",
-    "etc/rc.d", "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run", "www/cgi-bin",
-    "www/luci-static/resources/view",
+    "etc/rc.d", "etc/uci-defaults", "lib", "proc", "tmp/.uci", "usr", "var/lock", "var/opkg-lists", "var/run",
+    "www/cgi-bin", "www/luci-static/resources/view",
 )  # fmt: skip
 IN_USR = ("lib/lua/luci/i18n", "lib/opkg/info", "sbin", "share/acl.d", "share/luci/menu.d", "share/rpcd/acl.d")
 PATH = "/applets:/usr/sbin:/usr/bin:/sbin:/bin"
