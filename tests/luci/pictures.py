@@ -79,6 +79,9 @@ USED = {  # months before the present one: service: model: [requests, read, writ
     2: {"openai": {"gpt-5.6": [118, 804100, 60700, 391000, 0]}, "ollama": {"qwen3:8b": [12, 31400, 2800, 0, 0]}},
 }
 ORDERS = ("call this router attic", "set the time zone to Europe/Berlin")
+FACTS = ("The owner's children go to bed at nine", "The owner works at home and needs calls without gaps")
+LETTER = "Your line is a VDSL line with PPPoE; the VLAN is 7.\n\nThe hotline is 12345."
+ORDERED = (("22:00 daily", "turn off the guest wifi"), ("on wan_down", "why is the internet down?"))
 # Said in one chat for the picture of it; the last waits for approval.
 CHAT = ("how is the router?", "set the wifi password to blue-lantern-7")
 
@@ -115,6 +118,12 @@ def converse(daemon: Daemon) -> None:
     daemon.call("service.key", identifier="openai", key="not-a-key-of-anybody")
     for order in ORDERS:
         say(daemon, order)
+    for fact in FACTS:
+        daemon.call("memory.add", fact=fact)
+    run: Any = daemon.call("knowledge.add", title="Letter of the provider", text=LETTER)
+    follow(daemon, run["run"])
+    for when, wish in ORDERED:
+        daemon.call("schedule.add", when=when, wish=wish)
     settle(daemon, "change the lan address to 192.168.77.1", "change.rollback")
     settle(daemon, "set the wifi name to Attic and the password to correct-horse", "change.confirm", unproved=True)
 
@@ -129,6 +138,11 @@ def settle(daemon: Daemon, order: str, verb: str, **words: object) -> None:
     while not daemon.call("change.pending")["change"]:
         daemon.call("run.poll", run=run, since=0, wait_ms=200)
     daemon.call(verb, **words)
+    follow(daemon, str(run))
+
+
+def follow(daemon: Daemon, run: str) -> None:
+    """Wait until a run is over."""
     state: dict[str, Any] = {"next": 0, "state": "running"}
     while state["state"] == "running":
         state = daemon.call("run.poll", run=run, since=state["next"], wait_ms=10000)
@@ -138,9 +152,7 @@ def say(daemon: Daemon, message: str, chat: str = "") -> str:
     """Say something to the service that needs no network, and wait; return the chat."""
     reply = daemon.call("run.start", message=message, chat=chat, service="offline")
     assert "run" in reply, reply
-    state: dict[str, Any] = {"next": 0, "state": "running"}
-    while state["state"] == "running":
-        state = daemon.call("run.poll", run=reply["run"], since=state["next"], wait_ms=10000)
+    follow(daemon, str(reply["run"]))
     return str(reply["chat"])
 
 
@@ -177,6 +189,9 @@ PAGES: dict[str, Callable[[Any], None]] = {
     "services": wait_for(".oasis-table"),
     "topics": wait_for(".oasis-table"),
     "tools": wait_for("[data-tool]"),
+    "memory": wait_for(".oasis-table"),
+    "schedule": wait_for(".oasis-table"),
+    "messenger": wait_for(".cbi-section"),
     "changes": show_change,
     "doctor": show_fix,
     "usage": wait_for(".oasis-table"),
