@@ -38,6 +38,8 @@ WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
 PAUSE_S = (60, 7 * 86400)
 # When memory is tended: nobody asks for anything then.
 _DAILY_HOUR = 3
+# What the owner sees of an order in its rehearsal: with another of these his word is for another order.
+_SHOWN_AHEAD = ("when", "timezone", "wish", "calls")
 _NEVER_S = 1 << 40  # behind those that have a time
 _SHOWN = ("id", "when", "wish", "enabled", "fired_unix_s", "calls", "synthesis", "service", "timezone", "pause_s",
           "chat", "note")  # fmt: skip
@@ -104,7 +106,9 @@ class Schedule:
         given = {"when": when, "wish": wish, "timezone": timezone, "calls": calls or [], "synthesis": synthesis}
         now_s = self._kit.clock.unix_s()
         entry = {"id": self._kit.new_id(), "enabled": True, "created_unix_s": now_s, "since_unix_s": now_s}
-        return self._put({**entry, **self._checked({**given, "service": service, "pause_s": pause_s})})
+        entry = {**entry, **self._checked({**given, "service": service, "pause_s": pause_s})}
+        self._records.put(entry)
+        return self._looked(entry)
 
     def schedule_change(
         self, id: str, when: str | None = None, wish: str | None = None, enabled: bool | None = None,
@@ -129,7 +133,8 @@ class Schedule:
             entry.update(enabled=is_on, since_unix_s=self._kit.clock.unix_s())
             if is_on:  # what was a time once may be over by now
                 when.checked(entry["when"], entry["since_unix_s"], self._zone(entry))
-            return self._put(entry)
+            self._records.put(entry)
+        return self._looked(entry)  # without the lock: who begins a run holds its own, and may want this one
 
     def schedule_delete(self, id: str = "", all: bool = False) -> dict[str, Any]:
         """Delete one entry, or all of them: {"deleted": how many}."""
@@ -159,8 +164,7 @@ class Schedule:
             raise UsageError("there is no standing order %r" % name, "list them with: oasis schedule")
         return entry
 
-    def _put(self, entry: Entry) -> Entry:
-        self._records.put(entry)
+    def _looked(self, entry: Entry) -> Entry:
         self._clockwork.look()
         return self._shown(entry)
 
@@ -221,7 +225,7 @@ class Schedule:
     def _approve(self, entry: Entry, approvals: list[dict[str, Any]]) -> None:
         with self._lock:
             now = self._records.get(entry["id"])
-            if now is not None and approvals and all(now.get(key) == entry.get(key) for key in ("wish", "calls")):
+            if now is not None and approvals and all(now.get(key) == entry.get(key) for key in _SHOWN_AHEAD):
                 self._records.put({**now, "approved": approvals})
 
     def _zone(self, entry: Entry) -> Zone:

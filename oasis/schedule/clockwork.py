@@ -92,21 +92,29 @@ class Clockwork:
 
     def _run(self) -> None:
         while True:
-            try:
-                wait_s = self.step()
-            except OasisError as error:  # the flash cannot be read or written
-                self._log("schedule: %s" % error.message)
-                wait_s = LONGEST_S
+            wait_s = self._kept_alive(self.step)
             with self._lock:
                 if self._is_stopped or (wait_s is None and not self._enabled()):
                     self._thread = None
                     self._pipe.close()
                     return
             for line in self._pipe.wait(LONGEST_S if wait_s is None else wait_s):
-                self._watch.take(line, _events(self._enabled()))
+                self._kept_alive(lambda line=line: self._watch.take(line, _events(self._enabled())))  # type: ignore[misc]
+
+    def _kept_alive(self, work: Callable[[], float | None]) -> float | None:
+        """Do a part of the work; whatever goes wrong in it is told, and ends no other entry's waiting."""
+        try:
+            return work()
+        except OasisError as error:  # the flash cannot be read or written
+            self._log("schedule: %s" % error.message)
+        except Exception as bug:  # without this thread no order would ever be carried out again, and nobody would know
+            self._log("a fault in the schedule: %s: %s" % (type(bug).__name__, bug))
+        return LONGEST_S
 
     def _enabled(self) -> list[Entry]:
-        return [entry for entry in self._records.all() if entry.get("enabled")]
+        # What somebody else wrote into the file is no order, and stops no other.
+        whole = [entry for entry in self._records.all() if isinstance(entry.get("when"), str) and "wish" in entry]
+        return [entry for entry in whole if entry.get("enabled")]
 
     def step(self) -> float | None:
         """Fire what is due; return the seconds until there is something to look at, None when nothing is enabled."""

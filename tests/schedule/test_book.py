@@ -149,6 +149,40 @@ def test_change_begins_anew_and_switching_off_keeps_what_was_approved(kit, book)
     assert book.change(entry["id"], {"when": "13:00 daily"})["enabled"], "but for another time"
 
 
+def test_what_was_approved_in_a_rehearsal_is_for_the_order_that_was_rehearsed(kit, book):
+    entry = book._records.get(book.add("12:30 daily", "look")["id"])
+    book.change(entry["id"], {"when": "*/5 * * * *"})
+    book._approve(entry, [{"key": "k", "read": {}}])
+    assert "approved" not in book._records.get(entry["id"])
+    book._approve(book._records.get(entry["id"]), [{"key": "k", "read": {}}])
+    assert book._records.get(entry["id"])["approved"]
+
+
+def test_a_change_does_not_wait_for_a_run_that_is_being_ended_while_that_waits_for_it(kit, book):
+    """Who begins a run holds the lock of runs, and ends an order by that of entries: never the other way round."""
+    import threading
+
+    entry = book.add("12:30 daily", "look")
+    held = []
+    book._runner.is_active = lambda entry: held.append(_is_free(book._lock)) or False
+
+    def _is_free(lock):
+        found = []
+
+        def look():
+            found.append(lock.acquire(blocking=False))
+            if found[0]:
+                lock.release()
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        return found[0]
+
+    book.change(entry["id"], {"when": "13:00 daily"})
+    assert held == [True]
+
+
 def test_start_looks_at_the_file_alone(kit, book):
     assert not has_enabled(None)
     entry = book.add("12:30 daily", "look")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oasis.schedule.clockwork import LONGEST_S, PAUSE_S, WRONG_S
 from tests.change.kit import FailingFiles
-from tests.schedule.kit import BERLIN, DAY, HOUR, Time, World, at
+from tests.schedule.kit import BERLIN, DAY, HOUR, Quiet, Time, World, at
 
 
 @pytest.fixture
@@ -304,3 +304,41 @@ def test_thread_sleeps_wakes_at_a_change_and_stops(tmp_path):
     until(lambda: os.path.exists(tmp_path / "events"))
     world.clockwork.stop()
     until(lambda: not os.path.exists(tmp_path / "events"))
+
+
+def test_what_cannot_be_noted_or_read_ends_no_thread(tmp_path):
+    """A new device while the flash is full, a fault, and an entry that is none: orders are carried out all the same."""
+    import time as clock
+
+    from oasis.errors import StoreError
+    from oasis.schedule.pipe import Pipe
+
+    faults = [StoreError("the disk is full"), KeyError("mac")]
+
+    class Failing(Quiet):
+        def take(self, line, wanted):
+            if faults:
+                raise faults.pop(0)
+            super().take(line, wanted)
+
+    pipe = Pipe(str(tmp_path / "events"))
+    world = World(tmp_path, pipe=pipe, watch=Failing())
+    world.records.put({"id": "none", "enabled": True})
+    world.add("new", "on new_device")
+    world.clockwork.look()
+    with open(tmp_path / "events", "wb", buffering=0) as hotplug:
+        hotplug.write(b"dhcp add 02:00:00:00:00:09 192.168.1.9 x\n" * 3)
+
+    def until(done):
+        deadline = clock.monotonic() + 20
+        while not done():
+            assert clock.monotonic() < deadline, world.log
+            clock.sleep(0.01)
+
+    until(lambda: world.watch.lines)
+    assert "the disk is full" in world.log[0] and "KeyError" in world.log[1]
+    world.add("soon", "12:00 daily", since_unix_s=world.time.unix - DAY)
+    world.clockwork.look()
+    until(lambda: ("soon", "") in world.runner.ran)
+    world.clockwork.stop()
+    until(lambda: world.clockwork._thread is None)
