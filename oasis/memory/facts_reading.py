@@ -95,7 +95,10 @@ class Reading:
         service = structured.small(self._kit.settings, turn["service"], ALIASES)
         if service is None:
             return []
-        known = [fact["fact"] for fact in self._near.nearest(turn["said"], self._facts.sure(), True, True)]
+        # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
+        whose = set(turn.get("taint") or [])
+        sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= whose]
+        known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True)]
         messages, form = facts_heard.asked(words_, turn["said"], known)
         found = facts_heard.read(self._asks().answer(service, messages, form, is_cancelled))
         before, inputs = self._before(turn) if found else ([], [])

@@ -234,6 +234,26 @@ def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tm
         held.stop()
 
 
+def test_words_of_others_are_not_shown_where_facts_without_them_are_taken_out(tmp_path, model):
+    """What a model was shown while it wrote a fact would be in that fact, and nobody would see whose words it has."""
+    held = whole(root_with(tmp_path, "compatible", model.url, "scripted"))
+    memory = held.beside.part("memory")
+    turn = {"run": "", "chat": "c", "message": "m", "said": SAYS, "service": held.settings.service("")}
+    theirs = "The owner wants port 22 open on Fridays."
+    try:
+        memory.memory_set(extract=True, tainted=True)
+        memory.facts.say(theirs, "habit", memory.near.alike, taint=["names of devices"])
+        memory.after(turn)
+        until(lambda: len(memory.facts.all()) == 2)
+        assert theirs not in json.dumps(model.bodies)
+        assert next(fact for fact in memory.facts.all() if fact["fact"] == FACT).get("taint") is None
+        memory.after({**turn, "taint": ["names of devices"]})
+        until(lambda: len(model.bodies) == 2)
+        assert theirs in json.dumps(model.bodies[1])
+    finally:
+        held.stop()
+
+
 def test_a_day_begins_with_its_first_turn(daemon):
     daemon.call("memory.add", fact=FACT)
     with open(daemon.root + PATH) as handle:
