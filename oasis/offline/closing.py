@@ -7,9 +7,9 @@ waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; w
 
 from __future__ import annotations
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 from oasis.errors import SchemaError
-from oasis.offline import report
+from oasis.offline import answers, report
 from oasis.offline.template import sentence
 
 TYPE_CHECKING = False
@@ -53,14 +53,20 @@ def _one(result: Result, closing: dict[str, str], status: dict[str, str]) -> str
     data = _json(str(result["text"]))
     if result["is_error"] or not data:
         error = _error(data)
-        message = str(error.get("message") or result["text"])[:TEXT_CHARS].rstrip(".")
+        message = clean.line(error.get("message") or result["text"])[:TEXT_CHARS].rstrip(".")
         template = closing[_FAULTS.get(str(error.get("code")), "error")]
-        return sentence(template, {"reason": message, "hint": str(error.get("hint", "")).rstrip(".")})
-    if result["name"] == "status" or "what" in data:
+        return sentence(template, {"reason": message, "hint": _hint(error)})
+    if result["name"] == "status" or (not result["name"] and "what" in data):
         return report.status(data, status)
     if result["name"] == "read_config":
         return report.config(data)
-    return _change(data, result, closing)
+    # A call that the owner had to be asked about may have ended as a change does.
+    told = "" if str(data.get("status")) in closing else answers.told(str(result["name"]), data, status)
+    return told or _change(data, result, closing)
+
+
+def _hint(error: dict[str, object]) -> str:
+    return clean.line(error.get("hint") or "")[:TEXT_CHARS].rstrip(".")
 
 
 def _change(data: dict[str, object], result: Result, closing: dict[str, str]) -> str:
@@ -72,8 +78,10 @@ def _change(data: dict[str, object], result: Result, closing: dict[str, str]) ->
         "reason": str(data.get("reason", "")).rstrip("."),
         "state": state,
     }
-    template = closing.get(str(result["name"]) + "_" + state) or closing.get(state) or closing["other"]
-    return sentence(template, {**(wished if isinstance(wished, dict) else {}), **fields})
+    wished = wished if isinstance(wished, dict) else {}
+    name = str(result["name"])
+    own = closing.get(f"{name}_{wished.get('action', 'restart')}_{state}") or closing.get(f"{name}_{state}")
+    return sentence(own or closing.get(state) or closing["other"], {**wished, **fields})
 
 
 def _state(data: dict[str, object]) -> str:

@@ -5,12 +5,13 @@ Knows the shapes of tools/status.py and leaves out what is not there.
 
 from __future__ import annotations
 
+from oasis.offline import aspects
 from oasis.offline.template import quoted, sentence
+from oasis.offline.values import bare, duration, items, rows, size, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Data = dict[str, object]
-    Texts = dict[str, str]
+    from oasis.offline.values import Data, Texts
 
 LINES = 60  # devices, services or options shown; the page has the rest
 _BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz", "60g": "60 GHz"}
@@ -22,7 +23,8 @@ def status(data: Data, texts: Texts) -> str:
     lines = part(data, texts) if part else []
     if not lines:
         lines = [texts["nothing"]]
-    if data.get("notes"):
+    # Other notes are for models: what was left out, and where the rest is.
+    if any("not available" in str(note) for note in items(data.get("notes"))):
         lines.append(texts["config_only"])
     return "\n".join(lines[: LINES + 1])
 
@@ -42,15 +44,15 @@ def config(data: Data) -> str:
 
 
 def _overview(data: Data, texts: Texts) -> list[str]:
-    internet = _table(data.get("internet"))
-    memory = _table(data.get("memory_bytes"))
-    devices = _table(data.get("devices"))
+    internet = table(data.get("internet"))
+    memory = table(data.get("memory_bytes"))
+    devices = table(data.get("devices"))
     lines = [sentence(texts["router"], {**data, "up": duration(data.get("uptime_s"), texts)})]
     state = {True: "internet_up", False: "internet_down"}.get(internet.get("up"), "internet_unknown")  # type: ignore[call-overload]
-    lines.append(sentence(texts[state], {**internet, "ipv4": _bare(internet.get("ipv4"))}))
-    for lan in _rows(data.get("lan")):
-        lines.append(sentence(texts["lan"], {"ipv4": _bare(lan.get("ipv4"))}))
-    lines += [_network(network, texts) for network in _rows(data.get("wifi"))] or [texts["no_wifi"]]
+    lines.append(sentence(texts[state], {**internet, "ipv4": bare(internet.get("ipv4"))}))
+    for lan in rows(data.get("lan")):
+        lines.append(sentence(texts["lan"], {"ipv4": bare(lan.get("ipv4"))}))
+    lines += [_network(network, texts) for network in rows(data.get("wifi"))] or [texts["no_wifi"]]
     lines.append(sentence(texts["device_count"], devices))
     if memory:
         lines.append(sentence(texts["memory"], {key: size(value) for key, value in memory.items()}))
@@ -59,10 +61,10 @@ def _overview(data: Data, texts: Texts) -> list[str]:
 
 def _addresses(data: Data, texts: Texts) -> list[str]:
     lines = []
-    for one in _rows(data.get("interfaces")):
+    for one in rows(data.get("interfaces")):
         fields = {
             **one,
-            "addresses": [*_list(one.get("ipv4")), *_list(one.get("ipv6"))],
+            "addresses": [*items(one.get("ipv4")), *items(one.get("ipv6"))],
             "state": _on(one, "up", texts, "up", "down"),
         }
         lines.append(sentence(texts["interface"] if fields["addresses"] else texts["interface_empty"], fields))
@@ -70,11 +72,11 @@ def _addresses(data: Data, texts: Texts) -> list[str]:
 
 
 def _devices(data: Data, texts: Texts) -> list[str]:
-    rows = _rows(data.get("devices"))
-    if not rows:
+    found = rows(data.get("devices"))
+    if not found:
         return [texts["no_devices"]]
-    lines = [sentence(texts["devices"], {"count": len(rows)})]
-    for one in rows:
+    lines = [sentence(texts["devices"], {"count": len(found)})]
+    for one in found:
         marks = [texts[name] for name in ("fixed", "blocked") if one.get(name)]
         marks += [texts["away"]] if not one.get("present") else []
         lines.append(sentence(texts["device"], {**one, "name": one.get("name") or texts["unnamed"], "marks": marks}))
@@ -83,8 +85,8 @@ def _devices(data: Data, texts: Texts) -> list[str]:
 
 def _wifi(data: Data, texts: Texts) -> list[str]:
     lines = []
-    for radio in _rows(data.get("radios")):
-        for network in _rows(radio.get("networks")):
+    for radio in rows(data.get("radios")):
+        for network in rows(radio.get("networks")):
             lines.append(_network({**network, "band": radio.get("band"), "channel": radio.get("channel")}, texts))
     return lines or [texts["no_wifi"]]
 
@@ -97,9 +99,9 @@ def _network(one: Data, texts: Texts) -> str:
 
 
 def _services(data: Data, texts: Texts) -> list[str]:
-    rows = _rows(data.get("services"))
-    running = [one.get("name") for one in rows if one.get("running") is True]
-    off = [one.get("name") for one in rows if one.get("enabled") is False]
+    found = rows(data.get("services"))
+    running = [one.get("name") for one in found if one.get("running") is True]
+    off = [one.get("name") for one in found if one.get("enabled") is False]
     lines = [sentence(texts["running"], {"names": running})] if running else []
     return lines + ([sentence(texts["disabled"], {"names": off})] if off else [])
 
@@ -107,7 +109,7 @@ def _services(data: Data, texts: Texts) -> list[str]:
 def _storage(data: Data, texts: Texts) -> list[str]:
     lines = []
     for name in ("flash", "tmp", "memory"):
-        sizes = _table(data.get(name + "_bytes"))
+        sizes = table(data.get(name + "_bytes"))
         free = sizes.get("avail", sizes.get("available", sizes.get("free")))
         if sizes:
             fields = {"what": texts["store_" + name], "free": size(free), "total": size(sizes.get("total"))}
@@ -115,45 +117,8 @@ def _storage(data: Data, texts: Texts) -> list[str]:
     return lines
 
 
-def duration(seconds: object, texts: Texts) -> str:
-    """Return a span of time in its two largest units."""
-    if not isinstance(seconds, int):
-        return ""
-    parts = ((seconds // 86400, "days"), (seconds // 3600 % 24, "hours"), (seconds // 60 % 60, "minutes"))
-    shown = [f"{count} {texts[name]}" for count, name in parts if count][:2]
-    return " ".join(shown) or "0 " + texts["minutes"]
-
-
-def size(number: object) -> str:
-    """Return bytes with a unit."""
-    if not isinstance(number, int):
-        return ""
-    value = float(number)
-    units = ["TB", "GB", "MB", "kB", "B"]
-    while value >= 1024 and len(units) > 1:
-        value /= 1024
-        units.pop()
-    return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
-
-
 def _on(one: Data, key: str, texts: Texts, yes: str = "on", no: str = "off") -> str:
     return texts[yes if one[key] else no] if key in one else ""
-
-
-def _bare(addresses: object) -> list[str]:
-    return [str(one).partition("/")[0] for one in _list(addresses)]
-
-
-def _table(value: object) -> Data:
-    return value if isinstance(value, dict) else {}
-
-
-def _rows(value: object) -> list[Data]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 _PARTS = {
@@ -163,4 +128,5 @@ _PARTS = {
     "wifi": _wifi,
     "services": _services,
     "storage": _storage,
+    **aspects.PARTS,
 }
