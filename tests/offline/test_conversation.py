@@ -168,7 +168,7 @@ def test_failed_call_is_told_by_its_code(code, words):
 
 def test_undo_and_service_have_their_own_words():
     assert "taken back" in closing(Router(), "undo", {"status": "applied", "summary": "undo: x"})
-    assert "Done: restart dnsmasq" in closing(Router(), "restart dnsmasq", {"status": "applied", "summary": "y"})
+    assert "Done: dnsmasq was restarted" in closing(Router(), "restart dnsmasq", {"status": "applied", "summary": "y"})
 
 
 def test_every_result_is_told():
