@@ -12,20 +12,31 @@ from tests.eval.offline.skeleton import skeleton
 RIGHT = {"en": 0.69, "de": 0.79, "es": 0.84, "ja": 0.85, "zh": 0.90}
 FALSE_ACCEPTS = 0.035
 MS = 400  # of the median sentence, on a machine five times slower than ours
+# Each time a part of them, which may be off by so much; all of them with the long tests.
+EVERY, OFF = 5, 0.12
 
 
 @pytest.fixture(scope="module")
-def found():
-    return score.held_out(score.Reader())
+def part():
+    return score.held_out(score.Reader(), EVERY)
 
 
 @pytest.mark.parametrize("language", score.LANGUAGES)
-def test_as_many_are_right_as_was_measured(found, language):
-    assert found["languages"][language]["right"] >= RIGHT[language]
-    assert found["languages"][language]["ms"]["median"] < MS
+def test_of_a_part_as_many_are_right_as_was_measured(part, language):
+    assert part["languages"][language]["right"] >= RIGHT[language] - OFF
+    assert part["languages"][language]["ms"]["median"] < MS
 
 
-def test_hardly_anything_else_is_taken_for_a_request(found):
+def test_of_a_part_hardly_anything_else_is_taken_for_a_request(part):
+    assert part["out_of_scope"]["sentences"] == 300 // EVERY
+    assert part["out_of_scope"]["false_accepts"] <= 2 * FALSE_ACCEPTS
+
+
+@pytest.mark.long
+def test_as_many_are_right_as_was_measured():
+    found = score.held_out(score.Reader())
+    short = {name: one["right"] for name, one in found["languages"].items() if one["right"] < RIGHT[name]}
+    assert short == {}
     assert found["out_of_scope"]["sentences"] == 300
     assert found["out_of_scope"]["false_accepts"] <= FALSE_ACCEPTS
 
