@@ -206,7 +206,7 @@ class Exchanges:
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
             self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model,
-            unattended=role.desk if role else None,
+            unattended=role.desk if role else None, others=_of_others(chat),
         )  # fmt: skip
 
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
@@ -378,6 +378,12 @@ def _of_thread(services: list[Service], options: Options) -> list[Service]:
     changes: Service = {"tool_mode": "none"} if options.get("tool_mode") == "none" else {}
     wanted = {"search": options["search"]} if "search" in options else {}
     return [{**service, **changes, "options": {**service["options"], **wanted}} for service in services]
+
+
+def _of_others(chat: Chat) -> tuple[str, ...]:
+    """Return whose words stand in a chat where the owner's do; the built-in service reads nothing else."""
+    said = [one for one in chat.messages.values() if one["role"] == "user"]
+    return tuple(dict.fromkeys([label for one in said for label in one.get("taint", [])]))
 
 
 def _is_model(services: list[Service]) -> bool:

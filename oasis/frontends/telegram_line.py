@@ -294,6 +294,6 @@ _WHERE: dict[str, Callable[[Any], bool]] = {
 _SHAPES: dict[str, dict[str, Callable[[Any], bool]]] = {
     "other": {"id": _WHERE["id"]},
     "message": {**_WHERE, "text": _is_text(_TEXT_CHARS), "when_unix_s": _is_number, "reply_to?": _is_number,
-                "file?": _is_file},
+                "is_forwarded?": _WHERE["is_private"], "file?": _is_file},
     "button": {**_WHERE, "button": _is_text(_ID_CHARS), "data": _is_text(_DATA_CHARS)},
 }  # fmt: skip

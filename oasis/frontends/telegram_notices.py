@@ -82,8 +82,11 @@ class Teller:
             lines = ["- %s" % _plain(one["text"]) for one in mine[-MOST:]]
             if len(mine) > MOST:
                 lines.insert(0, "- and %d before" % (len(mine) - MOST))
-            if lines:
-                telegram_answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
+            try:
+                if lines:
+                    telegram_answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
+            except OasisError as error:  # he does not want the bot any more; the others do
+                self._part.kit.log("telegram: notices could not be told to one owner: %s" % error.message)
         for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
             self._talks.waiting(plan)
 

@@ -167,6 +167,7 @@ class Poller:
         except OasisError as error:
             telegram_answer.put(self._line, update["chat"], error.message)
             raise
+        self._talks.forget(person["chat"])  # who had another role here before has nothing of it
         kit.shop.audit.write("messenger %s paired" % role, NO_PLAN, "messenger")
         words = "%s may write to the bot now, as %s" % (person["name"] or "Somebody", role)
         self._teller.leave_out(person["chat"], kit.beside.part("notice").tell("event", words)["id"])

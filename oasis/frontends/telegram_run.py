@@ -30,6 +30,8 @@ _WAIT_MS, _WAITING_MS = 1000, 5000
 _PATIENCE_S = 2.5
 # Between two looks at a run that is talking: pieces of text join meanwhile.
 _JOIN_S = 0.3
+# What a tool shows to the owner alone may be a key of the router's, and Telegram reads everything.
+_PRIVATE = "(a part of the result is on the router's page alone)"
 # What an undoing comes to, in words.
 _UNDONE = {"unchanged": "There was nothing to undo.", "declined": "Not undone.", "expired": "Not undone."}
 
@@ -60,7 +62,7 @@ class Told:
             self._working = ""
             self._result(event)
         elif kind == "note":
-            self._notes.append(str(event["text"])[:2000])
+            self._notes.append(_PRIVATE if event.get("is_private") else str(event["text"])[:2000])
         elif kind == "error":
             self._error = event["error"]
         elif kind == "end":

@@ -45,6 +45,7 @@ HELP = (
 GUEST_HELP = (
     "You are a guest: ask how the router is.\n\n/status tells it\n/new begins another chat\n/stop ends an answer"
 )
+FORWARDED = "words of a forwarded message"
 _FILE_TEXT = "Here is the file %s."
 
 
@@ -65,9 +66,15 @@ class Talks:
         self.approval = Approval(kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s)
 
     def forget(self, chat: int) -> None:
-        """Let nothing in a chat mean anything any more."""
+        """Let nothing in a chat mean anything any more, and end what was asked there: who is there is another one."""
         self.buttons.forget(chat)
         self.approval.forget(chat)
+        with self._lock:
+            run = self._busy.get(chat, "")
+            self._queues.get(chat, []).clear()
+            self._places = {place: here for place, here in self._places.items() if place[0] != chat}
+        if run:
+            self._kit.call("run.cancel", {"run": run}, OWNER)
 
     def was_told(self, change: str) -> bool:
         """Tell whether a change was told in Telegram as a part of a run there."""
@@ -85,13 +92,14 @@ class Talks:
         text, is_owner = update["text"].strip(), person["role"] == "owner"
         if (
             is_owner
+            and not update.get("is_forwarded")
             and telegram_codes.is_code(text)
             and (self.approval.awaits(update["chat"]) or self.approval.has_codes())
         ):
             self._code(update, text)
         elif self._is_stale(update):
             self._say(update, "This came while I was away, so I did nothing. Send it again if it is still meant.")
-        elif text.startswith("/"):
+        elif text.startswith("/") and not update.get("is_forwarded"):
             self._command(person, update, text.split()[0].split("@")[0].lower())
         elif update.get("file") and not is_owner:
             self._say(update, "Files are for the router's owner.")
@@ -215,9 +223,13 @@ class Talks:
         chat, role = update["chat"], OWNER if person["role"] == "owner" else GUEST
         clock = self._kit.clock
         try:
+            if not self._is_paired(person):
+                return
             run = begin()
             with self._lock:
                 self._busy[chat] = run
+            if not self._is_paired(person):  # forgotten a moment ago, when there was no run to end yet
+                self._kit.call("run.cancel", {"run": run}, OWNER)
             following = Following(
                 self._line,
                 chat,
@@ -228,7 +240,9 @@ class Talks:
                 self._tell_change,
             )
             answer = following.follow(run, update["message"] if update["kind"] == "message" else 0)
-            self._remember(person, chat, answer.messages)
+            # /new may have been said while it was told: the place of an answer is where its run was.
+            here = str(self._kit.runs.get(run).chat) or self._here(person)
+            self._remember(chat, here if self._is_paired(person) else "", answer.messages)
         except OasisError as error:
             self._fail(update, error)
         except Exception:
@@ -243,13 +257,15 @@ class Talks:
         except OasisError as other:
             self._kit.log("telegram: an answer could not be told: %s" % other.message)
 
-    def _remember(self, person: Values, chat: int, messages: list[int]) -> None:
-        here = self._here(person)
+    def _remember(self, chat: int, here: str, messages: list[int]) -> None:
         with self._lock:
             for message in messages if here else ():
                 self._places[chat, message] = here
             for old in list(self._places)[:-_PLACES]:
                 del self._places[old]
+
+    def _is_paired(self, person: Values) -> bool:
+        return any(one["id"] == person["id"] for one in self._part.people().all())
 
     def _here(self, person: Values) -> str:
         """Return the chat here that somebody talks in, "" for none."""
@@ -268,13 +284,26 @@ class Talks:
         if person["role"] == "owner":
             if update.get("file"):
                 asked["attachments"] = [self._taken(update["file"])]
-            run = self._kit.call("run.start", asked, OWNER)
-            chat, name = str(run["chat"]), str(run["run"])
+            chat, name = self._forwarded(asked) if update.get("is_forwarded") else self._ordered(asked)
         else:
             begun = self._kit.exchanges().start({**asked, "taint": [WORDS]}, (), Guest())
             chat, name = begun.chat, begun.id
         self._part.people().talk(person["id"], chat)
         return name
+
+    def _ordered(self, asked: Values) -> tuple[str, str]:
+        """Begin the run of the owner's own words; return its chat and its id."""
+        run = self._kit.call("run.start", asked, OWNER)
+        return str(run["chat"]), str(run["run"])
+
+    def _forwarded(self, asked: Values) -> tuple[str, str]:
+        """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
+        uploads, talks = asked.pop("attachments", []), self._kit.conversations()
+        files = talks.files(uploads) if uploads else []
+        run = self._kit.exchanges().start({**asked, "files": files, "taint": [FORWARDED]})
+        if uploads:
+            talks.uploads.drop(uploads)
+        return run.chat, run.id
 
     def _taken(self, file: Values) -> str:
         """Fetch a file and put it among the uploads; return its id.

@@ -84,6 +84,7 @@ class Operator:
 
     The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
+    Where a sentence is not the owner's own (a guest's, a forwarded or an imported one), `others` tells whose it is.
     """
 
     def __init__(
@@ -98,8 +99,10 @@ class Operator:
         is_model: bool = False,
         forces: tuple[str, ...] | None = None,
         unattended: Any = None,
+        others: tuple[str, ...] = (),
     ) -> None:
         self._unattended = unattended
+        self._others = list(others)
         self.facts = shop.facts.seen(self._hide, not is_model)
         self._shop = shop
         self._run = run
@@ -136,8 +139,8 @@ class Operator:
         self._emit("tool_progress", name=tool, text=text)
 
     def tell(self, text: str) -> None:
-        """Show something to the owner of the run, and to nobody else."""
-        self._emit("note", text=text)
+        """Show something to the owner of the run at the router, and to nobody else: not by a messenger either."""
+        self._emit("note", text=text, is_private=True)
 
     def asking(self, is_asking: bool) -> None:
         """Let the owner be asked about every plan, or about those that policy says."""
@@ -145,7 +148,7 @@ class Operator:
 
     def seeing(self, taint: list[str]) -> Operator:
         """Return these hands with what was in sight of who moves them now: whose words, beside the owner's."""
-        self._taint = taint if self._is_model else []
+        self._taint = taint if self._is_model else self._others
         return self
 
     def masked(self, result: Any) -> Any:

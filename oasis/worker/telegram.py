@@ -40,6 +40,8 @@ _METHODS = ("getMe", "getUpdates", "sendMessage", "editMessageText", "deleteMess
             "sendChatAction", "setMyCommands", "file")  # fmt: skip
 _CODES = {400: "invalid_request", 401: "authentication", 403: "permission", 404: "authentication", 409: "conflict",
           413: "too_large", 429: "rate_limit"}  # fmt: skip
+# Bot API, Message: what has one of these was written by somebody else than who sent it.
+_OTHERS = ("forward_origin", "forward_date", "via_bot")
 _HINTS = {
     "authentication": "enter the bot's token again: oasis key telegram",
     "conflict": "another program polls with the same token: stop it, or make a token of your own at @BotFather",
@@ -169,8 +171,8 @@ def update(raw: Values) -> Values | None:
     """Return an update in our words, None for what has no number.
 
     Shape: {"id", "kind": "message"|"button"|"other"}, and but for "other" {"chat", "from", "is_private": bool, "name",
-    "message"}; of a message {"text", "when_unix_s", "reply_to"?, "file"?: {"id", "name", "media_type", "bytes"}}, of a
-    button {"button": id of the press, "data"}.
+    "message"}; of a message {"text", "when_unix_s", "reply_to"?, "is_forwarded"?: True, "file"?: {"id", "name",
+    "media_type", "bytes"}}, of a button {"button": id of the press, "data"}.
     """
     number = raw.get("update_id")
     if not _is_id(number):
@@ -194,6 +196,8 @@ def _message(raw: Values) -> Values | None:
     reply = raw.get("reply_to_message")
     if isinstance(reply, dict) and _is_id(reply.get("message_id")):
         found["reply_to"] = reply["message_id"]
+    if any(key in raw for key in _OTHERS):
+        found["is_forwarded"] = True
     file = _attached(raw)
     if file:
         found["file"] = file

@@ -48,7 +48,8 @@ def test_from_the_list_to_a_call_whose_private_part_is_a_note(daemon):
     assert [(one["server"], one["state"]) for one in found] == [(SERVER, "new")]
     assert switch_on(daemon, "neighbours")["enabled"]
     events = follow(daemon, daemon.call("tool.call", name="neighbours", arguments={}))
-    assert "attic-secret" in of_type(events, "note")[0]["text"]
+    note = of_type(events, "note")[0]
+    assert "attic-secret" in note["text"] and note["is_private"] is True, "a messenger does not tell it"
     told = of_type(events, "tool_result")[0]
     assert "attic-secret" not in told["text"] and told["taint"] == ["words of the plugin " + SERVER]
     assert daemon.call("plugin.list")["plugins"][0]["state"] == "accepted"
