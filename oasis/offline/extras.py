@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Section = dict[str, object]
 
-_SLEEPING = ("none", "0")
+_SLEEPING, _AWAKE = ("none", "0"), ("default-on", "1")
+_DIALED = ("pppoe", "pppoa", "ppp")  # these ask for IPv6 by themselves
 
 
 def _needs(world: World, package: str, kind: str, name: str) -> list[Section]:
@@ -98,13 +99,17 @@ def ipv6(world: World, slots: dict[str, object]) -> Rows:
     turned_on = slots["switch"] == "on"
     rows: Rows = []
     for section in world.sections("network", "interface"):
+        path = f"network.{section['.name']}"
         if section.get("proto") == "dhcpv6" and (section.get("disabled") == "1") == turned_on:
-            rows.append({"path": f"network.{section['.name']}.disabled", "value": "0" if turned_on else "1"})
+            rows.append({"path": path + ".disabled", "value": "0" if turned_on else "1"})
+        if section.get("proto") in _DIALED and (section.get("ipv6", "auto") == "0") == turned_on:
+            rows.append({"path": path + ".ipv6", "value": "auto" if turned_on else "0"})
     pool_section = _lan_pool(world)
-    wanted = "server" if turned_on else "disabled"
     for option in ("ra", "dhcpv6"):
-        if str(pool_section.get(option) or "disabled") != wanted:
-            rows.append({"path": f"dhcp.{reference(world, 'dhcp', pool_section)}.{option}", "value": wanted})
+        # A relay is IPv6 as well: it is only started where there is none.
+        if (str(pool_section.get(option) or "disabled") == "disabled") == turned_on:
+            path = f"dhcp.{reference(world, 'dhcp', pool_section)}.{option}"
+            rows.append({"path": path, "value": "server" if turned_on else "disabled"})
     if not rows:
         raise Problem("is_on_already" if turned_on else "is_off_already", what="IPv6")
     return rows
@@ -239,5 +244,14 @@ def leds(world: World, slots: dict[str, object]) -> Rows:
     found = world.sections("system", "led")
     if not found:
         raise Problem("no_leds")
-    trigger, default = _SLEEPING if slots["switch"] == "off" else ("default-on", "1")
-    return [{"section": reference(world, "system", one), "trigger": trigger, "default": default} for one in found]
+    turned_on = slots["switch"] == "on"
+    trigger, default = _AWAKE if turned_on else _SLEEPING
+    # One that shows something, as traffic, is on: it keeps what it shows.
+    meant = [one for one in found if _is_dark(one) == turned_on]
+    if not meant:
+        raise Problem("is_on_already" if turned_on else "is_off_already", what="LED")
+    return [{"section": reference(world, "system", one), "trigger": trigger, "default": default} for one in meant]
+
+
+def _is_dark(led: Section) -> bool:
+    return str(led.get("trigger") or "none") == "none" and str(led.get("default") or "0") == "0"

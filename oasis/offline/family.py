@@ -33,11 +33,26 @@ def hours(world: World, slots: dict[str, object]) -> Rows:
     for device in devices if isinstance(devices, list) else []:
         mac = need(device, "mac")
         for first, last, chosen in spans:
-            row = {"rule": world.free_name("firewall", _OWN), "name": rule_name("Hours", device), "mac": mac}
             named = " ".join(day.capitalize() for day in chosen) if 0 < len(chosen) < 7 else ""
+            if _is_there(world, mac, first, last, named):
+                continue
+            row = {"rule": world.free_name("firewall", _OWN), "name": rule_name("Hours", device), "mac": mac}
             row.update(src=zone_of(world, str(device["ip"])), dest=wan_zone(world))
             rows.append({**row, "start": first, "stop": last, "days": named})
+    if not rows:
+        raise Problem("is_so_already")
     return rows
+
+
+def _is_there(world: World, mac: str, start: str, stop: str, days: str) -> bool:
+    wanted = (start, stop, days.lower().split())
+    return any(
+        (rule.get("start_time"), rule.get("stop_time"), words(str(rule.get("weekdays") or "").lower())) == wanted
+        for rule in world.sections("firewall", "rule")
+        if mac in [one.lower() for one in words(rule.get("src_mac"))]
+        and rule.get("enabled") != "0"
+        and rule.get("target") in ("REJECT", "DROP")
+    )
 
 
 def hours_left(world: World, slots: dict[str, object]) -> Rows:

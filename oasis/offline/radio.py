@@ -37,7 +37,9 @@ def channels(world: World, slots: dict[str, object]) -> Rows:
         if not fitting or (slots.get("band") not in ("", None, "both") and len(fitting) < len(chosen)):
             bands = [_BANDS.get(band_of(radio), "") for radio in chosen]
             raise Problem("no_channel", channel=channel, bands=bands)
-        chosen = fitting
+        # 1 to 13 are channels of 6 GHz too: a bare number means the band that everybody has.
+        lowest = min(band_of(radio) for radio in fitting)
+        chosen = fitting if slots.get("band") else [radio for radio in fitting if band_of(radio) == lowest]
     return _changed(chosen, "radio", "channel", lambda radio: channel, "channel_same", channel=channel)
 
 
