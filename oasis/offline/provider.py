@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from oasis.core import jsonl
-from oasis.offline import closing
+from oasis.offline import caution, closing
 from oasis.offline.lexicon import Lexicon
 from oasis.offline.pattern import Grammar
 from oasis.offline.reading import kinds_of
@@ -43,6 +43,7 @@ class Provider:
         self._grammars: dict[str, Grammar] = {}
         self._lexicons: dict[str, Lexicon] = {}
         self._frames: Frames | None = None
+        self._cautions: dict[str, object] | None = None
 
     def load(self, name: str) -> dict[str, object]:
         """Return one file of the folder intents."""
@@ -62,8 +63,16 @@ class Provider:
         """Return the words of a language."""
         if name not in self._lexicons:
             grammar = self.grammar(name)
-            self._lexicons[name] = Lexicon(grammar.language, grammar.fold, self._services(grammar.language))
+            words = caution.merged(grammar.language, self.caution(name))
+            self._lexicons[name] = Lexicon(words, grammar.fold, self._services(grammar.language))
         return self._lexicons[name]
+
+    def caution(self, name: str) -> dict[str, object]:
+        """Return what holds a change back in a language; see caution.py."""
+        if self._cautions is None:
+            self._cautions = load("cautions")
+        found = self._cautions.get(name)
+        return found if isinstance(found, dict) else {}
 
     def _services(self, language: dict[str, object]) -> dict[str, list[str]]:
         """Return the names of services with what people of a language call them."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         def grammar(self, name: str) -> Grammar: ...
         def lexicon(self, name: str) -> Lexicon: ...
         def frames(self) -> Frames: ...
+        def caution(self, name: str) -> dict[str, object]: ...
 
 
 MODEL = "intents"
@@ -100,7 +101,9 @@ class Session:
         if self._names is None:
             self._names = Names(self._facts.devices())
         grammar = self._known.grammar(name)
-        return Understander(self._known.lexicon(name), grammar.fold, self._known.frames(), self._names, self._is_value)
+        marks = self._known.caution(name)
+        frames, names = self._known.frames(), self._names
+        return Understander(self._known.lexicon(name), grammar.fold, frames, names, self._is_value, marks)
 
     def _new_world(self) -> World:
         return World(self._facts, self._language, self._known.data, self._known.load)

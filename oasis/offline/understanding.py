@@ -7,6 +7,7 @@ Sentences may hold several requests, and may go on from the request before: "and
 
 from __future__ import annotations
 
+from oasis.offline import caution
 from oasis.offline.clause import ASKED, Clause
 from oasis.offline.frames import Fit, Frame, fit
 from oasis.offline.lexicon import FILLER, Lexicon, Segment
@@ -55,8 +56,13 @@ class Frames:
             for intent, texts in intents.items():
                 self.frames += [Frame(intent, mood, text, kinds[intent]) for text in texts]
         self.of: dict[str, list[Frame]] = {}
+        self._changing = {frame.intent for frame in self.frames if frame.mood == "change"}
         for frame in self.frames:
             self.of.setdefault(frame.intent, []).append(frame)
+
+    def is_change(self, intent: str) -> bool:
+        """Tell whether an intent changes something."""
+        return intent in self._changing
 
 
 class Guess:
@@ -67,6 +73,10 @@ class Guess:
         self.loss = loss
         self.certainty = certainty if parts else NONE
         self.score = score
+
+    def names(self) -> set[str]:
+        """Return the intents."""
+        return {part.intent for part in self.parts}
 
 
 class Understander:
@@ -79,7 +89,9 @@ class Understander:
         frames: Frames,
         names: Names,
         is_value: Callable[[str, str, bool], bool],
+        marks: dict[str, object] | None = None,
     ) -> None:
+        self._marks = marks or {}
         self._lexicon = lexicon
         self._fold = fold
         self._frames = frames
@@ -98,6 +110,9 @@ class Understander:
         for one in segments:
             if one.slips:
                 one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
+        caution.times_marked(tokens, segments, self._marks)
+        whole = Clause(sentence, tokens, segments, set(), self._is_value)
+        caution.yes_or_if(whole)
         whole = Clause(sentence, tokens, segments, set(), self._is_value)
         return Clause(sentence, tokens, segments, self._signs(whole), self._is_value)
 
@@ -159,11 +174,27 @@ class Understander:
         return fits[0].frame.intent if fits and _certainty(fits) else ""
 
     def _whole(self, clause: Clause) -> Guess:
+        """Return the reading of a sentence; a change is held back by what any clause of it says."""
+        guess = self._joint(clause)
+        changes = [part for part in guess.parts if self._frames.is_change(part.intent)]
+        if not changes:
+            return guess
+        said = caution.stopped(clause, changes[0])
+        if said - {caution.OTHERS}:
+            return Guess([], NONE)
+        if said:
+            guess.certainty = min(guess.certainty, UNSURE)
+        return guess
+
+    def _joint(self, clause: Clause) -> Guess:
         one = self._one(clause, {})
         cuts = self._cuts(clause)
+        cuts = cuts or caution.seams(clause)
         if not cuts or len(cuts) > CUTS:
             return one
         several = self._several(clause, cuts, None)
+        if caution.is_double(clause, cuts) and not (one.loss < 0.3 and one.names() <= caution.TWO_VERBS):
+            return self._apart(clause, cuts, one, several)
         if one.certainty == SURE and one.loss < WHOLE_LOSS:
             is_mixed = len({part.intent for part in several.parts}) > 1
             is_better = several.certainty == SURE and several.score > one.score + SPLIT_GAIN
@@ -174,6 +205,15 @@ class Understander:
         if several.certainty and (several.certainty, several.score) > (one.certainty, one.score + 0.2):
             return several
         return one if one.certainty else self._in_noise(clause, cuts)
+
+    def _apart(self, clause: Clause, cuts: list[tuple[int, int]], one: Guess, several: Guess) -> Guess:
+        """Return the reading of a sentence with two verbs: both requests, or a question about the one understood."""
+        if several.certainty:
+            return several
+        if any(self._frames.is_change(name) for name in one.names()) or not one.certainty:
+            return self._in_noise(clause, cuts)
+        one.certainty = min(one.certainty, UNSURE)
+        return one
 
     def _in_noise(self, clause: Clause, cuts: list[tuple[int, int]]) -> Guess:
         """Return the one clause of a sentence that asks for something where the others only tell why; to be asked."""
@@ -327,8 +367,9 @@ def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
     """Return the parts of a sentence; what a later one says once more and completes is one request."""
     one, two = first[-1], rest[0]
     if one.intent == two.intent and one.slots.items() <= two.slots.items():
-        return [*first[:-1], *rest]
-    return [*first, *rest]
+        first = first[:-1]
+    said = [(part.intent, part.slots) for part in first]
+    return [*first, *(part for part in rest if (part.intent, part.slots) not in said)]
 
 
 def _certainty(fits: list[Fit]) -> int:
