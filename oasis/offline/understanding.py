@@ -155,9 +155,10 @@ class Understander:
         whole = self.clause(sentence)
         if whole is None:
             return False
-        spoken = [one for one in whole.segments if FILLER not in one.concepts]
-        allowed = {concept, *self._frames.always}
-        return any(concept in one.concepts for one in spoken) and all(one.concepts & allowed for one in spoken)
+        # Many a word for yes also fills a sentence: alone it is the answer.
+        allowed = {concept, FILLER, *self._frames.always}
+        segments = whole.segments
+        return any(concept in one.concepts for one in segments) and all(one.concepts & allowed for one in segments)
 
     def says(self, sentence: str, concepts: set[str]) -> bool:
         """Tell whether a sentence has a word for any of the concepts."""
