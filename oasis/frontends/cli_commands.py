@@ -260,7 +260,7 @@ COMMANDS = {
         "cli_privacy:privacy",
         "The request as the model's service would get it: instructions, tools, the chat so far and TEXT; to which\n"
         "address, and how many bytes. --raw prints the very bytes of its body. Later requests of the same answer also\n"
-        "hold what the tools told.",
+        "hold what the tools told; titles, vectors, skills and facts are asks of their own, where they are set up.",
     ),
     "tools": (
         "[ACTION] [NAME]",
