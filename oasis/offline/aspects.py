@@ -13,9 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.offline.values import Data, Texts
 
-# A line of somebody else's words is cut here; four zones or pools are what homes have, forty rules what some have.
+# A line of the owner's or a model's words is cut here.
 WORDS_CHARS = 120
-_STATES = {"undone": "state_undone", "rolled_back": "state_rolled_back", "waiting_confirm": "state_waiting"}
+# Of a change; one that stands needs no word.
+_STATES = {
+    "undone": "state_undone",
+    "prepared": "state_waiting",
+    "applied": "state_waiting",
+    "rolled_back": "state_rolled_back",
+    "rollback_failed": "state_rollback_failed",
+}
 
 
 def wan(data: Data, texts: Texts) -> list[str]:

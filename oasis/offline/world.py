@@ -80,7 +80,10 @@ class World:
         """Return the words for a listed value such as the band 2g, "" for other values."""
         tables = self.language.get("labels")
         labels = tables.get(kind) if isinstance(tables, dict) else None
-        return str(labels.get(value, "")) if isinstance(labels, dict) and isinstance(value, str) else ""
+        if not isinstance(labels, dict) or not isinstance(value, str):
+            return ""
+        # Several days that have no word together are told one by one.
+        return str(labels.get(value) or ", ".join(labels[word] for word in value.split() if word in labels))
 
     def zone(self, text: str) -> tuple[str, str] | None:
         """Return zone name and POSIX TZ string for a city, country or zone name."""
