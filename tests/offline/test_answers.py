@@ -180,3 +180,12 @@ def test_changes_are_told_with_what_became_of_them():
     told = in_words("en", "status", {"what": "changes", "changes": rows})
     assert "- 2026-11-21 20:00: rename the router (taken back)" in told
     assert "- 2026-11-21 19:00: turn Wi-Fi off, until 22:00" in told
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [("applied", "not confirmed yet"), ("rolled_back", "put back"), ("rollback_failed", "could not be put back")],
+)
+def test_change_that_does_not_stand_says_so(state, words):
+    row = {"when": "x", "summary": "y", "state": state}
+    assert "y (%s" % words in in_words("en", "status", {"what": "changes", "changes": [row]})

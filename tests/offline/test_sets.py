@@ -252,3 +252,27 @@ def test_what_cannot_be_is_refused_and_told_why(sentence):
     events = router_with(extra={}).ask(sentence)
     assert not calls_of(events)
     assert REFUSED[sentence] in text_of(events) and "did not understand" not in text_of(events)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("no internet for the xbox from 20:00 to 22:00 on mondays and fridays", "Mondays, Fridays"),
+        ("no internet for the xbox from 20:00 to 22:00 on weekdays", "Mondays to Fridays"),
+        ("kein Internet für die xbox von 20 bis 22 Uhr am Wochenende", "am Wochenende"),
+    ],
+)
+def test_days_are_told_in_the_owners_words(sentence, words):
+    assert calls_of(router_with().ask(sentence))[0][1]["summary"].endswith(words)
+
+
+def test_hours_that_are_partly_there_are_completed():
+    router = router_with(HOURS)
+    changes = router.changes(router.ask("no internet for kids-tablet and the xbox from 20:00 to 22:00"))
+    assert changes == hours(2, "20:00", "22:00", None, "aa:bb:cc:00:00:04", "xbox")
+
+
+def test_number_of_a_channel_that_two_bands_have_means_the_lower_one():
+    six = "uci set wireless.radio2=wifi-device\nuci set wireless.radio2.%s\n" % "band='6g'"
+    router = router_with(six)
+    assert router.changes(router.ask("set the wifi channel to 5")) == {"wireless.radio0.channel": "5"}
