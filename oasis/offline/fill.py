@@ -292,6 +292,12 @@ def _text(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
     return Found(clause.text(runs[0][0], runs[0][-1]), set(runs[0]), 0.2, False) if len(runs) == 1 else None
 
 
+def _software(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
+    """Return the well-known name of a package."""
+    found = [at for at in clause.of("software") if at not in taken]
+    return Found(clause.text(found[0], found[0]), {found[0]}, 0.0, False) if len(found) == 1 else None
+
+
 def _known(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
     """Return a device that the router knows, an address, or a word for a machine."""
     found = _device(clause, slot, frame, taken)
@@ -308,6 +314,7 @@ def _named(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
 
 
 _FILLERS: dict[str, Filler] = {
+    "software": _software,
     "named": _named,
     "dbm": lambda clause, slot, frame, taken: _valued(clause, "power", taken),
     "listed": lambda clause, slot, frame, taken: _valued(clause, "service", taken | set(clause.of("logs"))),

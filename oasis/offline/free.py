@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Raw = dict[str, tuple[str, bool]]
 
 FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
-_NOUNS = {"thing", "works", "vpn"}  # words of the lists that are also names of things
+_NOUNS = {"thing", "works", "vpn", "software"}  # words of the lists that are also names of things
 ONE_WORD = ("plainname", "hostlabel")  # types whose values have no blanks
 LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
 _BEFORE_VALUE = ("to", "called", "is_", "colon")
@@ -30,6 +30,7 @@ _MARKING = {*_BEFORE_VALUE, "password", "ssid", "name", "package", "peer", "inst
 _MARK_WORDS = {*_BEFORE_VALUE, "as_", "with_", "from_", "for_", "on_band", "password", "ssid", "set", "request", "ask"}
 _BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
 _ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
+_TOPICS = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
 _SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
 WIDTH = 6  # segments of an unquoted text
 CANDIDATES = 14
@@ -53,7 +54,10 @@ def free_values(clause: Clause, frame: Frame, taken: set[int]) -> Iterator[tuple
     choices = [*candidates(clause, taken), *_foreign(clause, frame, taken)]
     names = frame.free
     if any(kind in ONE_WORD for _, kind, _ in names):
-        choices = [pair for pair in choices if pair[0] == pair[1]] + _single(clause, frame, taken)
+        choices = [pair for pair in choices if " " not in clause.text(*pair)] + _single(clause, frame, taken)
+    elif any(kind == "search" for _, kind, _ in names):
+        choices += _single(clause, frame, taken, _NOUNS | _TOPICS)
+    choices = [pair for pair in choices if not _is_cut(clause, *pair)]
     for first, last in choices:
         span = set(range(first, last + 1))
         for name, kind, _ in names:
@@ -72,7 +76,16 @@ def free_values(clause: Clause, frame: Frame, taken: set[int]) -> Iterator[tuple
                 yield raws, span | other, worth
 
 
-def _single(clause: Clause, frame: Frame, taken: set[int]) -> list[tuple[int, int]]:
+def _is_cut(clause: Clause, first: int, last: int) -> bool:
+    """Tell whether a span begins or ends inside a word with a hyphen."""
+    start, end = clause.tokens[clause.segments[first].start].start, clause.tokens[clause.segments[last].end - 1].end
+    before, after = clause.sentence[max(start - 2, 0) : start], clause.sentence[end : end + 2]
+    return bool(re.match(r"\w-\Z", before) or re.match(r"-\w", after))
+
+
+def _single(
+    clause: Clause, frame: Frame, taken: set[int], nouns: set[str] | frozenset[str] = frozenset(_NOUNS)
+) -> list[tuple[int, int]]:
     """Return known words that a frame has no other use for: a name may be any word."""
     meant = set().union(*frame.needs, frame.wants, {FILLER}) | set(_MARK_WORDS)
     return [
@@ -81,7 +94,7 @@ def _single(clause: Clause, frame: Frame, taken: set[int]) -> list[tuple[int, in
         if one.end == one.start + 1
         and at not in taken
         and not one.concepts & meant
-        and (one.concepts & _NOUNS or set(one.values) & {"service", "device"})
+        and (one.concepts & nouns or set(one.values) & {"service", "device"})
     ]
 
 

@@ -45,8 +45,12 @@ class Reading:
         return bool(self.parts) and not any(part.slips for part in self.parts)
 
     def is_loose(self) -> bool:
-        """Tell whether a text without quotes has several words: more than the value may be in it."""
-        return any(" " in text and not quoted for part in self.parts for text, quoted in part.slots.values())
+        """Tell whether a text without quotes has several words, or names devices: more than the value may be in it."""
+        return any(
+            not quoted and (" " in text or slot == "devices")
+            for part in self.parts
+            for slot, (text, quoted) in part.slots.items()
+        )
 
 
 class Reader:

@@ -119,7 +119,6 @@ REFUSED = {
     "always give nas 192.168.1.102": "belongs to living-room-tv already",
     "forward port 443 to 8.8.8.8": "not in the router's own network",
     "forward port 80-81 to nas port 90": "can only be forwarded to the same ports",
-    "block facebook.com": "I can block devices, not sites",
     "block 192.168.1.77": "I do not know the MAC address",
     "unblock the xbox": "xbox is not blocked",
     "stop forwarding port 443": "not forwarded",
