@@ -33,7 +33,7 @@ _STRONG = {"block", "unblock", "on", "off", "restart", "reboot", "install", "uni
 _OBJECTS = {"wifi", "guest", "led", "vpn", "router", "upnp", "ipv6", "qos", "ads", "ntp", "firewall", "thing"}
 _LEADING = {"greet", "also", "yes", "request", "and", "it", "end_"}
 _ALONE = {"reboot", "block", "unblock"}  # a clause of this one word is a request
-_ASKING = {"howmany", "ask", "who"}
+_ASKING = {"howmany", "ask", "who", "show"}
 
 
 def times_marked(tokens: list[Token], segments: list[Segment], marks: dict[str, object]) -> None:
@@ -116,16 +116,25 @@ def _kind(one: Segment) -> str:
     return "V" if one.concepts & _STRONG else ""
 
 
-def stopped(clause: Clause, part: Part | None = None) -> set[str]:
+def stopped(clause: Clause | None, part: Part | None = None) -> set[str]:
     """Return what of a sentence says that no change is wanted now; words in the values of a part say nothing."""
-    said = set()
-    for at, one in enumerate(clause.segments):
-        if part is None or not _is_inside(clause.text(at, at), part):
+    said: set[str] = set()
+    for at, one in enumerate(clause.segments if clause else []):
+        if part is None or clause is None or not _is_inside(clause.text(at, at), part):
             said |= one.concepts & (STOPS | {OTHERS})
-            if set(one.values) & TIMES and (part is None or not TIMED_SLOTS & set(part.slots)):
+            is_time = set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"}
+            if is_time and (part is None or not TIMED_SLOTS & set(part.slots)):
                 said.add("later")
     is_meant = part is not None and {"from", "to"} <= set(part.slots)  # times without internet are told so
     return said - {"later"} if is_meant else said
+
+
+def is_later(clause: Clause | None) -> bool:
+    """Tell whether something is to be done at another time, and nothing else keeps it from being done."""
+    if clause is None or "asked" in clause.signs or clause.concepts & {"negation", "howto"}:
+        return False
+    is_wish = bool(clause.concepts & VERBS - {"show", "ask", "who", "howmany", "search"})
+    return is_wish and stopped(clause) - {OTHERS} == {"later"}
 
 
 def _is_inside(text: str, part: Part) -> bool:
@@ -143,6 +152,3 @@ def merged(language: dict[str, object], caution: dict[str, object]) -> dict[str,
         return language
     joined = {name: [*words.get(name, ()), *more.get(name, ())] for name in {**words, **more}}
     return {**language, "words": joined}
-
-
-__all__ = ["OTHERS", "is_double", "merged", "seams", "stopped", "times_marked", "yes_or_if"]

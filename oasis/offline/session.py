@@ -152,6 +152,8 @@ class Session:
             if confirmed:
                 return confirmed
         reading = self._read(said, keep=bool(before.missing[1]))
+        if self._is_held_back(said, reading.parts):
+            reading = Reading([], reading.topic)
         if reading.is_clean() and (not reading.is_loose() or before.missing[1]):
             return self._fulfil(reading.parts)
         kept = self._kept
@@ -166,8 +168,15 @@ class Session:
             return self._fulfil(guess.parts) if guess.certainty == SURE else self._asked(guess.parts)
         self._use(self._kept)
         concepts = self._by_concepts(self._kept)
+        if concepts.is_later(said):
+            return Answer(str(self._known.caution(self._kept)["timed"]))
         is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
         return self._told(reading.topic or (concepts.topic(said) if is_asked else ""))
+
+    def _is_held_back(self, said: str, parts: list[Part]) -> bool:
+        if not any(self._known.frames().is_change(part.intent) for part in parts):
+            return False
+        return bool(self._by_concepts(self._kept).held_back(said, parts))
 
     def _confirmed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer to a yes or no, None for other words."""

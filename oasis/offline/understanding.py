@@ -143,6 +143,14 @@ class Understander:
                 return more
         return guess
 
+    def held_back(self, sentence: str, parts: list[Part]) -> set[str]:
+        """Return what says that a change is not wanted now: see caution.py."""
+        return caution.stopped(self.clause(sentence), parts[0] if parts else None)
+
+    def is_later(self, sentence: str) -> bool:
+        """Tell whether something is to be done at another time than now."""
+        return caution.is_later(self.clause(sentence))
+
     def unknown(self, sentence: str) -> int:
         """Return how many words of a sentence are in no list of this language, twice; mistyped ones once."""
         whole = self.clause(sentence)
@@ -163,7 +171,7 @@ class Understander:
     def says(self, sentence: str, concepts: set[str]) -> bool:
         """Tell whether a sentence has a word for any of the concepts."""
         whole = self.clause(sentence)
-        return whole is not None and bool(whole.concepts & concepts)
+        return bool(whole and whole.concepts & concepts)
 
     def topic(self, sentence: str) -> str:
         """Return the intent that a question or a forbidden wish is about, "" when there is none."""
@@ -181,16 +189,12 @@ class Understander:
         if not changes:
             return guess
         said = caution.stopped(clause, changes[0])
-        if said - {caution.OTHERS}:
-            return Guess([], NONE)
-        if said:
-            guess.certainty = min(guess.certainty, UNSURE)
-        return guess
+        certainty = NONE if said - {caution.OTHERS} else UNSURE if said else SURE
+        return Guess(guess.parts, min(guess.certainty, certainty), guess.score, guess.loss)
 
     def _joint(self, clause: Clause) -> Guess:
         one = self._one(clause, {})
-        cuts = self._cuts(clause)
-        cuts = cuts or caution.seams(clause)
+        cuts = self._cuts(clause) or caution.seams(clause)
         if not cuts or len(cuts) > CUTS:
             return one
         several = self._several(clause, cuts, None)
