@@ -51,6 +51,9 @@ OF_REFUSED = ("tests/test_force.py",)
 REPAIR = "oasis/repair.py"
 OF_REPAIR = ("tests/test_repair.py",)
 OF_JUDGE = ("tests/eval/test_judge.py",)
+OFFLINE = "oasis/offline/"
+OF_ANSWERS = ("tests/offline/test_answers.py",)
+OF_FOLLOWING = ("tests/offline/test_follow.py",)
 
 ALIVE = "oasis/change/alive.py"
 OF_PROOF = ("tests/change/test_alive.py",)
@@ -838,6 +841,27 @@ MUTANTS = (
     ("failover: not after a word was shown", FAILOVER, " and not self._has_output", "", OF_FAILOVER),
     ("failover: not when the owner stopped it", FAILOVER, 'if failure["code"] in _STAYS:', "if False:", OF_FAILOVER),
     ("failover: offline does not go on for a model", FAILOVER, " or not self._has_answered", " or True", OF_FAILOVER),
+    (
+        "offline: a line of a log ends no quotation",
+        OFFLINE + "answers.py",
+        'text.replace("`", "\'")',
+        "text",
+        OF_ANSWERS,
+    ),
+    (
+        "offline: a long line of a log is cut",
+        OFFLINE + "answers.py",
+        'text if len(text) <= most else text[: most - 1] + "…"',
+        "text",
+        OF_ANSWERS,
+    ),
+    (
+        "offline: only a yes is a yes",
+        OFFLINE + "understanding.py",
+        " and all(one.concepts & allowed for one in segments)",
+        "",
+        OF_FOLLOWING,
+    ),
     (
         "failover: no more is sent than was looked at",
         FAILOVER,

@@ -139,3 +139,9 @@ def test_answer_of_somebody_else_is_not_gone_on_from(language):
     router, messages = unsure(language)
     messages[-1] = {"role": "assistant", "content": "Shall I reset everything?"}
     assert not calls_of(on(router, messages, YES[language]))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_yes_with_words_that_nobody_knows_is_no_yes(language):
+    router, messages = unsure(language)
+    assert not calls_of(on(router, messages, YES[language] + " zorblax frobnicate"))
