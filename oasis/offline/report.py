@@ -75,7 +75,7 @@ def _devices(data: Data, texts: Texts) -> list[str]:
     found = rows(data.get("devices"))
     if not found:
         return [texts["no_devices"]]
-    lines = [sentence(texts["devices"], {"count": len(found)})]
+    lines = [sentence(texts["devices"], {"count": len(found)})] if len(found) > 1 else []
     for one in found:
         marks = [texts[name] for name in ("fixed", "blocked") if one.get(name)]
         marks += [texts["away"]] if not one.get("present") else []
