@@ -209,7 +209,9 @@ def test_strict_tools_are_closed_on_the_wire(router, profile, tool):
     _, events, body = router(profile, strict="1").say("hello")
     assert is_said(events)
     for one in map(tool, body["tools"]):
-        assert one["strict"] is True and one["parameters"]["additionalProperties"] is False
+        # Its calls of other tools have whatever arguments these want: no strict form says that.
+        if one["name"] not in ("schedule_create", "schedule_update"):
+            assert one["strict"] is True and one["parameters"]["additionalProperties"] is False
 
 
 def test_a_switch_that_is_none_is_told(router):
