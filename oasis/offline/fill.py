@@ -107,7 +107,16 @@ def _clock(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
     wanted = clocks[0]
     if clause.segments[clause.before(wanted)].concepts & {"until"} and clause.before(wanted) >= 0:
         return None
-    return Found(_hour_of(clause, wanted), {wanted})
+    return Found(_earlier_half(clause, *clocks), {wanted})
+
+
+def _earlier_half(clause: Clause, first: int, last: int) -> str:
+    """Return the first of two times of day; of `8 to 10 in the evening` it is in the evening too."""
+    start, stop = _hour_of(clause, first), _hour_of(clause, last)
+    is_bare = "half" not in clause.segments[first].values and not clause.text(first, first).startswith("0")
+    is_evening = clause.segments[last].values.get("half") == "pm"
+    later = f"{int(start[:2]) + 12:02d}{start[2:]}"
+    return later if is_bare and is_evening and start < "12:00" and later < stop else start
 
 
 def _later_half(clause: Clause, first: int, last: int) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from oasis.offline.addresses import parse_ipv4
+from oasis.offline.caution import VERBS
 from oasis.offline.lexicon import FILLER, Lexicon, Segment
 from oasis.offline.slots import is_ipv6
 from oasis.offline.tokens import Token, is_near
@@ -26,6 +27,7 @@ _BANDS = {"2.4": "2g", "2,4": "2g", "2": "2g", "5": "5g", "5.0": "5g", "6": "6g"
 _SPEEDS = {"u_kbit": 1, "u_mbit": 1000, "u_gbit": 1000_000}
 _MINUTES = {"u_minute": 1, "u_hour": 60, "u_day": 1440, "u_week": 10080}
 _NAME_PARTS = re.compile(r"[^\W_]+")
+_NO_NAMES = {*VERBS, "and"}
 NAME_TOKENS = 4  # of a device's name as people say it
 
 
@@ -97,7 +99,9 @@ class Scanner:
             return name
         if length:
             slips = sum(self._slips[at : at + length])
-            if name and name.end - at == length:
+            # A client chooses its name: one that is called "block" does not make that word a device.
+            is_small = FILLER in concepts and len(token.norm) < 4
+            if name and name.end - at == length and not (concepts & _NO_NAMES or is_small):
                 values = {**values, **name.values}
             return self._lengthened(Segment(at, at + length, concepts, values, slips))
         return name or Segment(at, at + 1, set(), {}, 0)

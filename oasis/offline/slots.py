@@ -47,6 +47,8 @@ _SHAPES = {
 }
 _ADDRESS = r"[\d.:a-f]*[.:][\d.:a-f]*\Z"
 _LISTED = {"servers": _ADDRESS, "ports": r"\d+(?:-\d+)?\Z"}
+# Characters without a width and those that turn the text around.
+_UNSEEN = "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 
 
 class Problem(Exception):
@@ -93,7 +95,7 @@ def span_text(sentence: str, tokens: list[Token], kind: str) -> tuple[str, bool]
 
 def value(kind: str, text: str, is_quoted: bool, world: World) -> object:
     """Return the checked value of a slot. Raises: Problem."""
-    if any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in text):
+    if any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in _UNSEEN for char in text):
         raise Problem("bad_control")
     check = _CHECKS.get(kind)
     return check(text, is_quoted, world) if check else text
@@ -237,7 +239,7 @@ def _power(text: str, is_quoted: bool, world: World) -> str:
 
 
 def _country(text: str, is_quoted: bool, world: World) -> str:
-    if not re.match(r"[A-Za-z]{2}\Z", text):
+    if not re.match(r"[A-Za-z]{2}\Z", text) or re.match(r"AA|X|ZZ|Q[M-Z]", text.upper()):  # no country has these
         raise Problem("bad_country", value=text[:40])
     return text.upper()
 

@@ -1,4 +1,4 @@
-"""Sentences that nearly ask for a change and must not lead to one; what may follow are words, and now and then a question."""
+"""Sentences that nearly ask for a change and must not lead to one: to words, and now and then a question."""
 
 import json
 import os
@@ -131,3 +131,19 @@ def test_equal_requests_of_one_sentence_are_one():
     )
     assert [part.intent for part in answer.parts] == ["storage", "memory"]
     assert len([name for name, _ in calls_of(events) if name == "configure"]) <= 1
+
+
+EVENING = {
+    "no internet for the nas from 8 to 10 in the evening": ("20:00", "22:00"),
+    "no internet for the nas from 8 to 10pm": ("20:00", "22:00"),
+    "no internet for the nas from 9 to 5pm": ("09:00", "17:00"),
+    "no internet for the nas from 08:00 to 10pm": ("08:00", "22:00"),
+    "no internet for the nas from 8am to 10pm": ("08:00", "22:00"),
+    "bloquea el nas de 8 a 10 de la noche": ("20:00", "22:00"),
+}
+
+
+@pytest.mark.parametrize("sentence", EVENING)
+def test_of_two_times_the_first_is_in_the_half_of_the_day_of_the_second(sentence):
+    (part,) = Session(ONE, Router().facts).follow([{"role": "user", "content": sentence}]).parts
+    assert (part.slots["from"][0], part.slots["to"][0]) == EVENING[sentence]
