@@ -128,7 +128,7 @@ def test_a_real_model_streams_through_the_whole_path(run, profile):
     server = model_server.start()
     try:
         daemon = run(profile, server.base_url, "smollm2")
-        started = daemon.call("run.start", message="Count from one to thirty, one number a line.")
+        started = daemon.call("run.start", message="Say the colours of the rainbow in one sentence.")
         pieces, since = 0, 0
         while True:
             reply = daemon.call("run.poll", run=started["run"], since=since, wait_ms=5000)
