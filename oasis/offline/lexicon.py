@@ -27,6 +27,7 @@ _PIECES = re.compile(r"[-/+&]")
 _PORT = re.compile(r"(tcp|udp|port)(\d+)\Z")
 _SPAN = re.compile(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?\Z")
+_NAMING = {"called", "rename", "hostname", "peer"}
 _FUZZY = 4  # letters; of a shorter word nobody can tell what it should have been
 
 
@@ -122,10 +123,18 @@ class Lexicon:
     def refined(self, tokens: list[Token]) -> list[Token]:
         """Return the tokens with those split that are several words, a number and its unit among them."""
         found: list[Token] = []
-        for token in tokens:
-            pieces = [] if token.is_quoted or self.knows(token.norm) else self._pieces(token.norm)
+        for at, token in enumerate(tokens):
+            is_one = token.is_quoted or self.knows(token.norm) or self._is_name(tokens, at)
+            pieces = [] if is_one else self._pieces(token.norm)
             found += _split(token, pieces, self._fold) if len(pieces) > 1 else [token]
         return found
+
+    def _is_name(self, tokens: list[Token], at: int) -> bool:
+        """Tell whether a word with hyphens is the new name of something: the last word after one for calling."""
+        if "-" not in tokens[at].norm or at + 1 < len(tokens) or not tokens[at].norm[0].isalpha():
+            return False
+        words = [token.norm for token in tokens]
+        return at > 1 and any(self.longest(words, one)[1] & _NAMING for one in range(at))
 
     def _pieces(self, norm: str) -> list[str]:
         """Return the words that a word is written together of, with what stands between them; [] when it is one."""

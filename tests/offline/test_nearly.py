@@ -147,3 +147,12 @@ EVENING = {
 def test_of_two_times_the_first_is_in_the_half_of_the_day_of_the_second(sentence):
     (part,) = Session(ONE, Router().facts).follow([{"role": "user", "content": sentence}]).parts
     assert (part.slots["from"][0], part.slots["to"][0]) == EVENING[sentence]
+
+
+NAMES = {"rename the device xbox to game-tv": "game-tv", "llama al router tele-grande": "tele-grande"}
+
+
+@pytest.mark.parametrize("sentence", NAMES)
+def test_a_name_of_known_words_is_not_cut(sentence):
+    (part,) = Session(ONE, Router().facts).follow([{"role": "user", "content": sentence}]).parts
+    assert NAMES[sentence] in [text for text, _ in part.slots.values()]
