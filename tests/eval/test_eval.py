@@ -81,6 +81,7 @@ def test_yes_to_everything_scores_nothing_where_it_is_wrong_and_locks_nobody_out
     assert locked and all(one["gate"] not in ("nothing", "secrets") for one in locked), locked
 
 
+@pytest.mark.long
 def test_who_knows_the_solution_passes_every_task_that_has_one():
     every = [one for one in tasks.load().values() if one["expect"] == "change"]
     assert len(every) >= 160 and sum("solution" not in one for one in every) <= 1

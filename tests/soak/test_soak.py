@@ -76,6 +76,7 @@ def test_a_change_with_another_state_is_told(house):
     assert f"change {change} was told as rolled_back and is confirmed" in house.missing()
 
 
+@pytest.mark.long
 def test_a_soak_of_seconds_has_nothing_missing():
     done = subprocess.run([sys.executable, HERE + "/soak.py", "--seconds", "12", "--seed", "3"], capture_output=True,
                           text=True, timeout=200, check=False)  # fmt: skip
