@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # One packet to each port, and a question to who answers: see worker/finding.py.
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _HERE = "127.0.0.1"
-# RFC 1918, RFC 3927, and this machine: a neighbour with another address may be the provider's, where the firewall does not tell.
+# RFC 1918, RFC 3927, and this machine: a neighbour with another address may be the provider's, and the firewall need
+# not tell.
 _HOME = ("10.", "127.", "192.168.", "169.254.", *["172.%d." % number for number in range(16, 32)])
 
 
