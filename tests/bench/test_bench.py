@@ -10,6 +10,7 @@ from tests.bench import bench, measure
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+@pytest.mark.long  # a minute; make bench does more
 def test_a_quick_run_gives_every_figure(tmp_path):
     file = tmp_path / "rows.json"
     argv = [sys.executable, HERE + "/bench.py", "--quick", "--json", str(file)]
