@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.bench import bench, measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
