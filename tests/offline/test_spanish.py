@@ -79,29 +79,6 @@ NEVER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("before", "sentence", "changes"),
-    [(before, *item) for before, table in (("", STOCK), (HOME, AT_HOME)) for item in table.items()],
-)
-def test_sentence_changes_exactly_this(before, sentence, changes):
-    router = Router(before)
-    events = router.ask(sentence)
-    assert [name for name, _ in calls_of(events)] == ["configure"], text_of(events)
-    assert router.changes(events) == changes
-
-
-@pytest.mark.parametrize("sentence", CALLS)
-def test_other_tools(sentence):
-    assert calls_of(Router().ask(sentence)) == [CALLS[sentence]]
-
-
-@pytest.mark.parametrize("sentence", WORDS)
-def test_words_and_no_call(sentence):
-    events = Router().ask(sentence)
-    assert not calls_of(events)
-    assert WORDS[sentence] in text_of(events)
-
-
 @pytest.mark.parametrize("sentence", NEVER)
 def test_what_is_not_wished_changes_nothing(sentence):
     called = [name for name, _ in calls_of(Router(HOME).ask(sentence))]
