@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from oasis.seed.knowledge import RESULT_BYTES
 from tests.daemon import set_option, start_daemon
 from tests.memory.scripted import Scripted, said
 from tests.test_daemon import follow, of_type
@@ -17,6 +18,7 @@ from tests.worker.test_web import Handler
 PAGE = "<html><head><title>Mesh manual</title><script>var hidden</script></head><body><h1>Mesh</h1>%s</body></html>"
 WORDS = "<p>Press the WPS button for three seconds.</p><p>Then wait for the blue light.</p>"
 ADDED = "is added"
+LABELS_BYTES = 200  # whose words it has, which comes after
 GROUPS = (("wlan", "wireless", "wifi"), ("hotline", "phone", "call"), ("vlan",))
 
 
@@ -199,9 +201,12 @@ def test_a_tool_finds_documents_and_taints_with_their_title(daemon):
 
 
 def test_a_long_result_is_bounded(daemon):
-    add(daemon, title="Long", text="\n\n".join(["路由器的无线网络需要密码。" * 70 for _ in range(12)]))
-    found, _ = call(daemon, "knowledge_search", query="无线网络密码", limit=10)
-    assert 1 <= len(found["passages"]) < 10 and found["passages"][0]["text"]
+    add(daemon, title="Long", text="\n\n".join(["路由器的无线网络需要密码。" * 70 for _ in range(30)]))
+    wanted = {"query": "无线网络密码", "limit": 10}
+    assert len(daemon.call("knowledge.search", **wanted)["passages"]) == 10
+    found, _ = call(daemon, "knowledge_search", **wanted)
+    assert 1 <= len(found["passages"]) < 10
+    assert len(json.dumps(found, ensure_ascii=False).encode()) <= RESULT_BYTES + LABELS_BYTES
 
 
 def test_what_is_remembered_is_a_note_of_the_owners(daemon):
