@@ -63,14 +63,19 @@ const Frame = baseclass.extend({
 		]);
 	},
 
-	/* Show these nodes instead of those before; the keyboard stays at what was pressed (its data-key). */
-	fill: function(content) {
-		this.body.textContent = '';
-		content.forEach(function(node) { this.body.appendChild(node); }, this);
+	/* Show these nodes instead of those before. */
+	fill: function(content) { this.put(this.body, content); },
 
-		const to = document.activeElement == document.body && controls.keyed(this.pressed);
+	/* Put other nodes into a part of the page; the keyboard stays where it was, or at what was pressed (its data-key). */
+	put: function(place, content) {
+		const at = document.activeElement, key = at && place.contains(at) && at.dataset.key;
 
-		if (to)
+		place.textContent = '';
+		content.filter(Boolean).forEach(function(node) { place.appendChild(node); });
+
+		const to = controls.keyed(key || this.pressed);
+
+		if (to && (key || document.activeElement == document.body))
 			to.focus({ preventScroll: true });
 	},
 
@@ -103,7 +108,7 @@ const Frame = baseclass.extend({
 return baseclass.extend({
 	/*
 	 * The frame of a page; `tools` (nodes) stand beside its heading.
-	 * Gives { node, body, fill(nodes), say(text), fault(fault, isWhole), clear(), run(work, ev) }.
+	 * Gives { node, body, fill(nodes), put(place, nodes), say(text), fault(fault, isWhole), clear(), run(work, ev) }.
 	 */
 	frame: function(title, intro, tools) {
 		return new Frame(title, intro, tools);
@@ -164,7 +169,7 @@ return baseclass.extend({
 	/* A number with the reader's own separators. */
 	number: function(value) { return Number(value || 0).toLocaleString(language()); },
 
-	/* A way to another page of Oasis; page: chat, services, topics, tools, schedule, changes, doctor, audit or usage */
+	/* A way to another page of Oasis; page: the last part of its address */
 	way: function(page, label) {
 		return E('a', { 'href': L.url('admin/network/oasis/' + page) }, [ label ]);
 	},

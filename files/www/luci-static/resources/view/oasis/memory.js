@@ -69,19 +69,6 @@ return view.extend({
 		this.drawDocuments(results[1].value);
 	},
 
-	/* Put other nodes into a part of the page; the keyboard stays where it was. */
-	put: function(place, nodes) {
-		const to = document.activeElement, key = to && place.contains(to) && to.dataset.key;
-
-		place.textContent = '';
-		nodes.filter(Boolean).forEach(function(node) { place.appendChild(node); });
-
-		const again = controls.keyed(key || this.frame.pressed);
-
-		if (again && (key || document.activeElement == document.body))
-			again.focus({ preventScroll: true });
-	},
-
 	drawFacts: function(reply) {
 		const columns = [ { title: _('Fact'), isName: true, isWide: true }, { title: _('Sure'), isNumber: true }, { title: _('Since') }, { title: '' } ];
 		const facts = reply.facts || [], learn = E('input', { 'type': 'checkbox', 'data-key': 'facts/learn' });
@@ -89,7 +76,7 @@ return view.extend({
 		learn.checked = !!reply.extract;
 		learn.disabled = !page.isWriter();
 		learn.addEventListener('change', L.bind(this.learn, this));
-		this.put(this.facts, [ page.section(_('About you'), [
+		this.frame.put(this.facts, [ page.section(_('About you'), [
 			E('label', { 'class': 'oasis-inline' }, [ learn, ' ', _('Let a model take facts out of what you say') ]),
 			page.table(_('Facts'), columns, facts.map(this.fact, this), _('Nothing is remembered of you.')),
 			page.buttons([
@@ -127,7 +114,7 @@ return view.extend({
 		const columns = [ { title: _('Title'), isName: true, isWide: true }, { title: _('Characters'), isNumber: true }, { title: _('Added') }, { title: _('Found') }, { title: '' } ];
 		const documents = (reply.documents || []).slice().reverse(), isOld = reply.embedding && documents.some(function(one) { return one.vectors != 'current'; });
 
-		this.put(this.documents, (reply.reports || []).map(function(text) { return E('div', { 'class': 'alert-message warning' }, [ words.plain(text) ]); }).concat([
+		this.frame.put(this.documents, (reply.reports || []).map(function(text) { return E('div', { 'class': 'alert-message warning' }, [ words.plain(text) ]); }).concat([
 			page.table(_('Documents'), columns, documents.map(this.document, this), _('There is no document yet.')),
 			E('p', { 'class': 'oasis-small' }, [ _('%s of %s kB are used.').format(page.number(Math.ceil(reply.used_bytes / 1024)), page.number(Math.floor(reply.limit_bytes / 1024))), ' ',
 				reply.embedding ? _('Meanings are compared by %s.').format(words.plain(reply.embedding)) : _('With an alias named embedding, meanings are compared as well as words.') ]),

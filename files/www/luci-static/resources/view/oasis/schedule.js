@@ -83,21 +83,16 @@ return view.extend({
 
 	draw: function(reply) {
 		const columns = [ { title: _('Order'), isName: true, isWide: true }, { title: _('When') }, { title: _('Next') }, { title: _('State') }, { title: '' } ];
-		const to = document.activeElement, key = to && this.place.contains(to) && to.dataset.key;
 
-		this.place.textContent = '';
-		[ reply.trusted === false ? E('div', { 'class': 'alert-message warning' }, [ _('The clock of the router is not set yet: nothing is done until it is.') ]) : '',
+		this.frame.put(this.place, [
+			reply.trusted === false ? E('div', { 'class': 'alert-message warning' }, [ _('The clock of the router is not set yet: nothing is done until it is.') ]) : '',
 			reply.note ? E('div', { 'class': 'alert-message warning' }, [ words.plain(reply.note) ]) : '',
 			page.section('', [
 				page.table(_('Standing orders'), columns, (reply.entries || []).map(this.row, this), _('There is no standing order yet.')),
 				E('p', { 'class': 'oasis-small' }, [ _('It is %s on the router.').format(words.plain(reply.now || '')) ]),
 				page.act(_('Add a standing order'), 'cbi-button-add', L.bind(edit, null, {}, this.reload), 'orders/add')
-			]) ].filter(Boolean).forEach(function(node) { this.place.appendChild(node); }, this);
-
-		const again = controls.keyed(key || this.frame.pressed);
-
-		if (again && (key || document.activeElement == document.body))
-			again.focus({ preventScroll: true });
+			])
+		]);
 	},
 
 	row: function(order) {
