@@ -12,7 +12,8 @@ from oasis import question
 from oasis.agent import ROUNDS, Turn
 from oasis.asking import Asking, prompts
 from oasis.context import Context
-from oasis.core import jsonl, schema
+from oasis.core import schema
+from oasis.errands import Errands
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, allowed, failing, source
 from oasis.mcp.kept import Keep
@@ -54,7 +55,6 @@ if False:  # annotations only
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Workshop
-    from oasis.tools.refused import Refused
     from oasis.uci.cursor import Cursor
 
     class Clock(Protocol):
@@ -91,6 +91,7 @@ class Exchanges:
         self.asking = asking
         self._new_id = new_id
         self._made: Asides | None = None
+        self.errands = Errands(shop, runs, registry)
 
     def start(self, asked: dict[str, Any], came: Sequence[Any] = (), role: Any = None) -> Run:
         """Put the owner's message (question.py) on flash and start its run; `role` None: he himself is there.
@@ -129,67 +130,6 @@ class Exchanges:
         from oasis.goal import Goal  # with the first goal
 
         return Goal(asked["turns"])
-
-    def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
-        """Start a run that undoes a change: the newest one without an id."""
-        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
-
-    def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
-        result = operator.undo(change, skip_conflicts)
-        run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
-        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
-
-    def propose(
-        self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
-    ) -> Run:
-        """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
-        return self._runs.start(
-            "", lambda run: self._force(run, forces, lambda hands: hands.change(operations, summary)), None, came
-        )
-
-    def force(self, kept: Refused, forces: tuple[str, ...], came: Sequence[Any] = ()) -> Run:
-        """Start a run that proposes again what another run was refused."""
-        return self._runs.start(
-            "", lambda run: self._force(run, forces, lambda hands: hands.force(kept), kept), None, came
-        )
-
-    def act(self, service: str, action: str, came: Sequence[Any] = ()) -> Run:
-        """Start a run that proposes an action on a service."""
-        return self._runs.start(
-            "", lambda run: self._force(run, (), lambda hands: hands.act(service, action)), None, came
-        )
-
-    def look(self, name: str, arguments: dict[str, Any]) -> str:
-        """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
-        hands = Operator(self._shop, "", "", "", lambda *_, **__: None, _nothing, lambda: False)
-        return self.registry.call(name, arguments, hands)[0]
-
-    def _force(
-        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
-    ) -> tuple[str, str]:
-        chat, message = (of["chat"], of["message"]) if of else ("", "")
-        operator = Operator(self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, forces=forces)
-        result = operator.masked(work(operator))
-        if result["status"] == "unchanged":
-            run.emit("note", text="nothing to change: all of it is so already")
-        run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
-        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
-
-    def use(
-        self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "", client: str = ""
-    ) -> Run:
-        """Start a run that makes one call of a tool, for the owner himself or, by `words`, for somebody else.
-
-        What others ask for is treated as what a model asks for with their words in sight.
-        """
-        return self._runs.start("", lambda run: self._use(run, name, arguments, words), None, came, client)
-
-    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, bool(words))
-        text, is_error, taint = self.registry.call(name, arguments, operator.seeing([words] if words else []))
-        run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
-        return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context, goal, role = taken
@@ -396,4 +336,4 @@ def _system(goal: Goal | None, told: Any) -> str:
 
 
 def _nothing(*_: object, **__: object) -> None:
-    """Flush the chat of a run that has none; tell nobody."""
+    """Tell nobody."""

@@ -173,7 +173,7 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._exchanges().propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
+        run = self._exchanges().errands.propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def doctor_run(self, role: dict[str, object]) -> dict[str, object]:
@@ -189,7 +189,7 @@ class Methods:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
-        run = self._exchanges().force(kept, kinds(kept, force), self._came(role))
+        run = self._exchanges().errands.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
@@ -256,7 +256,7 @@ class Methods:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
-        run = self._exchanges().undo(change, skip_conflicts, self._came(role))
+        run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
@@ -305,7 +305,7 @@ class Methods:
     ) -> dict[str, object]:
         client = _client(role)
         words = CLIENT + client if client else ""
-        run = self._exchanges().use(name, arguments or {}, self._came(role), words, client)
+        run = self._exchanges().errands.use(name, arguments or {}, self._came(role), words, client)
         return {"run": run.id, "chat": run.chat}
 
     def mcp_list(self, role: dict[str, object]) -> dict[str, object]:

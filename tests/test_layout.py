@@ -27,7 +27,7 @@ ROWS = (
     ("beside", "upgrade", "takeover"),
     ("privacy", "setup"),
     ("exchanges", "conversations"),
-    ("asides", "question", "models", "failover", "goal"),
+    ("asides", "errands", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("schedule",),
     ("runs", "agent"),

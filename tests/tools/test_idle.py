@@ -15,7 +15,7 @@ loaded = lambda: sorted(name for name in sys.modules if name.startswith("oasis.t
 print(*loaded())
 daemon.exchanges().registry.listed()
 print(*loaded())
-run = daemon.exchanges().use("status", {"what": "traffic"})
+run = daemon.exchanges().errands.use("status", {"what": "traffic"})
 daemon.runs.wait_ended(20)
 print(*loaded())
 daemon.stop()
