@@ -203,6 +203,18 @@ def outside(reader, sentences, shows=False):
     }  # fmt: skip
 
 
+def of_file(reader, path, shows=False):
+    """Return the counts of a file of sentences as text, intents by their share, the worst first."""
+    name = os.path.basename(path)
+    if ".out." in name:
+        return f"{name}: " + json.dumps(outside(reader, lines(path), shows))
+    found = score(reader, lines(path), shows)
+    worst = [f"{intent} {counts}" for intent, counts in found["intents"].items() if share(counts) < 1]
+    return f"{name}: {found['sentences']} sentences, {found['right']:.1%} right, {found['verdicts']}\n  " + "\n  ".join(
+        worst
+    )
+
+
 MEMORY = """
 import sys, json
 sys.path.insert(0, sys.argv[1])
@@ -297,6 +309,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--training", metavar="LANGUAGE")
     parser.add_argument("--outside", metavar="FILE", help="sentences of one's own that ask for nothing, one a line")
+    parser.add_argument(
+        "--file", nargs="+", metavar="PATH", help="sentences in files of one's own; *.out.* ask for nothing"
+    )
+    parser.add_argument("--counts", action="store_true", help="with --file: counts alone, and no sentence")
     parser.add_argument("--json")
     parser.add_argument("--markdown")
     options = parser.parse_args()
@@ -305,6 +321,10 @@ def main():
         with open(options.outside, encoding="utf-8") as handle:
             sentences = [{"text": line.strip(), "language": "", "parts": []} for line in handle if line.strip()]
         print(json.dumps(outside(reader, sentences, shows=True), indent=1))
+        return
+    if options.file:
+        for path in options.file:
+            print(of_file(reader, path, not options.counts))
         return
     if options.training:
         found = score(reader, lines(os.path.join(HERE, f"training_{options.training}.jsonl")), shows=True)
