@@ -10,11 +10,10 @@ import os
 
 from oasis import VERSION
 from oasis.change import history
-from oasis.change.audit import NO_PLAN
-from oasis.change.plan import CLIENT, card
+from oasis.change.plan import card
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
-from oasis.table import ROLES, TABLE, check
+from oasis.table import ROLES, TABLE, check, client_of
 from oasis.tools import replies
 from oasis.tools.operator import SUMMARY_CHARS
 
@@ -28,6 +27,7 @@ if False:  # annotations only
     from oasis.services.book import Book
     from oasis.settings import Settings
     from oasis.tools.operator import Workshop
+    from oasis.toolset import Toolset
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -41,14 +41,9 @@ def shown(record: dict[str, object]) -> dict[str, object]:
     return {key: record[key] for key in _SHOWN if key in record}
 
 
-def _client(role: dict[str, object]) -> str:
-    """Return how the MCP client calls itself that a connection was lowered for, "" for all others."""
-    return str(role.get("client", "")) if role["name"] == "client" else ""
-
-
 class Methods:
     """The functions behind the table, but for those of conversations.py, which `talks()` gives, of services/, which
-    `book()` does, and of the parts of beside.py: an idle daemon has none of them.
+    `book()` does, of toolset.py and of the parts of beside.py: an idle daemon has none of them.
 
     `has_old()` tells whether there are chats of upstream that were not taken over.
     """
@@ -69,6 +64,7 @@ class Methods:
         self._runs = runs
         self._shop = shop
         self._book = book
+        self._tools: Toolset | None = None
         self.bus: Callable[[], list[str]] = list  # what is wrong with our place on the bus
 
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
@@ -85,15 +81,22 @@ class Methods:
         values = check(name, params, arguments)
         try:
             function = name.replace(".", "_")
-            own = getattr(self, function, None)
-            if own:
-                reply = own(role=role, **values)
+            own = self._toolset() if name.startswith(_OF_TOOLS) else self
+            if hasattr(own, function):
+                reply = getattr(own, function)(role=role, **values)
             else:
                 others = self._book() if name.startswith(_BOOKED) else self._beside.of(name) or self._talks()
                 reply = getattr(others, function)(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
         return replies.shown(reply, self._shop.redactor, self._shop.facts)
+
+    def _toolset(self) -> Toolset:
+        if self._tools is None:
+            from oasis.toolset import Toolset  # an idle daemon does without
+
+            self._tools = Toolset(self._exchanges, self._settings, self._shop, self._came)
+        return self._tools
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
         service = self._settings.services()[0]
@@ -143,7 +146,7 @@ class Methods:
 
     def _run(self, role: dict[str, object], name: str) -> Run:
         run = self._runs.get(name)
-        if role["name"] == "client" and run.client != _client(role):
+        if role["name"] == "client" and run.client != client_of(role):
             raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
         return run
 
@@ -291,57 +294,6 @@ class Methods:
         key = self._settings.key
         return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
-    def tool_list(self, role: dict[str, object]) -> dict[str, object]:
-        tools = self._exchanges().registry.listed()
-        return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
-
-    def tool_specs(self, role: dict[str, object]) -> dict[str, object]:
-        registry = self._exchanges().registry
-        classes = {tool["name"]: tool["class"] for tool in registry.listed()}
-        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in registry.specs()]}
-
-    def tool_call(
-        self, role: dict[str, object], name: str, arguments: dict[str, object] | None = None
-    ) -> dict[str, object]:
-        client = _client(role)
-        words = CLIENT + client if client else ""
-        run = self._exchanges().errands.use(name, arguments or {}, self._came(role), words, client)
-        return {"run": run.id, "chat": run.chat}
-
-    def mcp_list(self, role: dict[str, object]) -> dict[str, object]:
-        return {"servers": self._exchanges().servers.listed(role["name"] == "owner")}
-
-    def mcp_add(
-        self, role: dict[str, object], name: str, command: list[str] | None = None, url: str = ""
-    ) -> dict[str, object]:
-        self._exchanges().servers.add(name, command or [], url)
-        return {"status": "OK"}
-
-    def mcp_delete(self, role: dict[str, object], name: str) -> dict[str, object]:
-        self._exchanges().servers.delete(name)
-        self._settings.set_key("mcp:" + name, "")
-        return {"status": "OK"}
-
-    def mcp_key(self, role: dict[str, object], name: str, key: str) -> dict[str, object]:
-        self._exchanges().servers.check(name)
-        self._settings.set_key("mcp:" + name, key)
-        return {"status": "OK"}
-
-    def mcp_refresh(self, role: dict[str, object], name: str) -> dict[str, object]:
-        return {"tools": self._exchanges().servers.refresh(name)}
-
-    def plugin_list(self, role: dict[str, object]) -> dict[str, object]:
-        return self._exchanges().plugins.listed()
-
-    def plugin_review(self, role: dict[str, object], server: str) -> dict[str, object]:
-        return self._exchanges().plugins.review(server)
-
-    def plugin_accept(self, role: dict[str, object], server: str, hash: str) -> dict[str, object]:
-        self._exchanges().plugins.accept(server, hash)
-        call = {"name": "plugin " + server, "sha256": hash}
-        self._shop.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
-        return {"status": "OK"}
-
     def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
         peer: Any = role.get("peer")
         if peer is None:
@@ -350,14 +302,6 @@ class Methods:
         if peer.setdefault("client", known) != known:  # under another name it would follow what others began
             raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
         return {"version": VERSION}
-
-    def tool_set(
-        self, role: dict[str, object], name: str, enabled: bool | None = None, approval: str = ""
-    ) -> dict[str, object]:
-        tool = self._exchanges().registry.set(name, enabled, approval)
-        what = "tool " + (approval or ("on" if tool["enabled"] else "off"))
-        self._shop.audit.write(what, {**NO_PLAN, "call": {"name": name}}, str(role["name"]))
-        return {"tool": tool}
 
     def config_list(self, role: dict[str, object]) -> dict[str, object]:
         return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
@@ -380,7 +324,8 @@ class Methods:
         return self._shop.audit.verify()
 
 
-# What services/ answers.
+# What toolset.py answers, and what services/ does.
+_OF_TOOLS = ("tool.", "mcp.", "plugin.")
 _BOOKED = ("service.", "alias.", "usage.")
 
 _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",

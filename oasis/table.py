@@ -239,6 +239,9 @@ ROLES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}
+
+
 def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type, bool]]) -> dict[str, object]:
     """Return the arguments of a call; what the bus adds (`ubus_rpc_session`) is left out.
 
@@ -259,4 +262,6 @@ def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type,
     return values
 
 
-_WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}
+def client_of(role: dict[str, object]) -> str:
+    """Return how the MCP client calls itself that a connection was lowered for, "" for all others."""
+    return str(role.get("client", "")) if role["name"] == "client" else ""

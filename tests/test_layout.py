@@ -23,6 +23,7 @@ ROWS = (
     ("frontends",),
     ("daemon",),
     ("methods",),
+    ("toolset",),
     ("table",),
     ("beside", "upgrade", "takeover"),
     ("privacy", "setup"),

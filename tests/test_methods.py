@@ -19,6 +19,7 @@ from oasis.system.root import Root
 from oasis.table import SERVICE
 from oasis.tools import configure
 from oasis.tools.operator import Operator
+from oasis.toolset import Toolset
 from tests.daemon import copy_root
 
 OWNER = {"name": "owner", "terminal": False}
@@ -150,10 +151,10 @@ def test_every_method_may_be_called_by_the_roles_of_its_access(daemon, name, rol
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_functions_take_the_arguments_of_the_table(daemon, name):
     word = name.replace(".", "_")
-    places = (Methods, Conversations, Book, type(daemon.beside.of(name)))
+    places = (Methods, Toolset, Conversations, Book, type(daemon.beside.of(name)))
     function = next(getattr(place, word) for place in places if hasattr(place, word))
     taken = dict(inspect.signature(function).parameters)
-    assert taken.pop("self") and (taken.pop("role", None) or not hasattr(Methods, word))
+    assert taken.pop("self") and (taken.pop("role", None) or not any(hasattr(one, word) for one in places[:2]))
     if taken.pop("given", None):  # what the owner says of a service, judged where it is read
         keys = SERVICE if name.startswith("service.") else set(TABLE[name][1]) - set(taken)
         taken.update({key: inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default="") for key in keys})
