@@ -6,7 +6,6 @@ nobody is served before the router is in a known state.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import threading
@@ -27,7 +26,7 @@ from oasis.chats.collection import TAKEN
 from oasis.chats.collection import gather as gather_chats
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
-from oasis.errors import OasisError, SettingsError
+from oasis.errors import OasisError
 from oasis.methods import Methods, shown
 from oasis.models import Models
 from oasis.offline.process import Offline
@@ -35,11 +34,12 @@ from oasis.offline.process import default_argv as offline_argv
 from oasis.runs import Runs
 from oasis.services.metered import Metered
 from oasis.settings import Settings
-from oasis.system.clock import is_trusted
+from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
 from oasis.system.executor import Executor
-from oasis.system.files import Files
+from oasis.system.files import Files, free_bytes
 from oasis.system.lineserver import LineServer
+from oasis.system.lock import hold
 from oasis.system.root import Root
 from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
@@ -67,20 +67,6 @@ _SCRIPTS = os.path.dirname(os.path.abspath(__file__)) + "/change"
 BACKENDS = ("auto", "pyuci", "program", "file")
 
 
-class Clock:
-    """The three times: monotonic, wall, and since boot (what the guard reads)."""
-
-    def now_s(self) -> float:
-        return time.monotonic()
-
-    def unix_s(self) -> int:
-        return int(time.time())
-
-    def up_s(self) -> float:
-        with open("/proc/uptime", encoding="ascii") as handle:
-            return float(handle.read().split()[0])
-
-
 class Daemon:
     """One oasisd on one router root; `notes` collects what the start has to tell."""
 
@@ -89,7 +75,7 @@ class Daemon:
         self.notes: list[str] = []
         self.files = files = Files()
         files.folder(root.run_folder)
-        self._lock = _lock(root)
+        self._lock = hold(root.run_folder + "/lock", root.folder)
         self._parts: Evidence | None = None
         self._origins: Origins | None = None
         self._clock = clock = Clock()
@@ -111,7 +97,7 @@ class Daemon:
         self._workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
         self.models = Metered(self._workers, self._usage)
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
-                                  clock.unix_s, _free_bytes, log)  # fmt: skip
+                                  clock.unix_s, free_bytes, log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
         name = type(self._cursor()).__name__
@@ -138,7 +124,7 @@ class Daemon:
             root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way,
             self._unconfined,
         )  # fmt: skip
-        journal = Journal(files, root.state_folder, _free_bytes)
+        journal = Journal(files, root.state_folder, free_bytes)
         self.ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         transaction = Transaction(
@@ -165,7 +151,7 @@ class Daemon:
         kit.new_id, kit.redactor, kit.models, kit.runs = self._new_record_id, self.redactor, self.models, self.runs
         kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
         kit.facts, kit.exchanges, kit.conversations = self._shop.facts, self.exchanges, self.conversations
-        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, _free_bytes, log
+        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, free_bytes, log
         kit.call = lambda *asked: self.methods.call(*asked)
         self.beside = Beside(kit)
         return self.beside
@@ -366,29 +352,6 @@ def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:
             return next_id()
 
     return make
-
-
-def _free_bytes(path: str) -> int:
-    space = os.statvfs(path)
-    return space.f_bavail * space.f_frsize
-
-
-def _lock(root: Root) -> int:
-    """Hold the one lock of this router root for the life of the process.
-
-    Raises: SettingsError naming the daemon that has it.
-    """
-    path = root.run_folder + "/lock"
-    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        other = os.read(number, 32).decode("ascii", "replace").strip()
-        os.close(number)
-        raise SettingsError("another oasisd (process %s) works on %s" % (other, root.folder), "stop it first")
-    os.ftruncate(number, 0)
-    os.write(number, b"%d\n" % os.getpid())
-    return number
 
 
 def log(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Whether the wall clock may be believed. A router without a battery wakes up in the past.
+"""The clocks, and whether the wall clock may be believed. A router without a battery wakes up in the past.
 
 At boot OpenWrt sets the clock to the newest file of /etc, so a time that looks good says nothing by itself.
 """
@@ -6,6 +6,7 @@ At boot OpenWrt sets the clock to the newest file of /etc, so a time that looks 
 from __future__ import annotations
 
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,20 @@ _BATTERY_CLOCKS = "/sys/class/rtc"
 # From the way to the internet being up to the first answer of a time server, with some to spare.
 WAIT_S = 45.0
 _LOOK_S = 0.5
+
+
+class Clock:
+    """The three times: monotonic, wall, and since boot (what the guard reads)."""
+
+    def now_s(self) -> float:
+        return time.monotonic()
+
+    def unix_s(self) -> int:
+        return int(time.time())
+
+    def up_s(self) -> float:
+        with open("/proc/uptime", encoding="ascii") as handle:
+            return float(handle.read().split()[0])
 
 
 def is_trusted(root: Root, files: Files, unix_s: int, newest_unix_s: int) -> bool:

@@ -237,3 +237,9 @@ class Files:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def free_bytes(path: str) -> int:
+    """Return what the disk of a folder has left."""
+    space = os.statvfs(path)
+    return space.f_bavail * space.f_frsize
