@@ -175,7 +175,7 @@ def score(reader, sentences, shows=False):
 
 def share(counts):
     total = sum(counts.values())
-    return round((counts[NOW] + counts[ASKED]) / total, 4) if total else 0.0
+    return round((counts.get(NOW, 0) + counts.get(ASKED, 0)) / total, 4) if total else 0.0
 
 
 def outside(reader, sentences, shows=False):
