@@ -371,15 +371,24 @@ def contents(path):
 
 
 CUTS = [(name, True) for name in STORIES] + [(name, False) for name in ("keep", "put_back", "undo")]
+# Each story has some fifty steps, and each of its three faults at each of them takes minutes.
+EVERY = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+
+
+def numbers(story, name, every):
+    """Return the steps to fail at: the first, the last and the one after it, and each n-th between."""
+    first = 1 + list(STORIES).index(name) % every
+    return sorted({1, *range(first, story.steps, every), story.steps - 1, story.steps, story.steps + 1})
 
 
 # The thread that watches the deadline dies of the power cut, as it should.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("name, forgets", CUTS)
-def test_a_power_cut_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, name, forgets):
+@EVERY
+def test_a_power_cut_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, name, forgets, every):
     story = Story(tmp_path / "router", name)
     assert story.steps > 15, "these are too few steps to have met them all"
-    for number in range(1, story.steps + 2):
+    for number in numbers(story, name, every):
         kit = story.begin(forgets=forgets)
         kit.flash.fail_in(number)
         is_done = story.tell(kit)
@@ -390,10 +399,11 @@ def test_a_power_cut_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, name
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("name", STORIES)
-def test_a_daemon_that_is_killed_at_any_step_and_started_again_says_which_state_it_is(tmp_path, name):
+@EVERY
+def test_a_daemon_that_is_killed_at_any_step_and_started_again_says_which_state_it_is(tmp_path, name, every):
     """Nothing is forgotten and no boot hook runs: the next start of the daemon alone must find out."""
     story = Story(tmp_path / "router", name)
-    for number in range(1, story.steps + 1):
+    for number in numbers(story, name, every)[:-1]:
         kit = story.begin(forgets=False)
         kit.flash.fail_in(number)
         assert not story.tell(kit)
@@ -404,9 +414,10 @@ def test_a_daemon_that_is_killed_at_any_step_and_started_again_says_which_state_
 
 
 @pytest.mark.parametrize("has_hook", [True, False])
-def test_a_power_cut_at_any_step_of_the_putting_back_at_the_start_is_no_harm(tmp_path, has_hook):
+@EVERY
+def test_a_power_cut_at_any_step_of_the_putting_back_at_the_start_is_no_harm(tmp_path, has_hook, every):
     story = Story(tmp_path / "router", "keep")
-    for number in range(1, STEPS_MAX):
+    for number in range(1, STEPS_MAX, every):
         kit = story.begin()
         kit.transaction.apply(kit.plan(BOTH))
         kit.end()
@@ -485,10 +496,11 @@ class JumpingClock(Clock):
 
 
 @pytest.mark.parametrize("name", [name for name in STORIES if name != "too_late"])  # whose timer waits for flash
-def test_a_full_flash_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, name):
+@EVERY
+def test_a_full_flash_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, name, every):
     story = Story(tmp_path / "router", name)
     refused = 0
-    for number in range(1, STEPS_MAX):
+    for number in range(1, STEPS_MAX, every):
         story.begin().flash.close()
         files = FailingFiles()
         kit = Quiet(None, files=files, root=story.root)
@@ -502,6 +514,6 @@ def test_a_full_flash_at_any_step_leaves_the_old_or_the_kept_state(tmp_path, nam
         PowerKit.end(kit)
         check(kit, boot(kit), story.old, story.new)
         if not is_met:
-            assert refused > 10 or name == "end"  # which is tried again later, and told
+            assert refused > 10 // every or name == "end"  # which is tried again later, and told
             return
     raise AssertionError("this takes more steps than anybody thought")
