@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -18,7 +20,8 @@ from tests.doctor.clinic import Clinic
 from tests.frontends import launcher
 from tests.tools.kit import Hands, Store, registry
 
-DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCS = os.path.join(REPOSITORY, "docs")
 
 
 def text(name):
@@ -59,6 +62,46 @@ def test_a_tool_is_offered_when_it_is_on_and_answers():
     told, is_error, _ = tools.call("coffee_left", {"room": "office"}, Hands())
     assert (json.loads(told), is_error) == ({"room": "office", "cups": 3}, False)
     assert tools.call("coffee_left", {"room": "garden"}, Hands())[1]
+
+
+UNDERSTAND = """
+import json
+from oasis.offline.provider import Provider
+from tests.offline.stock import NOW_S, Router
+router = Router()
+for sentence in json.loads(input()):
+    events = Provider().reply([{"id": "1", "role": "user", "content": sentence}], router.facts, NOW_S)
+    print(json.dumps([event["input"] for event in events if event["type"] == "tool_use"]))
+"""
+
+
+def test_an_intent_is_data(tmp_path):
+    shutil.copytree(os.path.join(REPOSITORY, "oasis"), tmp_path / "oasis", ignore=shutil.ignore_patterns("__pycache__"))
+    action, words = json.loads(block("json", "intent")), json.loads(block("json", "words"))
+    for file, entry in (("intents", action), ("en", words)):
+        path = tmp_path / "oasis/offline/intents" / (file + ".json")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert not set(entry) & set(data["intents"])
+        data["intents"].update(entry)
+        path.write_text(json.dumps(data), encoding="utf-8")
+    (texts,) = words.values()
+    said = [
+        texts["example"],
+        "copy all messages to the machine 192.168.1.50",
+        "please use 192.168.1.7 as the log server",
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}
+    argv = [sys.executable, "-c", UNDERSTAND]
+    done = subprocess.run(argv, env=environment, cwd=tmp_path, input=json.dumps([*said, "send the log to the moon"]),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    *understood, not_this = map(json.loads, done.stdout.splitlines())
+    for address, calls in zip(("192.168.1.9", "192.168.1.50", "192.168.1.7"), understood, strict=True):
+        assert [call["commands"] for call in calls] == [[f"uci set system.@system[0].log_ip='{address}'"]]
+        assert calls[0]["summary"] == texts["summary"].format(ip=address)
+        operations, _ = commands.parse("\n".join(calls[0]["commands"]))
+        assert catalogue.check(operations, Clinic().router.config) == []
+    assert not_this == []
 
 
 def test_a_check_finds_and_mends():
