@@ -1,7 +1,7 @@
 """Specs as the registry uses them: cleaned, judged, each name once; made once for each list that a source gives.
 
-What is added: "source", "tokens" (about what a model pays for being told), and "fault": why it cannot be used, or "";
-a source may say so itself, as of a plugin whose file nobody reviewed.
+What is added: "source", and "fault": why it cannot be used, or ""; a source may say so itself, as of a plugin whose
+file nobody reviewed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from oasis.errors import OasisError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from oasis.tools.registry import Source
@@ -25,16 +26,18 @@ _TAKEN = "another tool has this name"
 
 
 class Prepared:
-    """Remembers, for each source, the list it gave last and what was made of it."""
+    """Remembers, for each of some sources, the list it gave last and what was made of it."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, list[Spec]]] = {}
 
-    def of(self, sources: list[Source]) -> list[tuple[Source, Spec]]:
-        """Return all specs of all sources, in their order; of two with one name the second cannot be used."""
+    def of(self, sources: Sequence[Source], names: set[str]) -> list[tuple[Source, Spec]]:
+        """Return all specs of the sources, in their order; of two with one name the second cannot be used.
+
+        `names` are those that are taken; these are added.
+        """
         known: dict[str, tuple[object, list[Spec]]] = {}
         found: list[tuple[Source, Spec]] = []
-        names: set[str] = set()
         for source in sources:
             given = source.specs()
             old = self._known.get(source.name)
@@ -47,15 +50,13 @@ class Prepared:
 
 
 def _spec(given: Spec, source: str) -> Spec:
-    spec: Spec = {**given, "source": source, "fault": "", "tokens": 0}
+    spec: Spec = {**given, "source": source, "fault": ""}
     spec["description"] = clean.text(given.get("description") or "")[:DESCRIPTION_CHARS]
     spec["name"] = clean.name(given.get("name"))
     spec["class"] = given["class"] if given.get("class") in CLASSES else "danger"
     spec["input_schema"] = clean.value(given.get("input_schema"))
     try:
-        text = jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])
-        spec["fault"] = _fault(spec, given, len(text.encode("utf-8"))) or str(given.get("fault", ""))
-        spec["tokens"] = _tokens(text)
+        spec["fault"] = _fault(spec, given, len(_told(spec).encode("utf-8"))) or str(given.get("fault", ""))
     except OasisError as error:
         spec["fault"] = error.message
     if spec["fault"] and not isinstance(spec["input_schema"], dict):
@@ -75,7 +76,15 @@ def _fault(spec: Spec, given: Spec, size_bytes: int) -> str:
     return ""
 
 
-def _tokens(text: str) -> int:
-    from oasis.core import trim
+def tokens(spec: Spec) -> int:
+    """Return about what a model pays for being told of a tool; nothing is told of one that JSON cannot hold."""
+    from oasis.core import trim  # who counts tokens loads it
 
-    return trim.BLOCK_TOKENS + trim.tokens(text)
+    try:
+        return trim.BLOCK_TOKENS + trim.tokens(_told(spec))
+    except OasisError:
+        return 0
+
+
+def _told(spec: Spec) -> str:
+    return jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])

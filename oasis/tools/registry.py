@@ -50,7 +50,7 @@ from oasis.tools.watch import Watch, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Protocol
 
     from oasis.tools.operator import Operator
@@ -85,15 +85,14 @@ class Registry:
     def __init__(
         self, loads: list[Callable[[], Sequence[Source]]], permits: Permits, now_s: Callable[[], float] = time.monotonic
     ) -> None:
-        self._loads = list(loads)
+        self._loads = [(load, prepared.Prepared()) for load in loads]
         self._permits = permits
         self._now_s = now_s
         self._watched = Watched()
-        self._prepared = prepared.Prepared()
 
     def add(self, load: Callable[[], Sequence[Source]]) -> None:
         """Let sources join; see the head of this module."""
-        self._loads.append(load)
+        self._loads.append((load, prepared.Prepared()))
 
     # What there is
 
@@ -125,10 +124,15 @@ class Registry:
         return _shown(spec, permit)
 
     def _all(self) -> list[Found]:
-        sources = [source for load in self._loads for source in load()]
-        pairs = self._prepared.of(sources)
+        pairs = list(self._pairs())
         permits = self._permits.read([spec for _, spec in pairs])
         return [(source, spec, permit) for (source, spec), permit in zip(pairs, permits, strict=True)]
+
+    def _pairs(self) -> Iterator[tuple[Source, Spec]]:
+        """Yield what there is; who has found what he wants does not have the other sources loaded."""
+        names: set[str] = set()
+        for load, ready in self._loads:
+            yield from ready.of(load(), names)
 
     def _on(self) -> list[Spec]:
         return [
@@ -166,11 +170,12 @@ class Registry:
             return _failure(error, whose, operator)
 
     def _allowed(self, name: str) -> Found:
-        found = {spec["name"]: (source, spec, permit) for source, spec, permit in reversed(self._all())}
-        if name not in found:
-            names = [known for known, (_, _, permit) in found.items() if permit["enabled"]]
-            raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(reversed(names)))
-        source, spec, permit = found[name]
+        found = next((pair for pair in self._pairs() if pair[1]["name"] == name), None)
+        if found is None:
+            names = [spec["name"] for _, spec, permit in self._all() if permit["enabled"]]
+            raise ToolError("there is no tool %r" % name, "there are: " + ", ".join(dict.fromkeys(names)))
+        source, spec = found
+        permit = self._permits.read([spec])[0]
         if spec["fault"]:
             raise ToolError("the tool %s cannot be used: %s" % (name, spec["fault"]))
         if not permit["enabled"]:
@@ -267,7 +272,9 @@ def _short(text: str) -> str:
 
 def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
     """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
-    from oasis.change import placeholders
+    if "secret:" not in str(arguments):
+        return
+    from oasis.change import placeholders  # an idle daemon does without
 
     for key, item in arguments.items():
         if (name, key) != ("configure", "commands"):
@@ -276,6 +283,8 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
 
 def _shown(spec: Spec, permit: dict[str, Any]) -> dict[str, Any]:
     entry = {key: spec[key] for key in ("name", "description", "class", "source")}
-    entry.update(enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=spec["tokens"])
+    entry.update(
+        enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=prepared.tokens(spec)
+    )
     note = "; ".join(filter(None, (spec["fault"], permit["note"], spec.get("note", ""))))
     return {**entry, "note": note} if note else entry

@@ -73,7 +73,7 @@ class Bench(Scene):
             bus,
             lambda *words: self.registry.call(*words),
         )
-        sources = self.registry._loads[0]()
+        sources = self.registry._loads[0][0]()
         self.registry = registry(*sources, store=self.store)
         self.registry.add(self.plugins.sources)
 

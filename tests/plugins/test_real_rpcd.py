@@ -11,6 +11,7 @@ import pytest
 
 from oasis.plugins.shelf import Plugins
 from oasis.system.ubus import Ubus, opener
+from oasis.tools.prepared import Prepared
 from tests.frontends.web import free_port
 from tests.plugins.kit import PROGRAM, SERVED, SERVER, Bench, manifest
 from tests.system.buskit import until
@@ -66,7 +67,7 @@ def bench(tmp_path, bus):
     made.plugins = Plugins(
         made.root, made.files, made.store.sections, lambda: made.store, bus.call, lambda *w: made.registry.call(*w)
     )
-    made.registry._loads[-1] = made.plugins.sources
+    made.registry._loads[-1] = (made.plugins.sources, Prepared())
     made.accept()
     made.accept(UCODE)
     made.registry.set("subtract", True, "allow")

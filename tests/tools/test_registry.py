@@ -340,3 +340,12 @@ def test_a_large_model_is_told_of_all():
     assert len(offered("hello", context_tokens=0, is_local=True)) == 1
     assert len(offered("hello", mode="all")) == 3
     assert len(offered("install", context_tokens=200_000, mode="core")) == 1
+
+
+def test_who_calls_a_tool_has_no_more_loaded_than_it_takes():
+    def never():
+        raise AssertionError("loaded for nothing")
+
+    made = registry(Source(name="built-in", look=({}, lambda *_: {"seen": 1})))
+    made.add(never)
+    assert made.call("look", {}, Hands())[0] == '{"seen":1}'
