@@ -4,8 +4,9 @@
     added(turn, told)    the facts that matter for a turn, as a few lines of the system message
     after(turn)          facts from what the owner said, taken out by a small model in a thread of its own
 
-Only the owner's own words are read: no answer, no log, nothing that a device said; a message that has words of others
-in it only where he set that too (`memory_tainted`), and what comes of it carries their taint. Secrets are no facts
+Only what the owner himself typed is read: no answer, no log, nothing that a device said; a message that may have words
+of others in it, as all that came by a messenger, only where he set that too (`memory_tainted`), and what comes of it
+carries their taint. Secrets are no facts
 (facts_secrets.py). Where the router holds no fact nothing is told to a model, and nothing is asked of one where the
 owner did not turn it on. Vectors of facts are in memory alone, so that forgetting is one file.
 """
@@ -114,7 +115,9 @@ class Memory:
     def _checked(self, fact: str) -> str:
         text = facts_heard.line(fact)
         if not text:
-            raise UsageError("a fact is one sentence of 3 to %d characters" % facts_heard.FACT_CHARS)
+            raise UsageError(
+                "a fact is one sentence of 3 to %d characters" % facts_heard.FACT_CHARS, "like: I work at night"
+            )
         reason = self._data()[1].reason(text)
         if reason:
             raise UsageError(
