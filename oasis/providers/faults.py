@@ -77,11 +77,11 @@ _RETRYABLE = ("timeout", "conflict", "rate_limit", "overloaded", "server", "bad_
 
 _HINTS = {
     "invalid_request": "check the model name and the extra options of this service",
-    "authentication": "enter the key of this service again and check that it belongs to this base_url",
+    "authentication": "enter the key of this service again (oasis key SERVICE); it must belong to this endpoint",
     "no_credit": "add credit at the service or choose another service",
     "quota": "wait until the quota is renewed or choose another service",
     "permission": "the key may not use this model, or the service is not offered in this region",
-    "not_found": "check the model name and base_url; list the models of this service to see what it offers",
+    "not_found": "check the model name and the endpoint; `oasis models SERVICE` lists what it offers",
     "timeout": "try again",
     "conflict": "try again",
     "too_large": "start a new chat or ask for less at once",
@@ -91,10 +91,10 @@ _HINTS = {
     "server": "try again; if it stays, look at the status page of the service",
     "no_tools": "choose a model that can call tools, or set tool_mode 'none' for this service",
     "bad_tool_call": "ask again in other words or choose a stronger model",
-    "redirect": "enter that address as base_url; in a hotel or café, open a web page and log in to the network first",
-    "portal": "open a web page in a browser and log in to the network (captive portal), or check base_url and proxy",
-    "empty_answer": "check base_url and the model; the server closed the connection without a word",
-    "bad_answer": "check base_url: this does not look like the API of this service",
+    "redirect": "enter that address as endpoint; in a hotel or café, open a web page and log in to the network first",
+    "portal": "open a web page in a browser and log in to the network (captive portal), or check endpoint and proxy",
+    "empty_answer": "check the endpoint and the model; the server closed the connection without a word",
+    "bad_answer": "check the endpoint: this does not look like the API of this service",
     "truncated": "the connection was cut; try again",
 }
 

@@ -34,7 +34,7 @@ def base_url_of(options: Options) -> str:
     base = str(options.get("base_url") or profile_of(options).get("base_url") or "").rstrip("/")
     if not base.startswith(("http://", "https://")) or any(char.isspace() for char in base):
         example = "for example http://192.168.1.10:8080/v1"
-        raise SettingsError(f"base_url {base!r} of {label_of(options)} is no http address", example)
+        raise SettingsError(f"the endpoint {base!r} of {label_of(options)} is no http address", example)
     return base
 
 

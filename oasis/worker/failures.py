@@ -69,7 +69,7 @@ def refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:
     if status == _PROXY_LOGIN:
         hint = "enter the user and password of the proxy of this service"
         return failed("proxy", f"the proxy {proxy} wants a user and password, or others (status {status})", hint, False)
-    hint = "check proxy and base_url of this service; the proxy may not allow this host or port"
+    hint = "check proxy and endpoint of this service; the proxy may not allow this host or port"
     return failed("proxy", f"the proxy {proxy} opens no way to {place} (status {status})", hint, status >= 500)
 
 
@@ -113,33 +113,33 @@ def _bad_certificate(error: BaseException, place: str, phase: str, limits: Limit
     if code == _NOT_YET_VALID:
         hint = "the clock of this router is not set; set the time or let NTP do it, then try again"
         return failed("clock", f"the certificate of {place} is not yet valid", hint, False)
-    hint = "check the host in base_url, and that nothing between here and there replaces certificates"
+    hint = "check the host in the endpoint, and that nothing between here and there replaces certificates"
     if code == _EXPIRED:
         hint = "check the clock of this router first; if it is right, the service must renew its certificate"
     elif code in (_SELF_SIGNED, _SELF_SIGNED_CHAIN, _NO_ISSUER):
         hint = "install the package ca-bundle; for a server of your own, name its certificate in ca_file" + _PORTAL
     elif code in (_OTHER_NAME, _OTHER_ADDRESS):
-        hint = "write the host in base_url as the certificate names it" + _PORTAL
+        hint = "write the host in the endpoint as the certificate names it" + _PORTAL
     return failed("tls", f"the certificate of {place} is not trusted: {reason}", hint, False)
 
 
 def _bad_tls(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    hint = "check that base_url begins with http:// for a server without TLS, and that its port is right"
+    hint = "check that the endpoint begins with http:// for a server without TLS, and that its port is right"
     reason = getattr(error, "reason", "") or "handshake failed"
     return failed("tls", f"no TLS connection with {place}: {reason}", hint, False)
 
 
 def _no_name(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
-    hint = "check the host in base_url, the internet connection and the DNS of this router"
+    hint = "look at the internet connection and its DNS (oasis doctor), and at the host in the endpoint"
     return failed("dns", f"the name of {place} is not found", hint, True)
 
 
 def _refused(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
     if limits.get("walled") and _is_here(place):
-        hint = "set base_url to the server's address and port, as in http://127.0.0.1:8080/v1; not port 22, 80 or 443"
+        hint = "the endpoint needs the server's address and port, like http://127.0.0.1:8080/v1; not port 22, 80 or 443"
         message = f"{place} is this router, which lets workers reach no port of its own but those of model servers"
         return failed("walled", message, hint, False)
-    hint = f"start the server that should listen on {place}, or correct base_url"
+    hint = f"start the server that should listen on {place}, or correct the endpoint"
     return failed("refused", f"{place} refuses the connection: nothing listens there", hint, True)
 
 
@@ -165,7 +165,7 @@ def _source(family: int, address: tuple[object, ...]) -> str:
 def _too_slow(error: BaseException, place: str, phase: str, limits: Limits) -> ProviderError:
     if phase == "connect":
         message = f"no connection to {place} within {limits['connect_s']:g} s"
-        return failed("timeout", message, "check base_url, the internet connection and firewalls on the way", True)
+        return failed("timeout", message, "check the endpoint, the internet connection and firewalls on the way", True)
     message = f"{place} sent nothing for {limits['idle_s']:g} s"
     return failed("timeout", message, "try again; a local model may need a longer idle_s", True)
 

@@ -111,7 +111,7 @@ def split(url: str) -> urllib.parse.SplitResult:
             return parts
     except ValueError:
         pass  # a port out of range, a broken IPv6 address, letters that only python3-codecs knows
-    raise SettingsError(f"base_url leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
+    raise SettingsError(f"the endpoint leads to {url!r}, which is no address", "write http://HOST:PORT/v1")
 
 
 def _connection(

@@ -214,7 +214,7 @@ def test_a_stream_that_is_called_json_is_read_all_the_same(send, server):
 def test_a_redirect_to_a_login_page_names_both_explanations(send, server):
     error = error_of(ask(send, server.url("login_page_elsewhere")))
     assert error["code"] == "redirect" and "http://hotspot.invalid/login" in error["message"]
-    assert "base_url" in error["hint"] and "log in" in error["hint"]
+    assert "endpoint" in error["hint"] and "log in" in error["hint"]
     assert len(server.seen) == 1
 
 
@@ -281,7 +281,7 @@ def test_a_wall_of_our_own_is_not_taken_for_a_server_that_does_not_run(send, hos
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     walled = error_of(ask(send, f"http://{host}:{port}/v1", walled=True))
-    assert walled["code"] == "walled" and "is this router" in walled["message"] and "base_url" in walled["hint"]
+    assert walled["code"] == "walled" and "is this router" in walled["message"] and "endpoint" in walled["hint"]
     assert not walled["retryable"] and "nothing listens" not in walled["message"]
     assert error_of(ask(send, f"http://{host}:{port}/v1", retries=0))["code"] == "refused"
 
