@@ -114,6 +114,10 @@ class Beside:
                 add(turn, told)
         return told
 
+    def nothing(self) -> Told:
+        """Return what a turn gets for whom nothing of this is."""
+        return Told()
+
     def after(self, turn: dict[str, Any]) -> None:
         """Let the parts look at a turn that ended."""
         for name in PARTS:

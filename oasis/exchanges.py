@@ -20,6 +20,7 @@ from oasis.mcp.kept import Keep
 from oasis.mcp.servers import Servers
 from oasis.mcp.stdio import USER as MCP_USER
 from oasis.plugins.shelf import Plugins
+from oasis.presence import OWNER
 from oasis.runs import Run
 from oasis.seed.net import BRAVE, Net
 from oasis.seed.programs import USER as TOOL_USER
@@ -48,6 +49,7 @@ if False:  # annotations only
     from oasis.core.store import Chat
     from oasis.goal import Goal
     from oasis.offline.process import Offline
+    from oasis.presence import Present
     from oasis.repair import Repair
     from oasis.runs import Runs
     from oasis.settings import Settings
@@ -62,7 +64,7 @@ if False:  # annotations only
         def unix_s(self) -> int: ...
 
     Service = dict[str, Any]
-    Taken = tuple[Chat, Message, Options, Context, Goal | None, Any]
+    Taken = tuple[Chat, Message, Options, Context, Goal | None, Present]
 
 
 # The alias of a small model for titles.
@@ -93,10 +95,9 @@ class Exchanges:
         self._made: Asides | None = None
         self.errands = Errands(shop, runs, registry)
 
-    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), role: Any = None) -> Run:
-        """Put the owner's message (question.py) on flash and start its run; `role` None: he himself is there.
+    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Present = OWNER) -> Run:
+        """Put a message (question.py) on flash and start its run; `who` it is for: presence.py.
 
-        Another has asking(services, told, asker), around(answer), desk and is_attended: schedule/unattended.py.
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
         text = question.check(asked)
@@ -117,10 +118,9 @@ class Exchanges:
             stored.append(message["id"])
             if asked.get("service"):
                 options = {**options, question.PROVIDER: asked["service"]}
-            return opened, message, options, context, self._goal(asked), role
+            return opened, message, options, context, self._goal(asked), who
 
-        answer = role.around(self._answer) if role else self._answer
-        run = self._runs.start(new.id if new else chat, answer, take, came)
+        run = self._runs.start(new.id if new else chat, who.around(self._answer), take, came)
         run.message = stored[0]
         return run
 
@@ -132,21 +132,21 @@ class Exchanges:
         return Goal(asked["turns"])
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
-        chat, message, options, context, goal, role = taken
+        chat, message, options, context, goal, who = taken
         run.emit("message", id=message["id"], role="user")
         beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         asker = self._asker(run, chat)
         try:
-            services, told = self._asked(run.emit, options, context, beside)
-            services, asker = role.asking(services, told, asker) if role else (services, asker)
+            services, told = self._asked(run.emit, options, context, beside, who.is_told)
+            services, asker = who.asking(services, told, asker)
         except OasisError as error:
             services, told, asker = [NOBODY], None, failing(error)
-        # Where a model may stand in, nobody has the owner's own rights.
-        is_model, is_attended = _is_model(services), role is None or role.is_attended
+        is_model = _is_model(services)
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
         operator = Operator(
-            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, is_model,
-            unattended=role.desk if role else None, others=_of_others(chat),
+            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled,
+            # Where a model may stand in, or hears of it, nobody has the owner's own rights.
+            is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
         )  # fmt: skip
 
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
@@ -165,18 +165,21 @@ class Exchanges:
             run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
         for report in chat.reports:
             run.emit("note", text=report)
-        if failover.service["vendor"] != OFFLINE and state == "done" and is_attended and self._wants_title(chat):
+        if failover.service["vendor"] != OFFLINE and state == "done" and who.is_attended and self._wants_title(chat):
             titling = self._titling(failover.service)
             if titling["vendor"] != OFFLINE:
                 self._asides().title(run, chat.id, titling, list(chat.messages.values()))
-        if is_model and state == "done" and is_attended:
-            self._beside.after({**beside, "service": failover.service, "taint": message.get("taint", [])})
+        if is_model and state == "done" and who.is_attended:
+            taint = [*message.get("taint", []), *who.words]
+            self._beside.after({**beside, "service": failover.service, "taint": taint})
         return state, turn.stop_reason
 
     def _asked(
-        self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any]
+        self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any], is_told: bool
     ) -> tuple[list[Service], Any]:
         """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
+
+        `is_told` False: nothing of that is for whom the turn is, and his words choose no service.
 
         Raises: SettingsError when the active service cannot be used.
         """
@@ -184,7 +187,7 @@ class Exchanges:
         if not _is_model(services):
             return services, None
         beside["service"] = services[0]
-        told = self._beside.added(beside)
+        told = self._beside.added(beside) if is_told else self._beside.nothing()
         context.taint = told.taint
         if told.service and not options.get(question.PROVIDER):
             services = self._services(emit, {**options, question.PROVIDER: told.service})
@@ -208,7 +211,7 @@ class Exchanges:
             if asked.get("service"):
                 options = {**options, question.PROVIDER: asked["service"]}
             beside = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-            services, told = self._asked(_nothing, options, context, beside)
+            services, told = self._asked(_nothing, options, context, beside, True)
             service = services[0]
             if service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}

@@ -120,10 +120,13 @@ class Methods:
         continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
         attachments: list[str] | None = None,
     ) -> dict[str, object]:  # fmt: skip
+        from oasis.presence import MESSENGER, OWNER  # an idle daemon does without
+
         asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
         asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
         asked["files"] = self._talks().files(attachments) if attachments else []
-        run = self._exchanges().start(asked, self._came(role))
+        who = MESSENGER if role["name"] == "messenger" else OWNER
+        run = self._exchanges().start(asked, self._came(role), who)
         if attachments:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat, "message": run.message}

@@ -40,6 +40,7 @@ TELEGRAM = "oasis/frontends/telegram"
 OF_CODES = ("tests/telegram/test_codes.py",)
 OF_TALK = ("tests/telegram/test_people_talk.py",)
 OF_LINE = ("tests/telegram/test_line.py",)
+OF_PRESENCE = ("tests/test_presence.py",)
 OF_APPROVING = ("tests/telegram/test_approval.py",)
 
 CLOCKWORK = "oasis/schedule/clockwork.py"
@@ -163,6 +164,27 @@ MUTANTS = (
         '{**asked, "taint": [WORDS]}',
         "{**asked}",
         OF_TALK,
+    ),
+    (
+        "telegram-guest-chooses-the-service",
+        TELEGRAM + "_guest.py",
+        "    is_told = False",
+        "    is_told = True",
+        OF_PRESENCE,
+    ),
+    (
+        "telegram-facts-out-of-what-a-worker-says",
+        "oasis/exchanges.py",
+        "*who.words]",
+        "]",
+        OF_PRESENCE,
+    ),
+    (
+        "schedule-tells-a-model-the-names-of-devices",
+        "oasis/exchanges.py",
+        "is_model or who.has_teller, unattended",
+        "is_model, unattended",
+        ("tests/schedule/test_schedule_daemon.py",),
     ),
     (
         "telegram-update-handled-twice",

@@ -31,7 +31,7 @@ ROWS = (
     ("asides", "errands", "question", "models", "failover", "goal"),
     ("asking", "context"),
     ("schedule",),
-    ("runs", "agent"),
+    ("runs", "agent", "presence"),
     ("repair",),
     ("plugins", "seed", "skills"),
     ("tools", "mcp"),

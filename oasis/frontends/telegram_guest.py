@@ -1,12 +1,13 @@
 """What a guest's run may do: look at the router's state with two tools, and nothing else.
 
-The role of a run as exchanges.py takes it. A guest's words are words of others wherever they are read again; no facts,
+Whom a run is for, as presence.py has it. A guest's words are words of others wherever they are read again; no facts,
 documents or skills of the owner's are told for them, and every plan and every call that has an effect ends here.
 """
 
 from __future__ import annotations
 
 from oasis.errors import PolicyError
+from oasis.presence import Present
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,27 +20,21 @@ WORDS = "words of a guest"
 AN_HOUR = 30
 
 
-class Guest:
+class Guest(Present):
     """Whom the answer is for, and who stands at the desk."""
 
     is_attended = False
+    is_told = False
     rehearses = True  # every call with an effect becomes a plan, and judge() ends that
 
-    @property
-    def desk(self) -> Guest:
-        return self
+    def __init__(self) -> None:
+        self.desk = self
 
     def asking(self, services: list[Any], told: Any, asker: Any) -> tuple[list[Any], Any]:
-        """Return who answers and how it is asked, after what the owner's turn would have been told is taken out."""
+        """Return who answers and how it is asked, with a guest's tools alone."""
         if told is not None:
-            told.system.clear()
-            told.taint.clear()
             told.tools = list(TOOLS)
         return services, asker
-
-    def around(self, answer: Any) -> Any:
-        """Return what answers, as it is."""
-        return answer
 
     def may(self, tool: str) -> bool:
         """Tell whether a tool is for guests."""

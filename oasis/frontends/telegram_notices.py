@@ -10,6 +10,7 @@ import threading
 
 from oasis.errors import OasisError
 from oasis.frontends import telegram_answer
+from oasis.tools import handles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Teller:
     def _tell(self, notices: list[Notice]) -> None:
         for owner in self._part.people().owners():
             mine = [one for one in notices if self._left_out.get(one["id"]) != owner["chat"]]
-            lines = ["- %s" % _plain(one["text"]) for one in mine[-MOST:]]
+            lines = ["- %s" % _plain(self._named(one["text"])) for one in mine[-MOST:]]
             if len(mine) > MOST:
                 lines.insert(0, "- and %d before" % (len(mine) - MOST))
             try:
@@ -89,6 +90,10 @@ class Teller:
                 self._part.kit.log("telegram: notices could not be told to one owner: %s" % error.message)
         for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
             self._talks.waiting(plan)
+
+    def _named(self, text: str) -> str:
+        """Return the words of a notice with the names of devices, for who is told no handle by it."""
+        return handles.with_names(text, lambda: handles.listed(self._part.kit.facts))
 
 
 def _plain(text: str) -> str:

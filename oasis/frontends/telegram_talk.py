@@ -17,6 +17,7 @@ from oasis.frontends.telegram_approval import Approval
 from oasis.frontends.telegram_card import Buttons
 from oasis.frontends.telegram_guest import AN_HOUR, WORDS, Guest
 from oasis.frontends.telegram_run import Following, poller, reason, show_plan
+from oasis.presence import MESSENGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,7 +301,7 @@ class Talks:
         """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
         uploads, talks = asked.pop("attachments", []), self._kit.conversations()
         files = talks.files(uploads) if uploads else []
-        run = self._kit.exchanges().start({**asked, "files": files, "taint": [FORWARDED]})
+        run = self._kit.exchanges().start({**asked, "files": files, "taint": [FORWARDED]}, (), MESSENGER)
         if uploads:
             talks.uploads.drop(uploads)
         return run.chat, run.id

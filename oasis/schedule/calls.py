@@ -53,6 +53,11 @@ class Calls:
         self._instruction = instruction
         self._service = service
 
+    @property
+    def has_teller(self) -> bool:
+        """Whether a model hears the results: what is kept from models is kept from this one as well."""
+        return self._service is not None
+
     def asking(self, asker: Callable[[dict[str, Any]], Any]) -> Any:
         """Return what a turn asks; `asker(service)` gives what asks a service."""
 

@@ -1,13 +1,14 @@
 """A run that nobody sits at: who stands at the desk, what its model is told, and how it ends.
 
-The role of exchanges.start and, as `desk`, of tools/operator.py: low risk is applied, anything else waits for the
-owner, much longer than when he is there, unless that very plan was approved ahead (standing.py). A rehearsal does
-nothing at all: each plan is shown, and what the owner approves of it is kept for the runs to come.
+Whom a run is for (presence.py) and, as `desk`, what stands in for the owner (tools/operator.py): low risk is applied,
+anything else waits for him, much longer than when he is there, unless that very plan was approved ahead (standing.py).
+A rehearsal does nothing at all: each plan is shown, and what the owner approves of it is kept for the runs to come.
 """
 
 from __future__ import annotations
 
 from oasis.core import clean, schema
+from oasis.presence import Present
 from oasis.schedule import standing
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ _EVERY = "ahead, for every run (%s): %s"
 _AHEAD = "schedule %s: approved ahead"
 
 
-class Unattended:
+class Unattended(Present):
     """One run of an entry. `planner`, `desk` and `now_s()` are the daemon's.
 
     `system` are words for a model, `taint` whose words are among them. `tell(role, plan)` tells the owner what is
@@ -56,6 +57,7 @@ class Unattended:
         self._waits = waits
         self._ended = ended
         self._calls = calls
+        self.has_teller = calls is not None and calls.has_teller
 
     # As the role of a run
 

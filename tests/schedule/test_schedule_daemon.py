@@ -444,7 +444,9 @@ def test_results_are_told_by_a_model_that_can_do_nothing(run, serve):  # noqa: F
     asked = server.bodies[0]["messages"]
     assert "in one sentence" in asked[0]["content"] and "### status" in asked[-1]["content"]
     last = daemon.call("chat.load", id=started["chat"])["messages"][-1]
-    assert last["content"] == said and last["provider"] == "compatible" and last["taint"] == ["device names"]
+    assert last["content"] == said and last["provider"] == "compatible" and "taint" not in last
+    heard = json.dumps(server.bodies[0])
+    assert "dev#" in heard and "pixel-7" not in heard, "devices have no names of theirs for models"
 
 
 def test_results_are_told_as_they_are_when_the_model_fails(run, serve):  # noqa: F811

@@ -6,6 +6,7 @@ import os
 import time
 
 from oasis.frontends.telegram_line import PACE_S
+from oasis.tools.handles import handle
 from tests.telegram.bot_api import CONFLICT, TOKEN, Refused
 from tests.telegram.kit import OWNER, Model
 
@@ -164,3 +165,13 @@ def test_notices_come_joined_and_not_of_what_was_said_there_anyway(scenes):
     scene.api.wait_text(OWNER, "Done: rename the router to gamma.")
     scene.until(lambda: "gamma" in str(scene.call("notice.list")))
     assert sum("From your router" in text for text in scene.api.texts(OWNER)) == 1
+
+
+def test_a_notice_names_the_devices_that_a_model_has_handles_for(scenes):
+    scene = scenes(pace_ms="150").start()
+    scene.pair(OWNER)
+    with open(scene.root + "/etc/oasis/plan.key", "rb") as key:
+        device = handle(key.read(), "8a:3f:1c:52:07:b4")
+    order = scene.call("schedule.add", when="22:00 daily", wish=f"is {device} here?")["entry"]
+    scene.call("schedule.run", id=order["id"])
+    assert f"is pixel-7 ({device}) here?" in scene.api.wait_text(OWNER, "From your router")["text"]
