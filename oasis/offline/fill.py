@@ -225,7 +225,7 @@ def _place(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
     """Return the longest words that are a place with a time zone."""
     listed = [at for at in clause.with_value("place") if at not in taken]
     if listed:
-        return Found(clause.text(listed[0], listed[0]), {listed[0]}, 0.0, False)
+        return Found(clause.segments[listed[0]].values["place"], {listed[0]}, 0.0, False)
     for width in (4, 3, 2, 1):
         for first in range(len(clause.segments) - width + 1):
             last = first + width - 1

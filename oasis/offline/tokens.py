@@ -122,9 +122,13 @@ def spaced(text: str) -> str:
 def normal(word: str, fold: dict[str, str]) -> str:
     """Return a word as keywords are compared: without case, with plain apostrophes, folded."""
     word = word.replace("’", "'").casefold()
-    for letter, spelled in fold.items():
-        word = word.replace(letter, spelled)
-    return word
+    if word.isascii():
+        return word
+    for letters, spelled in fold.items():
+        if len(letters) == 1:
+            break  # these stand behind the longer ones, and there may be a thousand: they go in one pass
+        word = word.replace(letters, spelled)
+    return "".join([fold.get(letter, letter) for letter in word])
 
 
 def _quoted(text: str, at: int) -> Token | None:
