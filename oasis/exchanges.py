@@ -149,6 +149,8 @@ class Exchanges:
             is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
         )  # fmt: skip
 
+        operator.is_home = lambda: bool(failover.service.get("is_local"))
+
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
             return self.registry.call(name, arguments, operator.seeing(taint))
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
         @property
         def name(self) -> str: ...
 
+        @property
+        def is_local(self) -> bool: ...
+
         def embed(self, texts: Sequence[str], is_cancelled: Callable[[], bool] = ...) -> list[list[float]] | None: ...
 
     class VectorStore(Protocol):

@@ -97,6 +97,7 @@ OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 RECORDS = "oasis/memory/records.py"
 OF_RECORDS = ("tests/memory/test_records.py",)
 OF_KNOWLEDGE = ("tests/memory/test_knowledge_daemon.py",)
+OF_HOME = ("tests/memory/test_at_home.py",)
 OF_FACTS = ("tests/memory/test_facts_daemon.py",)
 
 MUTANTS = (
@@ -347,6 +348,27 @@ MUTANTS = (
         'and (found["is_local"] or not answering.get("is_local")):',
         "and True:",
         ("tests/memory/test_facts_heard.py",),
+    ),
+    (
+        "facts: what was said at home is compared there",
+        "oasis/memory/facts_near.py",
+        "if not name or (is_home and not embedder.is_local):",
+        "if not name:",
+        ("tests/memory/test_facts_heard.py",),
+    ),
+    (
+        "facts: who answers tells where they are compared",
+        "oasis/memory/facts.py",
+        'is_sent, bool(service.get("is_local")))',
+        "is_sent, False)",
+        OF_HOME,
+    ),
+    (
+        "knowledge: what a model at home asks stays there",
+        "oasis/exchanges.py",
+        'operator.is_home = lambda: bool(failover.service.get("is_local"))',
+        "operator.is_home = bool",
+        OF_HOME,
     ),
     (
         "skills: one that asks for other tools is refused",

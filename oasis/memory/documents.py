@@ -68,14 +68,15 @@ class Documents:
     def check_room(self, size: int) -> None:
         """See that so many bytes more have a place, for a document that is there already; raises as make_room."""
         used, limit = self.used_bytes(), self._limit_bytes()
+        if self._free_bytes is not None and self._free_bytes(self.folder) < size + SPARE_BYTES:
+            told = "delete chats, documents or packages, or keep documents on USB (oasis.main.memory_path)"
+            raise StoreError("the disk of %s is full" % self.folder, told)
         if used + size > limit:
             raise StoreError(
                 "documents have %d kB, and %d kB more would be above their %d kB"
                 % (used >> 10, size >> 10, limit >> 10),
                 "delete some, or set oasis.main.knowledge_quota (kB) and memory_path, which may be on USB",
             )
-        if self._free_bytes is not None and self._free_bytes(self.folder) < size + SPARE_BYTES:
-            raise StoreError("the disk of %s is full" % self.folder, "delete old chats or documents")
 
     def _clear(self) -> None:
         """Remove what a power cut left: files that were not finished, vectors whose document is gone."""

@@ -36,6 +36,11 @@ class Embedder:
             return ""
         return "" if service is None else "%s/%s" % (service["identifier"], service["model"])
 
+    @property
+    def is_local(self) -> bool:
+        """Return whether what is compared stays at home; for who has a name."""
+        return bool((self._service() or {}).get("is_local"))
+
     def _service(self) -> dict[str, Any] | None:
         if ALIAS not in self._settings.aliases():
             return None

@@ -70,7 +70,9 @@ class Memory:
     def memory_add(self, fact: str, category: str = "") -> dict[str, object]:
         """Keep what the owner writes."""
         text, category = self._checked(fact), _category(category)
-        kept = self.facts.say(text, category or facts_heard.CATEGORIES[0], self.near.alike)
+        is_home = bool(self._kit.settings.services()[0]["is_local"])
+        alike = lambda text, facts: self.near.alike(text, facts, is_home)  # noqa: E731
+        kept = self.facts.say(text, category or facts_heard.CATEGORIES[0], alike)
         return {"fact": kept}
 
     def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, object]:
@@ -148,8 +150,9 @@ class Memory:
         sure = self.facts.sure()
         if not sure:
             return
-        is_small = _is_small(turn.get("service") or {})
-        found = self.near.nearest(turn["said"], sure, is_small, is_sent)
+        service = turn.get("service") or {}
+        is_small = _is_small(service)
+        found = self.near.nearest(turn["said"], sure, is_small, is_sent, bool(service.get("is_local")))
         # What was no secret when it was said may have become one.
         told_of = [fact for fact in found if not self._data()[1].reason(fact["fact"])]
         lines, taint = _lines(told_of, SMALL_CHARS if is_small else LARGE_CHARS)

@@ -2,7 +2,8 @@
 
 Vectors are in memory alone, a byte a number; they are made when they are needed, all missing ones in one request. A
 service that fails is left alone for a while, and words do meanwhile: no turn waits for it twice. `embedder()` gives
-what makes vectors (embedding.py). Knows no file.
+what makes vectors (embedding.py). `is_home`: who answers is at home, and then what is said goes to no service that is
+not. Knows no file.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ class Near:
         self._name = ""  # of the model that made them
         self._rests_until_s = 0.0
 
-    def alike(self, text: str, facts: list[Fact]) -> tuple[list[float], float]:
+    def alike(self, text: str, facts: list[Fact], is_home: bool = True) -> tuple[list[float], float]:
         """Return how alike each fact is to a text, and from where on two are the same."""
         empty = self._empty()
-        vectors = self._vectors([text, *[fact["fact"] for fact in facts]])
+        vectors = self._vectors([text, *[fact["fact"] for fact in facts]], is_home)
         if vectors is None:
             return [likeness(text, fact["fact"], empty) for fact in facts], facts_likeness.SAME
         are_two = facts_likeness.are_two
@@ -62,13 +63,13 @@ class Near:
             for fact, vector in zip(facts, vectors[1:], strict=True)
         ], COSINE
 
-    def nearest(self, text: str, facts: list[Fact], is_small: bool, may_ask: bool) -> list[Fact]:
+    def nearest(self, text: str, facts: list[Fact], is_small: bool, may_ask: bool, is_home: bool = True) -> list[Fact]:
         """Return the facts that matter for a text, of `facts`, the surest first; `may_ask`: a service for vectors.
 
         A large model is told the nearest ones, and without vectors those of which something is said and then the
         surest; a small one only what has to do with the text.
         """
-        vectors = self._vectors([text, *[fact["fact"] for fact in facts]]) if may_ask else None
+        vectors = self._vectors([text, *[fact["fact"] for fact in facts]], is_home) if may_ask else None
         if vectors is not None:
             scores, least, most = [_cosine(vectors[0], vector) for vector in vectors[1:]], RELATED, NEAREST
         else:
@@ -80,9 +81,9 @@ class Near:
             order = [at for at in order if scores[at] > least][:SMALL]
         return [facts[at] for at in order[:most]]
 
-    def closeness(self, text: str, texts: list[str]) -> list[float] | None:
+    def closeness(self, text: str, texts: list[str], is_home: bool = True) -> list[float] | None:
         """Return how near each of some texts is to one, None where there are no vectors."""
-        vectors = self._vectors([text, *texts])
+        vectors = self._vectors([text, *texts], is_home)
         return None if vectors is None else [_cosine(vectors[0], vector) for vector in vectors[1:]]
 
     def drop(self) -> None:
@@ -90,7 +91,7 @@ class Near:
         with self._lock:
             self._known = {}
 
-    def _vectors(self, texts: list[str]) -> list[tuple[int, ...]] | None:
+    def _vectors(self, texts: list[str], is_home: bool) -> list[tuple[int, ...]] | None:
         """Return a vector for each text, None where there is no service for it or it fails."""
         with self._lock:
             if self._now_s() < self._rests_until_s:
@@ -98,7 +99,7 @@ class Near:
             try:
                 embedder = self._embedder()
                 name = embedder.name
-                if not name:
+                if not name or (is_home and not embedder.is_local):
                     return None
                 if name != self._name:
                     self._known, self._name = {}, name

@@ -95,21 +95,23 @@ class Reading:
         service = structured.small(self._kit.settings, turn["service"], ALIASES)
         if service is None:
             return []
+        is_home = bool(turn["service"].get("is_local"))
         # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
         whose = set(turn.get("taint") or [])
         sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= whose]
-        known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True)]
+        known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
         messages, form = facts_heard.asked(words_, turn["said"], known)
         found = facts_heard.read(self._asks().answer(service, messages, form, is_cancelled))
         before, inputs = self._before(turn) if found else ([], [])
         said = secrets.said(before)
+        alike = lambda text, facts: self._near.alike(text, facts, is_home)  # noqa: E731
         kept = []
         for one in found:
             if not _is_from(one["fact"], turn["said"], words_) or secrets.reason(one["fact"], said, inputs):
                 continue
             source = {"chat": turn["chat"], "message": turn["message"]}
             if self._facts.say(
-                one["fact"], one["category"], self._near.alike, is_cancelled, turn.get("taint") or [], source,
+                one["fact"], one["category"], alike, is_cancelled, turn.get("taint") or [], source,
                 one["supersedes"],
             ):  # fmt: skip
                 kept.append(one["fact"])

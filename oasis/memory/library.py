@@ -112,9 +112,14 @@ class Library:
             done += self._embed(one, embedder, label, is_cancelled, _from(done, total, told))
         return done
 
-    def embed_one(self, document: Document, is_cancelled: Callable[[], bool], told: Told) -> int:
-        """Make the vectors of a document; return of how many chunks, 0 where no model is set for it."""
+    def embed_one(self, document: Document, is_cancelled: Callable[[], bool], told: Told, is_home: bool = False) -> int:
+        """Make the vectors of a document; return of how many chunks, 0 where no model is set for it.
+
+        `is_home`: what stays at home, for which a model elsewhere counts as none.
+        """
         embedder = self._embedder()
+        if is_home and not embedder.is_local:
+            return 0
         try:
             return self._embed(document, embedder, embedder.name, is_cancelled, told)
         except UsageError:
@@ -140,8 +145,8 @@ class Library:
 
     # Searching
 
-    def search(self, query: str, limit: int = LIMIT, mode: str = "fused") -> dict[str, Any]:
-        """Return the chunks that answer a question best. `mode`: fused, words or vectors.
+    def search(self, query: str, limit: int = LIMIT, mode: str = "fused", is_home: bool = False) -> dict[str, Any]:
+        """Return the chunks that answer a question best. `mode`: fused, words or vectors; `is_home` as in embed_one.
 
         Shape: {"query", "passages": [{"text", "score", "source": number}], "sources": [{"number", "id", "title",
         "kind", "url"?, "taint"?}], "note"?}.
@@ -152,7 +157,7 @@ class Library:
         limit = min(max(limit, 1), MOST)
         documents = self._documents.all()
         notes: list[str] = []
-        near = self._by_vectors(query, documents, notes) if mode != "words" and documents else []
+        near = self._by_vectors(query, documents, notes, is_home) if mode != "words" and documents else []
         said = self._by_words(query, documents, HALF if near else 0.0) if mode != "vectors" else []
         rows = ranking.fused([said, near], limit)
         return {**self._told(query, rows, {str(one["id"]): one for one in documents}), **_noted(notes, documents)}
@@ -171,7 +176,7 @@ class Library:
                     words.take((name, one[0]), _searched(document, one[1]), len(line))
         return [key for _, key in words.order(DEPTH, least)]
 
-    def _by_vectors(self, query: str, documents: list[Document], notes: list[str]) -> list[Any]:
+    def _by_vectors(self, query: str, documents: list[Document], notes: list[str], is_home: bool) -> list[Any]:
         embedder = self._embedder()
         label = embedder.name
         states = {str(one["id"]): self._state(one, label) for one in documents}
@@ -179,6 +184,9 @@ class Library:
         if not names:
             if label:
                 notes.append("no document has vectors of %s: oasis knowledge embed makes them" % label)
+            return []
+        if is_home and not embedder.is_local:
+            notes.append("looked for by words alone: the model for vectors is not at home, and who asks is")
             return []
         try:
             asked = embedder.embed([query])

@@ -132,9 +132,13 @@ class Knowledge:
 
         Shape: that of library.py, and "options": [{"path", "title"?, "what"?, "takes"}].
         """
+        return self._found(query, limit, False)
+
+    def _found(self, query: str, limit: int, is_home: bool) -> dict[str, Any]:
         from oasis.seed import options  # with the first search
 
-        return {**self.library.search(query, limit), "options": options.found(query, self._type_of, _OPTIONS_TOLD)}
+        found = self.library.search(query, limit, is_home=is_home)
+        return {**found, "options": options.found(query, self._type_of, _OPTIONS_TOLD)}
 
     def knowledge_delete(self, id: str) -> dict[str, object]:
         """Remove a document for good."""
@@ -154,9 +158,12 @@ class Knowledge:
 
     # What models call
 
-    def told(self, query: str, limit: int) -> dict[str, Any]:
-        """Return what is found, as much of it as a result holds, and whose words it is."""
-        result = self.knowledge_search(query, limit)
+    def told(self, query: str, limit: int, is_home: bool) -> dict[str, Any]:
+        """Return what is found, as much of it as a result holds, and whose words it is.
+
+        `is_home`: who asks is a model at home; its words go to none elsewhere, not for vectors either.
+        """
+        result = self._found(query, limit, is_home)
         while result["passages"] and len(jsonl.dumps(result).encode("utf-8")) > RESULT_BYTES:
             result["passages"].pop()
         used = {passage["source"] for passage in result["passages"]}
@@ -168,14 +175,16 @@ class Knowledge:
             labels += [one for one in [*own, *source.pop("taint", [])] if one not in labels]
         return {**result, "untrusted": labels} if labels else result
 
-    def note(self, text: str, title: str, taint: list[str], is_cancelled: Callable[[], bool]) -> dict[str, Any]:
-        """Keep a note; return {"id", "title", "chunks"}."""
+    def note(
+        self, text: str, title: str, taint: list[str], is_cancelled: Callable[[], bool], is_home: bool
+    ) -> dict[str, Any]:
+        """Keep a note; return {"id", "title", "chunks"}. `is_home` as in `told`."""
         from oasis.memory.ingest import Ingest
 
         draft, chunks = Ingest(_unread, _unread).text(text, title, "a chat")
         document = self.library.add({**draft, "kind": "note", "taint": list(taint)}, chunks)
         try:
-            self.library.embed_one(document, is_cancelled, lambda done, total: None)
+            self.library.embed_one(document, is_cancelled, lambda done, total: None, is_home)
         except OasisError as error:
             self._kit.log("the note %s has no vectors: %s" % (document["id"], error.message))
         return {key: document[key] for key in ("id", "title", "chunks")}
@@ -200,9 +209,9 @@ class Source:
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
         """Call a tool; raises UsageError and StoreError."""
         if name == "knowledge_search":
-            return self._knowledge.told(arguments["query"], arguments.get("limit", LIMIT))
+            return self._knowledge.told(arguments["query"], arguments.get("limit", LIMIT), operator.is_home())
         text, title = arguments["text"], arguments.get("title", "")
-        kept = self._knowledge.note(text, title, operator.taint, watch.is_cancelled)
+        kept = self._knowledge.note(text, title, operator.taint, watch.is_cancelled, operator.is_home())
         return {**kept, "status": "kept: knowledge_search finds it, the owner deletes it by oasis knowledge delete ID"}
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     Skill = dict[str, Any]
-    # (text, texts) -> how near each is to it, or None where there are no vectors
-    Closeness = Callable[[str, list[str]], "list[float] | None"]
+    # (text, texts, is who answers at home) -> how near each is to it, or None where there are no vectors
+    Closeness = Callable[[str, list[str], bool], "list[float] | None"]
 
 ALIASES = ("intent", "nano")
 CANDIDATES = 3
@@ -52,7 +52,7 @@ class Choice:
     def of(self, turn: dict[str, Any], skills: list[Skill]) -> tuple[Skill | None, bool]:
         """Return the skill for a turn, and whether it is new in this chat."""
         is_sent = bool(turn["run"])
-        ranked = self._ranked(turn["said"], skills, is_sent)
+        ranked = self._ranked(turn, skills, is_sent)
         with self._lock:
             before, left = self._chats.get(turn["chat"], ("", 0))
         kept = next((skill for skill in skills if skill["name"] == before), None) if left else None
@@ -72,9 +72,11 @@ class Choice:
             while len(self._chats) > CHATS:
                 del self._chats[next(iter(self._chats))]
 
-    def _ranked(self, said: str, skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
+    def _ranked(self, turn: dict[str, Any], skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
+        said, is_home = turn["said"], bool((turn.get("service") or {}).get("is_local"))
         scores = [score(said, skill) for skill in skills]
-        near = self._closeness(said, [skill["description"] for skill in skills]) if is_sent and skills else None
+        texts = [skill["description"] for skill in skills]
+        near = self._closeness(said, texts, is_home) if is_sent and skills else None
         if near is not None:
             scores = [max(one, MAYBE if other >= NEAR else 0) for one, other in zip(scores, near, strict=True)]
         order = sorted(range(len(skills)), key=lambda at: (-scores[at], -near[at] if near else 0))

@@ -115,6 +115,7 @@ class Operator:
         self._forces = None if is_model else forces  # None: nobody who may force anything moves these hands
         self._is_asking = False  # the owner wants to see every plan of the tool that moves them now
         self._taint: list[str] = []
+        self.is_home: Callable[[], bool] = bool  # whether who moves them now is a service at home
 
     @property
     def taint(self) -> list[str]:

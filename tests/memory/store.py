@@ -27,8 +27,9 @@ class Meanings:
 
     GROUPS = (("wifi", "wireless", "wlan"), ("password", "key", "secret"), ("internet", "wan", "uplink"), ("camera",))
 
-    def __init__(self, name="s/m1", dims=8):
+    def __init__(self, name="s/m1", dims=8, is_local=True):
         self.name = name
+        self.is_local = is_local
         self.dims = dims
         self.fault = ""
         self.asked = 0

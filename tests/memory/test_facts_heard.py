@@ -204,6 +204,7 @@ class Embedder:
     """Vectors of three numbers by the words that a test knows; may fail."""
 
     name = "home/minilm"
+    is_local = True
 
     def __init__(self):
         self.asked = []
@@ -268,6 +269,18 @@ def test_vectors_of_another_model_are_made_anew_and_two_names_are_two_facts():
     embedder.name = "home/other"
     finder.alike("Anna drinks much tea.", facts)
     assert embedder.asked[-1] == ["Anna drinks much tea.", "Anna drinks tea."]
+
+
+def test_what_is_said_at_home_goes_to_no_service_for_vectors_elsewhere():
+    embedder = Embedder()
+    embedder.name, embedder.is_local = "cloud/embed", False
+    finder = near(embedder)
+    facts = [fact("The owner has a dog."), fact("The owner drinks tea.")]
+    assert finder.nearest("some tea please", facts, True, True, True) == [facts[1]]
+    assert finder.closeness("some tea", ["tea"], True) is None
+    assert finder.alike("The owner drinks tea.", facts, True)[1] != 0.85
+    assert embedder.asked == []
+    assert finder.nearest("some tea please", facts, True, True, False) and len(embedder.asked) == 1
 
 
 def test_a_large_model_is_told_the_surest_too_and_a_small_one_only_what_matters():

@@ -125,6 +125,7 @@ def near():
 
     class Embedder:
         name = "minilm"
+        is_local = True
 
         def embed(self, texts):
             return [[float(number) for number in vector] for vector in model.embed(texts)]

@@ -267,6 +267,20 @@ def test_a_model_that_fails_leaves_the_words_and_says_so(tmp_path):
     assert [one["vectors"] for one in shelf.library.all()] == ["current", "current", "none"]
 
 
+def test_what_is_asked_at_home_goes_to_no_model_elsewhere(tmp_path):
+    shelf = filled(tmp_path)
+    shelf.embedder = Meanings(is_local=False)
+    embed(shelf)
+    before = shelf.embedder.asked
+    found = shelf.library.search("wireless uplink", is_home=True)
+    assert found["sources"][0]["title"] == "Two" and "not at home" in found["note"]
+    note = shelf.add("Three", "The camera is in the attic.")
+    assert shelf.library.embed_one(note, lambda: False, lambda done, total: None, True) == 0
+    assert shelf.embedder.asked == before
+    shelf.library.search("wireless uplink")
+    assert shelf.embedder.asked == before + 1
+
+
 def test_without_a_model_nothing_is_embedded(tmp_path):
     shelf = Shelf(tmp_path)
     kept = shelf.add("A", "words")

@@ -1,0 +1,55 @@
+"""A service at home answers, and the alias `embedding` names one elsewhere: what is said stays at home."""
+
+import pytest
+
+from tests.test_force import OWNER, Router
+
+FACT = "The owner's dog is called Rex."
+
+
+class Elsewhere:
+    """Models of the daemon's parts, as far as vectors go; `texts` is what left the house."""
+
+    def __init__(self):
+        self.texts = []
+
+    def embed(self, request, texts, cancelled):
+        self.texts += texts
+        return [[1.0, 0.0] for _ in texts]
+
+
+@pytest.fixture
+def router(tmp_path):
+    running = Router(tmp_path)
+    with open(running.root.confdir + "/oasis", "a") as handle:
+        handle.write("config service\n\toption name 'openai'\n\toption identifier 'cloud'\n\toption model 'm'\n")
+    running.settings.set_key("cloud", "sk-test")
+    running.methods.call("alias.set", {"name": "embedding", "targets": ["cloud/vectors"]}, OWNER)
+    running.elsewhere = running.beside._kit.models = Elsewhere()
+    running.models.call = ("knowledge_search", {"query": "where does Rex sleep"})
+    yield running
+    running.stop()
+
+
+def said(router, service, text):
+    router.ask("service.select", identifier=service)
+    router.elsewhere.texts.clear()
+    router.follow(router.ask("run.start", message=text))
+    return list(router.elsewhere.texts)
+
+
+def test_facts_and_skills_are_compared_at_home_where_the_answer_is_made(router):
+    router.ask("service.select", identifier="scripted")
+    router.ask("memory.add", fact=FACT)
+    router.ask("memory.add", fact="The owner has a cat.")
+    assert router.elsewhere.texts == []
+    assert said(router, "scripted", "what does Rex eat?") == []
+    assert FACT in said(router, "cloud", "what does Rex drink?")
+
+
+def test_what_a_model_at_home_looks_for_or_keeps_goes_nowhere(router):
+    router.follow(router.ask("knowledge.add", text="Rex sleeps in the attic.", title="Dog"))
+    assert said(router, "scripted", "where does he sleep?") == []
+    router.models.call = ("remember", {"text": "Rex is afraid of thunder.", "title": "Rex"})
+    assert said(router, "scripted", "remember that") == []
+    assert any("thunder" in text for text in said(router, "cloud", "remember that again"))
