@@ -275,7 +275,8 @@ class Collection:
 
         self._files.folder(self._folder)  # of which the disk is asked
         used = self.used_bytes()
-        limit = quota.limit_bytes(self._number("quota", 0), used, self._free_bytes(self._folder))
+        given = self._number("quota", 0)
+        limit = quota.limit_bytes(given, used, self._free_bytes(self._folder))
         needed += quota.EXCHANGE_BYTES
         if used + needed <= limit:
             return []
@@ -285,7 +286,7 @@ class Collection:
         sizes = [(name, entries[name]["size"]) for name in archived]
         titles = {name: self._item(name, entries[name])["title"] for name in archived}
         told = []
-        for name in quota.make_room(used, limit, needed, sizes, self.delete):
+        for name in quota.make_room(used, limit, needed, sizes, self.delete, not given):
             told.append('the archived chat "%s" (%s) was deleted: chats have no more room' % (titles[name], name))
             self._log(told[-1])
         return told

@@ -24,9 +24,12 @@ def limit_bytes(quota_kib: int, used: int, free: int) -> int:
 
 
 def make_room(
-    used: int, limit: int, needed: int, archived: Iterable[tuple[str, int]], remove: Callable[[str], None]
-) -> list[str]:
+    used: int, limit: int, needed: int, archived: Iterable[tuple[str, int]], remove: Callable[[str], None],
+    is_share: bool = False,
+) -> list[str]:  # fmt: skip
     """Remove archived chats, (id, bytes) the oldest first, until `needed` bytes fit; return the ids of those removed.
+
+    `is_share`: the limit is a share of the disk, no word of the owner's.
 
     Raises: StoreError when there is not enough of them; then none is removed.
     """
@@ -37,10 +40,15 @@ def make_room(
         chosen.append(name)
         used -= size
     if used + needed > limit:
-        raise StoreError(
-            "the chats take %d KiB, and %d KiB are allowed" % (used // 1024, limit // 1024),
-            "delete or archive chats, or raise the option quota of oasis.main",
-        )
+        raise _full(used, limit, is_share)
     for name in chosen:
         remove(name)
     return chosen
+
+
+def _full(used: int, limit: int, is_share: bool) -> StoreError:
+    if is_share and limit < EXCHANGE_BYTES:
+        told = "the flash is full: a tenth of what it has for chats is %d KiB" % (limit // 1024)
+        return StoreError(told, "delete chats, documents or packages, or keep chats on USB (oasis.main.chat_path)")
+    told = "the chats take %d KiB, and %d KiB are allowed" % (used // 1024, limit // 1024)
+    return StoreError(told, "delete or archive chats, or raise the option quota of oasis.main")

@@ -54,6 +54,7 @@ def test_secret(package, kind, option):
         ("dropbear", "dropbear", "PasswordAuth"),
         ("dropbear", "dropbear", "RootPasswordAuth"),
         ("system", "system", "hostname"),
+        ("luci", "extern", "passwd"),  # the file to keep, /etc/passwd
         ("firewall", "rule", "src_mac"),
     ],
 )

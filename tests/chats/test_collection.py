@@ -230,8 +230,12 @@ def test_the_quota_is_a_tenth_of_the_room_and_never_more_than_two_mebibytes(tmp_
     assert limit_bytes(0, 1 << 20, 9 << 20) == 1 << 20, "what the chats have counts as room"
     assert limit_bytes(50 * 1024, 0, 0) == 50 << 20
     kit = Kit(tmp_path, free=100_000)
-    with pytest.raises(StoreError, match="are allowed"):
+    with pytest.raises(StoreError, match="the flash is full") as caught:
         kit.chats.make_room()
+    assert "chat_path" in caught.value.hint
+    with pytest.raises(StoreError, match="8 KiB are allowed") as caught:
+        Kit(tmp_path, free=100_000, quota=8).chats.make_room()
+    assert "raise the option quota" in caught.value.hint
 
 
 def test_what_was_forgotten_is_on_flash_no_more_and_all_else_is(kit):
