@@ -92,6 +92,7 @@ def main() -> int:
         env={**os.environ, "PATH": path},
     )
     print(f"the router is {os.path.relpath(root)}; its services are recorded in var/log/services.log there")
+    print("log in to its page as root: it has no password yet, so any is let in")
     print('in another terminal: .venv/bin/oasis prompt "call this router attic"   (Ctrl-C here ends everything)')
     try:
         return wait(daemon.process, page)

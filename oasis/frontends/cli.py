@@ -51,7 +51,9 @@ def _run(argv: list[str], screen: Screen) -> int:
         words = ["help", *words[:1]]
     name = words[0]
     if name not in COMMANDS and name not in HIDDEN:
-        raise UsageError(f"unknown command {name!r}", "`oasis help` lists the commands")
+        from oasis.frontends.cli_help import unknown
+
+        raise unknown(name, words[1:])
     arguments = _read(name, words[1:])
     if arguments["-h"] or arguments["--help"]:
         name, arguments = "help", {"COMMAND": name}

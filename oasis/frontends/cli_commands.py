@@ -131,7 +131,7 @@ COMMANDS = {
         "A chat begins with one by `oasis chat --topic KEY`.",
     ),
     "sysmsg": (
-        "[WORDS…]",
+        "[-c] [-s] [WORDS…]",
         "the same in upstream's words",
         "cli_topics:sysmsg",
         "Without words, as `oasis topics`; with -c TEXT… a new one.",

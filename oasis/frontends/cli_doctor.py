@@ -52,10 +52,11 @@ def _show(found: dict[str, Any], is_whole: object, screen: Screen) -> None:
         why = f" ({check['why']})" if check.get("why") else ""
         screen.line(f"  {check['state']:8} {check['title']}{why}")
     skipped = [check for check in checks if check["state"] == "skipped"]
-    told = f", {len(skipped)} not possible" if skipped else ""
+    why = "" if is_whole else " (why: oasis doctor --all)"
+    told = f", {len(skipped)} of them not possible here{why}" if skipped else ""
     if not found["findings"]:
         screen.line("nothing wrong was found")
-    screen.line(f"{len(checks) - len(skipped)} checks{told}, {found['took_ms'] / 1000:.1f} s")
+    screen.line(f"{len(checks)} checks{told}, {found['took_ms'] / 1000:.1f} s")
 
 
 def _show_finding(finding: dict[str, Any], screen: Screen) -> None:

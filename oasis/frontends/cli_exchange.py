@@ -56,6 +56,8 @@ def _parts(call: Call, params: dict[str, object]) -> Iterator[dict[str, Any]]:
 
 def _save(path: str, parts: Iterator[dict[str, Any]], replaces: bool, screen: Screen) -> int:
     """Write the parts to a new file, or over an old one once they are all there."""
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a folder", "name a file with -o")
     if not replaces and os.path.lexists(path):
         raise UsageError(f"{path} is there already", "with --force it is replaced")
     made = f"{path}.{os.getpid()}.new" if replaces else path

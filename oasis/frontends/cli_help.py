@@ -64,8 +64,33 @@ def one(name: str) -> str:
     if name in SUBJECTS and name not in COMMANDS:
         return f"{name}: {SUBJECTS[name][0]}\n\n{SUBJECTS[name][1]}"
     if name not in COMMANDS:
-        raise UsageError(f"unknown command {name!r}", "`oasis help` lists the commands")
+        raise unknown(name, [])
     usage, summary, _, more = COMMANDS[name]
     text = f"usage: oasis {name} [-j] {usage}".rstrip() + f"\n\n{summary[0].upper()}{summary[1:]}."
     about = SUBJECTS.get(name, ("", ""))[1]
     return "\n\n".join(part for part in (text, more, about) if part)
+
+
+def unknown(name: str, others: list[str]) -> UsageError:
+    """Return what to say of a word that is no command: the one that was meant, or how it is said to the router."""
+    hint = "`oasis help` lists the commands"
+    near = [known for known in (*COMMANDS, *SUBJECTS) if _is_near(name, known)]
+    if near:
+        hint = f"did you mean `oasis {near[0] if near[0] in COMMANDS else 'help ' + near[0]}`? {hint}"
+    elif others and not name.startswith("-"):
+        hint = f"to say it to the router: oasis prompt {name} {others[0]}…; {hint}"
+    return UsageError(f"unknown command {name!r}", hint)
+
+
+def _is_near(word: str, known: str) -> bool:
+    """Tell whether a word is the beginning of another, or it with one letter too few, too many, other or swapped."""
+    if len(word) > 2 and known.startswith(word):
+        return True
+    if len(known) < 4:
+        return False
+    same = 0
+    while word[same : same + 1] == known[same : same + 1] != "":
+        same += 1
+    left, right = word[same:], known[same:]
+    is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return is_swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]

@@ -72,4 +72,9 @@ def place(call: Call, name: str) -> tuple[str, str]:
         return chat_id(call, name), ""
     if any(chat["id"] == name for chat in call("chat.list", {})["item"]):
         return name, ""
-    return str(call("chat.load", {"id": "", "head": name, "limit": 1})["id"]), name
+    try:
+        return str(call("chat.load", {"id": "", "head": name, "limit": 1})["id"]), name
+    except UsageError:
+        raise UsageError(
+            f"there is no chat, message or bookmark {name!r}", "`oasis list` lists chats, `oasis branch` bookmarks"
+        )

@@ -48,7 +48,10 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.is_json:
         screen.json({"identifier": identifier})
         return OK
-    screen.line(f"{identifier} is added; try it: oasis test {identifier}; let it answer: oasis select {identifier}")
+    lacks = "" if key or provider["key"] != "required" else f"its key is missing: oasis key {identifier}; then "
+    screen.line(
+        f"{identifier} is added; {lacks}try it: oasis test {identifier}; let it answer: oasis select {identifier}"
+    )
     return OK
 
 
@@ -146,9 +149,13 @@ def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     _refuse_key(arguments)
     given = arguments["SERVICE"]
     identifier = given if given in ENGINES else service_id(call, given)
+    if identifier not in [*ENGINES, *[one["identifier"] for one in call("service.list", {})["service"]]]:
+        raise UsageError(f"there is no service {identifier!r}", "list them with: oasis services")
+    if identifier == "offline" and not arguments["-d"]:
+        raise UsageError("the built-in service needs no key", "for a model's service: oasis add")
     text = "" if arguments["-d"] else cli_input.secret(screen, f"Key of {clean.line(identifier)} (not shown): ").strip()
     if not text and not arguments["-d"]:
-        raise UsageError("no key was typed", "to take it away: oasis key -d SERVICE")
+        raise UsageError("no key was typed", f"to take the one away that is kept: oasis key -d {identifier}")
     reply = call("service.key", {"identifier": identifier, "key": text})
     if identifier == "telegram":
         call("telegram.list", {})  # which looks at the settings again

@@ -56,6 +56,7 @@ def _show(reply: dict[str, Any], text: str, screen: Screen) -> None:
     screen.line(f"{reply['bytes']} bytes, about {reply['tokens']} tokens:")
     screen.text(_pretty(text) + "\n")
     screen.notice("nothing was sent; the router's secrets are placeholders, the key is shown as ***")
+    screen.notice("these lines are drawn for reading; the bytes as they would go: oasis privacy --raw TEXT")
 
 
 def _pretty(text: str) -> str:

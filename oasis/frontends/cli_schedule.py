@@ -100,6 +100,8 @@ def _put(call: Call, method: str, params: dict[str, object], arguments: Words, s
     else:
         comes = f"next on {entry['next']}" if "next" in entry else "waits for it" if entry["enabled"] else "it is off"
         screen.line(clean.line(f"{entry['id']}: {entry['when']}, {comes}"))
+        if method == "schedule.add" and not arguments["--ahead"]:
+            screen.notice(f"to see what comes of it, do it once now: oasis schedule run {entry['id']}")
     return _follow(call, "schedule.approve", entry["id"], arguments, screen) if arguments["--ahead"] else OK
 
 

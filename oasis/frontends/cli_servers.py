@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oasis.core import clean
 from oasis.errors import UsageError
-from oasis.frontends.cli_commands import DECLINED, OK
+from oasis.frontends.cli_commands import OK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def servers(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list them without one."""
     action, name = arguments["ACTION"] or "list", arguments["NAME"]
     if action not in ACTIONS:
-        raise UsageError(f"unknown action {action!r}", "one of " + ", ".join(ACTIONS))
+        raise UsageError(f"unknown word {action!r}", "one of " + ", ".join(ACTIONS))
     if action == "list":
         return _list(call("mcp.list", {}), screen)
     if not name:
@@ -64,9 +64,11 @@ def _add(call: Call, name: str, given: str, screen: Screen) -> int:
 def _key(call: Call, name: str, screen: Screen) -> int:
     from oasis.frontends.cli_input import secret
 
-    value = secret(screen, f"Token of {name}: ")
+    if name not in [one["name"] for one in call("mcp.list", {})["servers"]]:
+        raise UsageError(f"there is no MCP server {name!r}", "list them: oasis servers")
+    value = secret(screen, f"Token of {name} (not shown): ")
     if not value:
-        return DECLINED
+        raise UsageError("no token was typed", f"type it when asked, or: oasis servers key {name} < FILE")
     return _done(call("mcp.key", {"name": name, "key": value}), f"the token of {name} is stored", screen)
 
 

@@ -27,7 +27,7 @@ and come undone by themselves when you lose the way to the router. `oasis undo` 
 Common requests it understands by itself, without any AI model. With a model you can say anything.
 """
 _CHOICES = (
-    ("look for a model server at home", "Ollama, LM Studio, llama.cpp, vLLM: free, and nothing leaves your home"),
+    ("look for a model server at home", "Ollama, LM Studio, llama.cpp, vLLM; free, and nothing leaves your home"),
     ("use a service on the internet", "needs a key; costs money by the words; what you say goes there"),
     ("no model for now", "nothing is sent anywhere"),
 )
@@ -54,9 +54,9 @@ def setup(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if state["unconfined"]:
         screen.notice(f"first of all: {clean.line(state['unconfined'])}")
     if state["models"]:
-        screen.line(clean.line(f"There is a model already: {', '.join(state['models'])}."))
+        screen.line(clean.line(f"Set up already: {', '.join(state['models'])}; `oasis services` shows which answers."))
     for number, (what, why) in enumerate(_CHOICES, 1):
-        screen.line(f"  {number}  {what}: {why}")
+        screen.line(f"  {number}  {what} ({why})")
     answer = _chosen(screen, len(_CHOICES), "Your choice [3]: ", 3)
     if answer is None:
         return CANCELLED
@@ -99,7 +99,8 @@ def _at_home(call: Call, screen: Screen) -> str:
         return ""
     for number, one in enumerate(found, 1):
         models = ", ".join(one["models"][:3]) or "no model yet"
-        screen.line(clean.line(f"  {number}  {one['profile']} on {one['name'] or one['host']}: {models}"))
+        where = one["name"] or ("this machine" if one["host"] == "127.0.0.1" else one["host"])
+        screen.line(clean.line(f"  {number}  {one['profile']} on {where}: {models}"))
     choice = _chosen(screen, len(found), "Which one [1]: ", 1)
     if choice is None:
         return ""
@@ -152,4 +153,14 @@ def _take(call: Call, identifier: str, screen: Screen) -> None:
     shown = call("privacy.show", {"message": "which devices are here?"})
     screen.line(f"A short question sends about {shown['tokens']} tokens.")
     screen.line("`oasis privacy TEXT` shows each byte before it is sent; `oasis usage` counts what was used.")
-    screen.line("Where a service cannot be reached, the built-in one answers what it understands.")
+    if _stands_in(call):
+        screen.line("When it cannot be reached, the built-in service answers what it understands (oasis alias chat).")
+
+
+def _stands_in(call: Call) -> bool:
+    """Let the built-in service stand in for the one in use, unless the owner said who does; return whether it does."""
+    for alias in call("alias.list", {})["alias"]:
+        if alias["name"] == "chat":
+            return "offline" in alias["targets"]
+    call("alias.set", {"name": "chat", "targets": ["offline"]})
+    return True

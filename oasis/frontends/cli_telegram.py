@@ -28,7 +28,10 @@ def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what the first word says; show how it goes without one."""
     action, word = arguments["ACTION"] or "list", arguments["WORD"]
     if action in _SWITCH and not word:
-        return _list(call("telegram.set", {"enabled": _SWITCH[action]}), screen)
+        reply = call("telegram.set", {"enabled": _SWITCH[action]})
+        if _SWITCH[action] and not reply["has_token"]:
+            screen.notice("it is switched on, and begins with a token")
+        return _list(reply, screen)
     if action in ("approve", "notices") and word in _SWITCH:
         return _list(call("telegram.set", {action: _SWITCH[word]}), screen)
     if action == "list" and not word:
@@ -91,11 +94,11 @@ def _pair(reply: dict[str, Any], screen: Screen) -> int:
 
 def _secret(call: Call, screen: Screen) -> int:
     """Show a new secret, and keep it once the owner's authenticator has it."""
+    if not screen.can_ask and not screen.is_json:
+        raise UsageError("a secret is shown once, and kept when its first code is typed", "do it at a terminal")
     reply = call("telegram.secret", {})
     screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
     screen.line(reply["uri"])
-    if not screen.can_ask:
-        screen.notice("it is kept when its first code comes: oasis telegram secret, at a terminal")
     code = (cli_input.line(screen, "Code that it shows now: ") or "").replace(" ", "")
     if not code:
         screen.notice("nothing was changed")

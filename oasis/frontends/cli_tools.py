@@ -32,8 +32,8 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action in ("", "list", "show"):
         return _show(call("tool.list", {}), name, screen)
     if action not in ACTIONS or not name:
-        raise UsageError(f"tools {action}: no such action" if name else f"tools {action} needs the name of a tool",
-                         "list, show NAME, " + ", ".join(f"{word} NAME" for word in ACTIONS))  # fmt: skip
+        wrong = f"`tools {action}` needs the name of a tool" if action in ACTIONS else f"unknown word {action!r}"
+        raise UsageError(wrong, f"usage: oasis tools [list|show NAME|{'|'.join(f'{word} NAME' for word in ACTIONS)}]")
     reply = call("tool.set", {"name": name, **ACTIONS[action]})
     if screen.is_json:
         screen.json(reply)

@@ -38,13 +38,15 @@ def sysmsg(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
     Raises: UsageError for -s: what a chat begins with is said when it begins.
     """
-    words = arguments["WORDS"].partition(" ")
-    if words[0] in ("chat", "prompt"):
-        words = words[2].partition(" ")
-    if words[0] == "-c" and words[2]:
-        title = " ".join(words[2].split())[:_TITLE_CHARS]
-        return _told(call("topic.add", {"title": title, "text": words[2]}), "topic {key} added", screen)
-    if words[0] == "-s":
+    option, text = "-c" if arguments["-c"] else "-s" if arguments["-s"] else "", arguments["WORDS"]
+    if not option:
+        option, _, text = text.partition(" ")
+        if option in ("chat", "prompt"):
+            option, _, text = text.partition(" ")
+    if option == "-c" and text:
+        title = " ".join(text.split())[:_TITLE_CHARS]
+        return _told(call("topic.add", {"title": title, "text": text}), "topic {key} added", screen)
+    if option == "-s":
         raise UsageError("the topic of a chat is given when it begins", "oasis chat --topic KEY")
     return _list(call, "", "", screen)
 

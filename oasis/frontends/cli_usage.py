@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oasis.core import clean
+from oasis.errors import UsageError
 from oasis.frontends.cli_commands import OK
 
 TYPE_CHECKING = False
@@ -22,7 +23,10 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
         reply = call("usage.chat", {"id": chat_id(call, arguments["CHAT"])})
     else:
-        reply = call("usage.list", {"month": arguments["--month"]} if arguments["--month"] else {})
+        month = arguments["--month"]
+        if month and not (len(month) == 7 and month[4] == "-" and (month[:4] + month[5:]).isdigit()):
+            raise UsageError(f"{month!r} is no month", "like 2026-11")
+        reply = call("usage.list", {"month": month} if month else {})
     if screen.is_json:
         screen.json(reply)
         return OK

@@ -74,7 +74,10 @@ def test_a_server_at_home_is_asked_for_its_address_and_works_without_a_key_or_a_
 
 
 def test_a_key_is_typed_unseen(at_terminal):
-    terminal = at_terminal(["key", "new"], [("service.key", {"identifier": "new", "key": KEY}, {"status": "OK"})])
+    known = ("service.list", {}, {"service": [{"identifier": "new"}]})
+    terminal = at_terminal(
+        ["key", "new"], [known, ("service.key", {"identifier": "new", "key": KEY}, {"status": "OK"})]
+    )
     terminal.wait_for("Key of new (not shown): ")
     terminal.type(KEY + "\n")
     terminal.wait_for("is kept")

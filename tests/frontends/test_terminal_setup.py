@@ -21,6 +21,7 @@ class Home:
     def __init__(self):
         self.recorder = Recorder("OK.")
         self.paths = []
+        self.is_closed = False
         home = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -51,6 +52,9 @@ class Home:
         return {"object": "list", "data": [{"id": "small-model"}, {"id": "large\x1b[31m-model"}]}
 
     def close(self):
+        if self.is_closed:
+            return
+        self.is_closed = True
         self.recorder.close()
         self._server.shutdown()
         self._server.server_close()
@@ -106,6 +110,21 @@ def test_a_server_at_home_is_found_tried_and_put_into_use(terminal, daemon, home
     assert "\x1b[31m" not in terminal.text
     assert in_use(daemon) == "llamacpp"
     assert home.paths == ["/v1/models", "/v1/chat/completions"]
+    assert [(one["name"], one["targets"]) for one in daemon.call("alias.list")["alias"]] == [("chat", ["offline"])]
+
+
+def test_when_the_server_is_off_the_built_in_service_answers_as_setup_said(terminal, daemon, home, tmp_path):
+    for question, answer in (("Your choice [3]: ", "1"), ("[Y/n] ", ""), ("Which one [1]: ", ""), ("Model [1]: ", "")):
+        terminal.wait_for(question)
+        terminal.type(answer + "\n")
+    terminal.wait_for("When it cannot be reached, the built-in service answers")
+    assert terminal.leave() == 0
+    home.close()
+    argv = [*launcher.install(tmp_path), "prompt", "which devices are here?"]
+    done = subprocess.run(argv, env=launcher.environment(daemon.root), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert home.host in done.stdout
+    assert "trying the built-in service" in done.stderr
 
 
 def test_nothing_is_looked_for_by_who_says_no(terminal, daemon, home):
