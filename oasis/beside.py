@@ -102,16 +102,13 @@ class Beside:
 
     def sources(self) -> list[Any]:
         """Return the sources of tools of all parts; called at every listing of the tools."""
-        parts = [self.part(name) for name in PARTS]
-        return [part.source for part in parts if getattr(part, "source", None) is not None]
+        return [self.part(name).source for name in OFFERING]
 
     def added(self, turn: dict[str, Any]) -> Told:
         """Return what the parts add to a turn of a model that begins."""
         told = Told()
-        for name in PARTS:
-            add = getattr(self.part(name), "added", None)
-            if add is not None:
-                add(turn, told)
+        for name in ADDING:
+            self.part(name).added(turn, told)
         return told
 
     def nothing(self) -> Told:
@@ -120,10 +117,8 @@ class Beside:
 
     def after(self, turn: dict[str, Any]) -> None:
         """Let the parts look at a turn that ended."""
-        for name in PARTS:
-            look = getattr(self.part(name), "after", None)
-            if look is not None:
-                look(turn)
+        for name in LOOKING:
+            self.part(name).after(turn)
 
     def close(self) -> None:
         """End what parts have running."""
@@ -143,6 +138,10 @@ PARTS: dict[str, str] = {
     "privacy": "oasis.privacy",
     "setup": "oasis.setup",
 }
+# Who takes part in turns, so that nobody else is made for them: has a source, added, after.
+OFFERING = ("schedule", "knowledge")
+ADDING = ("memory", "skill")
+LOOKING = ("memory",)
 
 
 def _made(module: str, kit: Kit) -> Any:

@@ -321,7 +321,7 @@ class Daemon:
         self.runs.wait_ended(_STOP_S)
         self.models.close()
         if self._made is not None:
-            self._made.servers.close()
+            self._made.sources.close()
         self.beside.close()
         self.expiry.stop()
         self.offline.close()

@@ -5,7 +5,6 @@ Joins chat store, settings, services, tools and runs; knows no front-end and no 
 
 from __future__ import annotations
 
-import os
 import time
 
 from oasis import question
@@ -16,20 +15,13 @@ from oasis.core import schema
 from oasis.errands import Errands
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, allowed, failing, source
-from oasis.mcp.kept import Keep
-from oasis.mcp.servers import Servers
-from oasis.mcp.stdio import USER as MCP_USER
-from oasis.plugins.shelf import Plugins
 from oasis.presence import OWNER
 from oasis.runs import Run
-from oasis.seed.net import BRAVE, Net
-from oasis.seed.programs import USER as TOOL_USER
-from oasis.seed.source import Seed
 from oasis.settings import OFFLINE
+from oasis.sources import Sources
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.pace import Pace
 from oasis.system.patience import Patience
-from oasis.system.ubus import Ubus, opener
 from oasis.tools import offer
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
@@ -80,11 +72,10 @@ class Exchanges:
 
     def __init__(
         self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str], servers: Servers, plugins: Plugins, beside: Any,
+        new_id: Callable[[], str], sources: Sources, beside: Any,
     ) -> None:  # fmt: skip
         self._beside = beside
-        self.servers = servers
-        self.plugins = plugins
+        self.sources = sources
         self._chats = chats
         self._settings = settings
         self.registry = registry
@@ -156,7 +147,8 @@ class Exchanges:
 
         turn = Turn(
             chat, failover.ask, goal.watched(call) if goal else call,
-            self._offered(chat, failover.service, told.tools if told else None), _system(goal, told),
+            self._offered(chat, failover.service, told.tools if told else None) if is_model else self.registry.own(),
+            _system(goal, told),
             self._new_id, run.emit, run.is_cancelled,
             source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
             goal.turns if goal else ROUNDS, self._mending() if is_model else None,
@@ -303,19 +295,9 @@ def gather(
     )  # fmt: skip
     built_in = [BuiltIn(Router(root, executor.run, files))]
     registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
-    keep = Keep(files, root.state_folder + "/mcp")
-    user = MCP_USER if root.folder == "/" else ""
-    token = lambda name: settings.key("mcp:" + name)  # noqa: E731
-    servers = Servers(settings.sections, keep, token, lambda: models.post, user, {}, cursor)
-    registry.add(servers.sources)
-    bus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
-    plugins = Plugins(root, files, settings.uci_sections, cursor, bus.call, registry.call, clock.now_s)
-    registry.add(plugins.sources)
-    net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
-    seed = [Seed(root, settings.uci_sections, TOOL_USER if os.geteuid() == 0 else "", net)]
-    registry.add(lambda: seed)
+    sources = Sources(registry, settings, files, root, models, executor, cursor, clock.now_s)
     registry.add(beside.sources)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, servers, plugins, beside)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, sources, beside)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

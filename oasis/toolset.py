@@ -54,35 +54,35 @@ class Toolset:
         return {"tool": tool}
 
     def mcp_list(self, role: dict[str, object]) -> dict[str, object]:
-        return {"servers": self._exchanges().servers.listed(role["name"] == "owner")}
+        return {"servers": self._exchanges().sources.servers().listed(role["name"] == "owner")}
 
     def mcp_add(
         self, role: dict[str, object], name: str, command: list[str] | None = None, url: str = ""
     ) -> dict[str, object]:
-        self._exchanges().servers.add(name, command or [], url)
+        self._exchanges().sources.servers().add(name, command or [], url)
         return {"status": "OK"}
 
     def mcp_delete(self, role: dict[str, object], name: str) -> dict[str, object]:
-        self._exchanges().servers.delete(name)
+        self._exchanges().sources.servers().delete(name)
         self._settings.set_key("mcp:" + name, "")
         return {"status": "OK"}
 
     def mcp_key(self, role: dict[str, object], name: str, key: str) -> dict[str, object]:
-        self._exchanges().servers.check(name)
+        self._exchanges().sources.servers().check(name)
         self._settings.set_key("mcp:" + name, key)
         return {"status": "OK"}
 
     def mcp_refresh(self, role: dict[str, object], name: str) -> dict[str, object]:
-        return {"tools": self._exchanges().servers.refresh(name)}
+        return {"tools": self._exchanges().sources.servers().refresh(name)}
 
     def plugin_list(self, role: dict[str, object]) -> dict[str, object]:
-        return self._exchanges().plugins.listed()
+        return self._exchanges().sources.plugins().listed()
 
     def plugin_review(self, role: dict[str, object], server: str) -> dict[str, object]:
-        return self._exchanges().plugins.review(server)
+        return self._exchanges().sources.plugins().review(server)
 
     def plugin_accept(self, role: dict[str, object], server: str, hash: str) -> dict[str, object]:
-        self._exchanges().plugins.accept(server, hash)
+        self._exchanges().sources.plugins().accept(server, hash)
         call = {"name": "plugin " + server, "sha256": hash}
         self._shop.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
         return {"status": "OK"}

@@ -28,7 +28,7 @@ ROWS = (
     ("beside", "upgrade", "takeover"),
     ("privacy", "setup"),
     ("exchanges", "conversations"),
-    ("asides", "errands", "question", "models", "failover", "goal"),
+    ("asides", "errands", "question", "models", "failover", "goal", "sources"),
     ("asking", "context"),
     ("schedule",),
     ("runs", "agent", "presence"),

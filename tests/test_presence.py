@@ -25,8 +25,8 @@ class Part:
 @pytest.fixture
 def router(tmp_path):
     running = Router(tmp_path)
-    running.part = running.beside._parts["skill"] = Part()
-    running.beside._parts["memory"] = Part()
+    running.part = running.beside._parts["memory"] = Part()
+    running.beside._parts["skill"] = Part()
     with open(running.root.confdir + "/oasis", "a") as handle:
         handle.write("config service\n\toption name 'ollama'\n\toption identifier 'other'\n\toption model 'dear'\n")
     running.requests = requests = []

@@ -17,7 +17,7 @@ import time
 
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
-from oasis.plugins import manifest, results, scripts
+from oasis.plugins import FOLDER, manifest, results, scripts
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.watch import Watch, Watched
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Use = Callable[[str, dict[str, Any], Operator], tuple[str, bool, list[str]]]
 
 PACKAGE = "oasis"
-FOLDER = "/etc/oasis/tool-manifest.d"
 MANIFESTS = 64
 # What the owner reads of a file before he accepts it; the whole stands in the file.
 LINES = 200

@@ -100,6 +100,11 @@ class Registry:
         """Return what providers are told of every tool that is on: name, description and input_schema."""
         return [{key: spec[key] for key in _TOLD} for spec in self._on()]
 
+    def own(self) -> list[dict[str, Any]]:
+        """Return what the built-in service may call: those that are built in, which is all that it knows."""
+        load, ready = self._loads[0]
+        return [{key: spec[key] for key in _TOLD} for _, spec in ready.of(load(), set())]
+
     def offered(
         self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
     ) -> list[dict[str, Any]]:

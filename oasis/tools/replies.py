@@ -30,8 +30,8 @@ def without_typed(value: Any) -> Any:
         return [without_typed(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.get("type") == "tool_use":
-        from oasis.change import typed
+    if value.get("type") == "tool_use" and "=" in str(value):
+        from oasis.change import typed  # with the first call that sets something
 
         return typed.hide(value)
     return {key: without_typed(item) for key, item in value.items()}
