@@ -273,6 +273,20 @@ MUTANTS = (
         OF_KNOWLEDGE,
     ),
     (
+        "knowledge: no documents on a disk that keeps no secrets",
+        "oasis/seed/knowledge.py",
+        "if kind in mounts.LOOSE:",
+        "if False:",
+        OF_KNOWLEDGE,
+    ),
+    (
+        "knowledge: what an address calls a PDF file is looked at",
+        "oasis/seed/reading.py",
+        "if extract.kind(name, data) != extract.PDF:",
+        "if False:",
+        OF_KNOWLEDGE,
+    ),
+    (
         "knowledge: an archive is no text",
         "oasis/memory/extract.py",
         "if data.startswith(magic):",

@@ -66,9 +66,9 @@ class Ingest:
         return self._draft(text, title or name, kind, name)
 
     def page(self, found: Read, title: str = "") -> tuple[Draft, list[str]]:
-        """Return draft and chunks of a page that was fetched: {"url", "text", "title"?, "cut"?}."""
+        """Return draft and chunks of what was fetched: {"url", "text", "kind", "title"?, "note"?, "cut"?}."""
         url = str(found["url"])
-        draft, chunks = self._read(found, title or str(found.get("title") or "") or url, extract.HTML, url)
+        draft, chunks = self._read(found, title or str(found.get("title") or "") or url, str(found["kind"]), url)
         return {**draft, "url": url}, chunks
 
     def _read(self, found: Read, title: str, kind: str, source: str) -> tuple[Draft, list[str]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 
 from oasis.core import clean, jsonl
-from oasis.errors import OasisError, UsageError
+from oasis.errors import OasisError, SettingsError, UsageError
 from oasis.memory.documents import Documents
 from oasis.memory.embedding import embedder
 from oasis.memory.library import LIMIT, Library
@@ -68,12 +68,29 @@ class Knowledge:
         self._kit.files.folder(self._folder)  # of which the disk is asked
         return int(min(QUOTA_BYTES, (self.library.used_bytes() + self._kit.free_bytes(self._folder)) // SHARE))
 
+    def _check_place(self) -> None:
+        """See that documents may lie where the owner wants them.
+
+        Raises: SettingsError for a disk that keeps no secrets.
+        """
+        if not _elsewhere(self._kit):
+            return
+        from oasis.system import mounts  # with the first document
+
+        kind = mounts.kind(self._kit.files.read(mounts.LIST) or b"", os.path.realpath(self._folder))
+        if kind in mounts.LOOSE:
+            raise SettingsError(
+                "oasis.main.memory_path is on %s, where everybody reads everything and a power cut loses files" % kind,
+                "format the disk as ext4 or f2fs, or name another folder",
+            )
+
     # What front-ends call
 
     def knowledge_add(self, title: str = "", text: str = "", upload: str = "", url: str = "") -> dict[str, object]:
         """Start a run that reads and keeps a document; a note of it tells what came of it. Shape: {"run", "chat"}."""
         if sum([bool(text), bool(upload), bool(url)]) != 1:
             raise UsageError("knowledge.add needs one of text, upload and url")
+        self._check_place()
         data = self._kit.conversations().uploads.read(upload) if upload else ("", b"")
 
         def read(ingest: Ingest, reading: Any) -> Found:
@@ -109,6 +126,7 @@ class Knowledge:
 
     def knowledge_embed(self) -> dict[str, object]:
         """Start a run that makes the vectors which are missing or of another model."""
+        self._check_place()
 
         def work(run: Any) -> tuple[str, str]:
             count = self.library.embed(run.is_cancelled, _progress(run))
@@ -181,6 +199,7 @@ class Knowledge:
         """Keep a note; return {"id", "title", "chunks"}. `is_home` as in `told`."""
         from oasis.memory.ingest import Ingest
 
+        self._check_place()
         draft, chunks = Ingest(_unread, _unread).text(text, title, "a chat")
         document = self.library.add({**draft, "kind": "note", "taint": list(taint)}, chunks)
         try:
@@ -217,9 +236,14 @@ class Source:
 
 def _folder(kit: Any) -> str:
     """Return where documents are: beside the facts, or where the owner has room for them."""
+    path = _elsewhere(kit)
+    return str(kit.root.path(path) if path else kit.root.state_folder + "/memory") + "/documents"
+
+
+def _elsewhere(kit: Any) -> str:
+    """Return the folder that the owner named, "" where he named none that can be one."""
     path = str(kit.settings.main().get("memory_path", ""))
-    is_usable = path.startswith("/") and ".." not in path.split("/")
-    return str(kit.root.path(path.rstrip("/")) if is_usable else kit.root.state_folder + "/memory") + "/documents"
+    return path.rstrip("/") if path.startswith("/") and ".." not in path.split("/") else ""
 
 
 def _progress(run: Any) -> Callable[[int, int], object]:

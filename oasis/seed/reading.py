@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import binascii
 
+from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, UsageError
+from oasis.memory import extract
 from oasis.seed import wishes
 from oasis.seed.net import closed_by
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 CHARS = 500_000
 # As base64 a tenth of the longest request to a worker; a model that reads more takes minutes.
 PDF_BYTES = 2 * 1024 * 1024
+_NAME_CHARS = 120
 _OFFLINE = "offline"
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _WRITE_DOWN = (
@@ -42,12 +45,21 @@ class Reading:
         return self._web({"op": "read", "html": text})
 
     def url(self, url: str) -> Read:
-        """Return {"url", "text", "title"?, "cut"?} of a page of the internet.
+        """Return {"url", "text", "kind", "title"?, "note"?, "cut"?} of a page of the internet, or of a PDF file there.
 
         Raises: UsageError, PolicyError and ProviderError with what was wrong with it.
         """
         reach, _ = wishes.web(self._kit.settings.uci_sections())
-        return self._web({"op": "fetch", "url": url, "open": reach, "closed": closed_by(self._kit.facts)})
+        request = {"op": "fetch", "url": url, "open": reach, "closed": closed_by(self._kit.facts), "pdf": True}
+        found = self._web(request)
+        if "pdf" not in found:
+            return {"kind": extract.HTML, **found}
+        where = str(found["url"])
+        name = clean.name(where.partition("?")[0].rpartition("/")[2], _NAME_CHARS) or "a PDF file"
+        data = binascii.a2b_base64(str(found["pdf"]).encode("ascii", "replace"))
+        if extract.kind(name, data) != extract.PDF:
+            raise ProviderError("%s calls something else a PDF file" % where[:200], "does it open elsewhere?")
+        return {"kind": extract.PDF, "url": where, "title": name, **self.pdf(name, data)}
 
     def _web(self, request: dict[str, object]) -> Read:
         whole = {"profile": "compatible", "options": dict(_OPTIONS), "chars": CHARS, **request}

@@ -8,6 +8,7 @@ and judged like the first. Bodies are bounded, packed ones are refused, only tex
 
 from __future__ import annotations
 
+import binascii
 import http.client
 import socket
 import ssl
@@ -35,6 +36,8 @@ REDIRECTS = 5
 TEXT_CHARS = 8000
 # For who wants a whole document; an event has 1 MiB.
 MOST_CHARS, MOST_BYTES = 500_000, 960 * 1024
+# As base64 the same; larger ones are uploaded.
+PDF_BYTES = 700 * 1024
 CONNECT_S = 5.0
 RESULTS, MORE_RESULTS = 8, 12
 # Below this the best passage hardly fits: more pages are asked for, once.
@@ -44,6 +47,7 @@ _TITLE_CHARS = 200
 BRAVE = "https://api.search.brave.com"
 _TEXT = ("text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss+xml",
          "application/atom+xml", "application/ld+json", "application/javascript")  # fmt: skip
+_PDF = "application/pdf"
 _AGENT = f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner of a router)"
 
 
@@ -75,8 +79,12 @@ class Web:
     # Fetching
 
     def fetch(self, url: str) -> dict[str, Any]:
-        """Return {"url": where it came from, "title"?, "text", "cut"?: True}."""
+        """Return {"url": where it came from, "title"?, "text", "cut"?: True}, or {"url", "pdf": base64 of the file}."""
         where, kind, body, is_cut = self._got(url, {}, FETCH_S, FETCH_BYTES)
+        if kind.lower().startswith(_PDF):
+            if is_cut or len(body) > PDF_BYTES:
+                raise UsageError(f"{where[:200]} has more than {PDF_BYTES >> 10} kB", "save it, and add the file")
+            return {"url": where, "pdf": binascii.b2a_base64(body, newline=False).decode()}
         result = {"url": where, **self._page(*_read(body, kind))}
         return {**result, "cut": True} if is_cut else result
 
@@ -106,7 +114,7 @@ class Web:
                     url = _moved(url, target)
                     headers = {}  # a key is for the first host alone
                     continue
-                _check(response, parts.hostname or "")
+                _check(response, parts.hostname or "", (*_TEXT, _PDF) if self._request.get("pdf") else _TEXT)
                 kind = response.headers.get("Content-Type", "text/plain").strip()[:200]
                 return url, kind, *_body(response, most, until_s)
             except (http.client.HTTPException, OSError, ValueError) as error:
@@ -242,7 +250,7 @@ def _moved(url: str, target: str) -> str:
     return moved
 
 
-def _check(response: http.client.HTTPResponse, host: str) -> None:
+def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
     if response.status >= 400 or response.status < 200:
         error = ProviderError(f"{host} answered with HTTP {response.status}", "is the address right?")
         error.code = "status"
@@ -251,7 +259,7 @@ def _check(response: http.client.HTTPResponse, host: str) -> None:
     if packing not in ("", "identity"):
         raise ProviderError(f"{host} packs what it was asked for plainly ({packing[:40]})", "take another page")
     kind = response.headers.get("Content-Type", "text/plain").strip().lower()
-    if not kind.startswith(_TEXT):
+    if not kind.startswith(kinds):
         raise ProviderError(f"{host} sent {kind[:60]!r}, which is no text", "take another page")
 
 

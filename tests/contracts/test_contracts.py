@@ -252,10 +252,10 @@ def knowledge_tools():
     from oasis.seed.knowledge import Source
 
     class Part:
-        def told(self, query, limit):
+        def told(self, query, limit, is_home):
             return {"query": query, "passages": [], "sources": [], "options": []}
 
-        def note(self, text, title, taint, is_cancelled):
+        def note(self, text, title, taint, is_cancelled, is_home):
             return {"id": "x", "title": title, "chunks": 1}
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}

@@ -139,7 +139,7 @@ def test_html_and_pdf_are_read_elsewhere_and_what_is_missing_is_told():
     assert (draft["title"], draft["kind"], chunks) == ("l.pdf", "pdf", ["A letter."])
     assert asked == ["<p>Mesh", b"%PDF-1.7"]
     assert one.notes == ["only the first 15 characters of it could be read", "m wrote it down"]
-    draft, _ = one.page({"url": "https://example.org/", "text": "words", "title": "T"})
+    draft, _ = one.page({"url": "https://example.org/", "text": "words", "title": "T", "kind": "html"})
     assert (draft["title"], draft["url"], draft["source"]) == ("T", "https://example.org/", "https://example.org/")
 
 

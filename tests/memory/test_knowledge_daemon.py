@@ -8,10 +8,14 @@ import threading
 
 import pytest
 
+from oasis.errors import SettingsError
 from oasis.seed.knowledge import RESULT_BYTES
+from oasis.system import mounts
+from oasis.system.files import Files
 from tests.daemon import set_option, start_daemon
 from tests.memory.scripted import Scripted, said
 from tests.test_daemon import follow, of_type
+from tests.test_force import Router
 from tests.test_models import KEY, root_with
 from tests.worker.test_web import Handler
 
@@ -159,6 +163,34 @@ def test_a_pdf_is_written_down_by_a_model_that_reads_it(tmp_path, model):
         daemon.stop()
 
 
+def test_a_pdf_at_an_address_is_written_down_as_well(tmp_path, model):
+    class Served(Handler):
+        def get_paper(self, query):
+            self.answer(b"%PDF-1.7\n...", "application/pdf")
+
+        def get_liar(self, query):
+            self.answer(b"PK\x03\x04 no such thing", "application/pdf")
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Served)
+    server.seen = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/paper?a=b"
+    root = root_with(tmp_path, "openrouter", model.url, "scripted", KEY)
+    with open(root + "/etc/config/oasis", "a", encoding="utf-8") as handle:
+        handle.write(f"\nconfig web 'web'\n\tlist reach '127.0.0.1:{server.server_port}'\n")
+    daemon = start_daemon(root)
+    try:
+        assert "complete" in add(daemon, url=url)
+        [one] = documents(daemon)
+        assert (one["title"], one["kind"], one["url"]) == ("paper", "pdf", url)
+        assert "4711" in daemon.call("knowledge.search", query="customer number")["passages"][0]["text"]
+        assert "archive" in add(daemon, False, url=url.replace("paper", "liar"))["message"]
+    finally:
+        daemon.stop()
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_model_that_reads_no_pdf_says_so(daemon):
     error = add(daemon, False, upload=upload(daemon, "letter.pdf", b"%PDF-1.7\n..."))
     assert "cannot read letter.pdf" in error["message"] and documents(daemon) == []
@@ -222,6 +254,35 @@ def test_the_tools_can_be_switched_off_like_any_other(daemon):
     assert call(daemon, "remember", text="words")[0]["error"]["code"] == "policy"
     tools = {tool["name"]: tool for tool in daemon.call("tool.list")["tools"] if tool["source"] == "knowledge"}
     assert set(tools) == {"knowledge_search", "remember"} and tools["knowledge_search"]["class"] == "read"
+
+
+class OnStick(Files):
+    """Files of a host whose kernel says that a folder is on a memory stick as they are sold."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def read(self, path):
+        if path == mounts.LIST:
+            return b"overlay / overlay rw 0 0\n/dev/sda1 %s vfat rw 0 0\n" % self.folder.encode()
+        return super().read(path)
+
+
+def test_a_disk_that_keeps_no_secrets_is_refused_before_anything_lies_there(tmp_path):
+    router = Router(tmp_path)
+    set_option(router.root.folder, "memory_path", "/mnt/usb/oasis")
+    router.beside._kit.files = OnStick(router.root.path("/mnt/usb"))
+    try:
+        for method, asked in (("knowledge.add", {"text": "a secret letter"}), ("knowledge.embed", {})):
+            with pytest.raises(SettingsError, match="memory_path is on vfat") as caught:
+                router.ask(method, **asked)
+            assert "ext4" in caught.value.hint
+        router.models.call = ("remember", {"text": "a secret note", "title": "n"})
+        router.follow(router.ask("run.start", message="keep it", service="scripted"))
+        assert "memory_path is on vfat" in router.models.heard
+        assert not os.path.exists(router.root.path("/mnt/usb"))
+    finally:
+        router.stop()
 
 
 def test_there_is_a_quota_and_another_place_for_them(tmp_path, model):

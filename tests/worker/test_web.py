@@ -1,5 +1,6 @@
 """Pages and searches by a worker: bounded, judged at each hop, connected to what was judged; a server on this host."""
 
+import base64
 import http.server
 import json
 import ssl
@@ -10,7 +11,7 @@ import urllib.parse
 import pytest
 
 from oasis.errors import OasisError, PolicyError, ProviderError, UsageError
-from oasis.worker import ranking, readable, web
+from oasis.worker import lines, ranking, readable, web
 
 PAGE = """<!doctype html><html><head><title>The &amp; title</title><style>p{}</style>
 <script>if (1<2) var hidden = 1</script></head>
@@ -53,6 +54,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def get_image(self, query):
         self.answer(b"\x89PNG", "image/png")
+
+    def get_paper(self, query):
+        self.answer(b"%PDF-1.7\n" + b"x" * int(query.get("size", ["9"])[0]), "application/pdf")
 
     def get_packed(self, query):
         self.answer(b"\x1f\x8b", "text/html", Content_Encoding="gzip")
@@ -218,6 +222,18 @@ def test_bodies_are_cut_and_only_text_is_read(server):
     ):
         with pytest.raises(ProviderError, match=words):
             fetch(server, path)
+
+
+def test_a_pdf_comes_whole_to_who_wants_one_and_to_nobody_else(server):
+    found = fetch(server, "/paper", pdf=True)
+    assert base64.b64decode(found["pdf"]).startswith(b"%PDF-1.7") and "text" not in found
+    with pytest.raises(ProviderError, match="no text"):
+        fetch(server, "/paper")
+    for size in (web.PDF_BYTES, 2 * web.FETCH_BYTES):
+        with pytest.raises(UsageError, match="more than 700 kB"):
+            fetch(server, "/paper?size=%d" % size, pdf=True)
+    largest = fetch(server, "/paper?size=%d" % (web.PDF_BYTES - 9), pdf=True)
+    assert len(largest["pdf"]) < lines.EVENT_BYTES - 4096, "an event holds it"
 
 
 def test_no_more_is_taken_than_allowed_and_a_key_is_for_the_first_host_alone(server):
