@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from oasis.offline.sounds import Sounds
 from oasis.offline.tokens import Token, distance, is_near, normal, spaced
 
 TYPE_CHECKING = False
@@ -83,6 +84,9 @@ class Lexicon:
             for name in names:
                 self._add(name, "service", service)
         self._sort()
+        groups = _listed(language.get("sounds"))
+        phrases = (entry[0] for entries in self._exact.values() for entry in entries)
+        self._sounds = Sounds(groups, phrases) if groups else None
 
     def _add(self, phrase: str, kind: str, value: str) -> None:
         words = tuple(normal(spaced(phrase), self._fold).split())
@@ -127,7 +131,7 @@ class Lexicon:
             is_one = token.is_quoted or self.knows(token.norm) or self._is_name(tokens, at)
             pieces = [] if is_one else self._pieces(token.norm)
             found += _split(token, pieces, self._fold) if len(pieces) > 1 else [token]
-        return found
+        return self._sounds.mended(found, lambda words, at: self.longest(words, at)[0]) if self._sounds else found
 
     def _is_name(self, tokens: list[Token], at: int) -> bool:
         """Tell whether a word with hyphens is the new name of something: the last word after one for calling."""
@@ -185,7 +189,7 @@ class Lexicon:
             norm = token.norm
             mended = norm if token.is_quoted or self.knows(norm) else self._mended(norm)
             words.append(mended)
-            slips.append(int(mended != norm and not norm.startswith(mended + "'")))
+            slips.append(token.slip or int(mended != norm and not norm.startswith(mended + "'")))
         return words, slips
 
     def _mended(self, norm: str) -> str:

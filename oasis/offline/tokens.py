@@ -39,9 +39,12 @@ _TRAILING = ".,;:!?)]}>…。、！？，；："
 
 
 class Token:
-    """One word: `norm` to compare, `start` to `end` without the punctuation around it, `tail` the punctuation after."""
+    """One word: `norm` to compare, `start` to `end` without the punctuation around it, `tail` the punctuation after.
 
-    __slots__ = ("end", "is_quoted", "norm", "raw_start", "start", "tail")
+    `slip` is 1 at the start of a phrase that was mistyped.
+    """
+
+    __slots__ = ("end", "is_quoted", "norm", "raw_start", "slip", "start", "tail")
 
     def __init__(self, norm: str, raw_start: int, start: int, end: int, tail: str, is_quoted: bool) -> None:
         self.norm = norm
@@ -50,6 +53,7 @@ class Token:
         self.end = end
         self.tail = tail
         self.is_quoted = is_quoted
+        self.slip = 0
 
 
 def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
