@@ -86,7 +86,10 @@ class Lexicon:
         self._sort()
         groups = _listed(language.get("sounds"))
         phrases = (entry[0] for entries in self._exact.values() for entry in entries)
-        self._sounds = Sounds(groups, phrases) if groups else None
+        self._sounds = Sounds(groups, phrases, self._means) if groups else None
+
+    def _means(self, word: str) -> bool:
+        return any(entry[2] != FILLER for entry in self._exact.get(word, ()) if len(entry[0]) == 1)
 
     def _add(self, phrase: str, kind: str, value: str) -> None:
         words = tuple(normal(spaced(phrase), self._fold).split())

@@ -3,7 +3,8 @@
     Sounds(["密蜜秘", …], phrases).mended(tokens, longest)    the tokens, those of a mistyped phrase as they should be
 
 The groups of characters that sound alike are in the language files. Only what is in no list of words is mended, and
-only to a phrase of the lexicon of which at least one character stands there. Knows no meaning.
+only to a phrase of the lexicon of which at least one character stands there. `means(char)` tells whether a character has a
+meaning of its own: it is not taken for another one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _LONG_MARKS = "一-－—"  # what people type for ー
 class Sounds:
     """The phrases of a lexicon by how they sound."""
 
-    def __init__(self, groups: list[str], phrases: Iterable[tuple[str, ...]]) -> None:
+    def __init__(
+        self, groups: list[str], phrases: Iterable[tuple[str, ...]], means: Callable[[str], bool] = lambda char: False
+    ) -> None:
+        self._means = means
         self._like = {char: group[0] for group in groups for char in group}
         self._heard: dict[str, tuple[str, ...]] = {}
         self._kana: dict[str, list[str]] = {}
@@ -70,11 +74,18 @@ class Sounds:
         for last in range(end, at + 1, -1):
             words = [token.norm for token in tokens[at:last]]
             phrase = self._heard.get(self._key(words), ())
-            same = sum(left == right for left, right in zip(words, phrase, strict=False))
-            is_kana = len(phrase) >= _SPOKEN and all(map(_is_kana, words))
-            if phrase and (is_kana or (0 < same < len(phrase))):
+            is_cut = last < len(tokens) and _is_katakana(tokens[last].norm) and _is_katakana(words[-1])
+            if phrase and not is_cut and self._is_slip(words, phrase):
                 return "".join(phrase), last - at
         return "", 0
+
+    def _is_slip(self, words: list[str], phrase: tuple[str, ...]) -> bool:
+        """Tell whether words that sound like a phrase may be meant to be it."""
+        others = [word for word, wanted in zip(words, phrase, strict=True) if word != wanted]
+        if len(phrase) >= _SPOKEN and all(map(_is_kana, words)):
+            return bool(others)
+        is_kana = any(map(_is_kana, others))
+        return 0 < len(others) < len(phrase) and not is_kana and not any(map(self._means, others))
 
     def _near(self, words: list[str]) -> str:
         """Return the word in katakana that these letters should be, "" when there is none."""
