@@ -320,16 +320,16 @@ class Runs:
 
 
 def _work(run: Run, work: Work, arguments: tuple[object, ...]) -> None:
+    state, stop_reason = "error", "error"
     try:
         state, stop_reason = work(run, *arguments)
     except OasisError as error:
         run.emit("error", error=error.as_dict())
-        state, stop_reason = "error", "error"
     except Exception:
         import traceback
 
-        traceback.print_exc(file=sys.stderr)
         fault = OasisError("a fault in oasis ended this run", "its log tells more: logread -e oasis")
         run.emit("error", error=fault.as_dict())
-        state, stop_reason = "error", "error"
-    run.end(state, stop_reason)
+        traceback.print_exc(file=sys.stderr)
+    finally:  # a run without an end keeps its chat, a place among those at work, and who follows it
+        run.end(state, stop_reason)

@@ -1728,6 +1728,20 @@ MUTANTS = (
         ("tests/doctor/test_homes.py",),
     ),
     (
+        "log: what cannot be written breaks nothing off",
+        "oasis/change/redact.py",
+        "    except OSError:\n        pass  # nobody reads it",
+        "    except ZeroDivisionError:\n        pass  # nobody reads it",
+        ("tests/test_daemon.py",),
+    ),
+    (
+        "runs: a run ends whatever else fails",
+        "oasis/runs.py",
+        "    finally:  # a run without an end",
+        "    else:  # a run without an end",
+        ("tests/test_runs.py",),
+    ),
+    (
         "privacy-shows-the-key",
         "oasis/worker/protocol.py",
         'hidden = {name: value.replace(key, "***") if key else value',

@@ -85,6 +85,25 @@ def apply_wifi(daemon):
     return daemon.call("change.pending")["change"]
 
 
+def test_a_log_without_room_stops_no_change_from_being_put_back(root):
+    option(root, "confirm_s", "1")
+    os.symlink("/dev/full", root + "/var/log/oasisd.log")
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    try:
+        change = apply_wifi(daemon)
+        deadline = time.monotonic() + 30
+        while daemon.call("change.pending")["change"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert [one["state"] for one in daemon.call("change.list")["changes"]] == ["rolled_back"], change
+        assert config(root, "wireless") == before
+        assert of_type(say(daemon, "call this router attic"), "end")[0]["state"] == "done"
+        assert daemon.stop() == 0
+    finally:
+        daemon.stop()
+
+
 def test_rename_is_done_at_once_and_undone(daemon):
     before = config(daemon.root, "system")
     events = say(daemon, "call this router attic")

@@ -1,5 +1,7 @@
 """Runs: events that are joined, dropped with a reset, waited for, kept for a while; who may start one."""
 
+import contextlib
+import errno
 import itertools
 import threading
 import time
@@ -258,6 +260,23 @@ def test_a_fault_of_the_work_ends_the_run_with_a_traceback_in_the_log_only(runs,
     assert (reply["state"], kinds(reply["events"])) == ("error", ["error", "end"])
     assert "secret words" not in str(reply)
     assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_ends_the_run_where_the_log_cannot_be_written(runs):
+    def work(run):
+        raise ZeroDivisionError("nobody can read this")
+
+    with contextlib.redirect_stderr(NoRoom()):
+        assert ended(runs.start("chat1", work)).state == "error"
+    assert ended(runs.start("chat1", lambda run: ("done", "end_turn"))).state == "done"
+
+
+class NoRoom:
+    """A log whose disk is full."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, "no space left")
 
 
 def test_a_busy_chat_is_refused_and_others_are_not(runs):

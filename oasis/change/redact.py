@@ -155,7 +155,10 @@ class Redactor:
 
 
 class Masked:
-    """A stream that writes what it is given with every secret masked: what standard error is for a daemon."""
+    """A stream that writes what it is given with every secret masked: what standard error is for a daemon.
+
+    Where it cannot be written, nothing is raised: the log tells of a change, and must not break it off.
+    """
 
     def __init__(self, stream: TextIO, mask: Callable[[str], str]) -> None:
         self._stream = stream
@@ -166,11 +169,18 @@ class Masked:
             shown = self._mask(text)
         except OasisError as error:
             shown = "(a line is left out, for it cannot be told whether it holds a secret: %s)\n" % error.code
-        self._stream.write(shown)
+        _try(self._stream.write, shown)
         return len(text)
 
     def flush(self) -> None:
-        self._stream.flush()
+        _try(self._stream.flush)
+
+
+def _try(act: Callable[..., object], *text: str) -> None:
+    try:
+        act(*text)
+    except OSError:
+        pass  # nobody reads it any more, or its flash is full: there is no other place where this could be told
 
 
 def written_forms(value: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The redactor: what it holds, in which forms it finds it, and what stands in its place."""
 
+import contextlib
 import io
 import os
 
@@ -156,6 +157,15 @@ def test_the_log_is_masked_and_says_when_it_cannot_tell():
 
     Masked(out, fail).write("a secret\n")
     assert out.getvalue().endswith("a secret: store)\n") and "a secret\n" not in out.getvalue()
+
+
+def test_a_log_that_cannot_be_written_breaks_nothing_off():
+    written = []
+    for buffering in (1, 8192):
+        with contextlib.suppress(OSError), open("/dev/full", "w", buffering=buffering) as full:
+            print("x" * 20000, file=Masked(full, str), flush=True)
+            written.append(buffering)
+    assert written == [1, 8192]
 
 
 def test_walking_changes_texts_alone():

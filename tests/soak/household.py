@@ -6,13 +6,16 @@ that broke off was not acknowledged: then the old and the new state are both rig
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
+import traceback
 
 from tests.daemon import Daemon, connected, read_line
 from tests.frontends import launcher
@@ -20,9 +23,12 @@ from tests.frontends import launcher
 TALKS = 6  # chats that go on; more are begun and deleted
 KEPT_CHANGES = 30  # what the journal keeps (change/journal.py)
 WAIT_S = 90
+END_S = 15
+LOG = "/var/log/oasisd.log"
 HOME = "set the wifi name to %s and the password to correct-horse-9"
 _CODE = """
-import sys
+import faulthandler, signal, sys
+faulthandler.register(signal.SIGUSR1)
 sys.path.insert(0, %r)
 import oasis.daemon as daemon
 class Jumping(daemon.Clock):
@@ -75,6 +81,8 @@ class House:
         self.deleted = set()
         self.changes = {}  # id -> the last state that was told
         self.names = {""}  # what the host name may be now
+        self._trail = collections.deque(maxlen=40)  # what was said of the name, for who reads a wrong account
+        self._followed = {}  # name of a thread -> the run that it looks at
         self.program = launcher.install(root)
 
     # Life of the daemon
@@ -82,7 +90,7 @@ class House:
     def start(self):
         code = _CODE % (REPOSITORY, self.root + "/clock")
         env = {"MALLOC_ARENA_MAX": "1", "OASIS_ROOT": self.root, "PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": "/"}
-        with open(self.root + "/var/log/oasisd.log", "ab") as log:
+        with open(self.root + LOG, "ab") as log:
             process = subprocess.Popen([sys.executable, "-IS", "-c", code], env=env, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)  # fmt: skip
         self.daemon = Daemon(self.root, process)
@@ -154,16 +162,51 @@ class House:
                 return
 
     def follow(self, started, until=("end",)):
-        """Return the events of a run."""
+        """Return the events of a run, those so far where the daemon that had it is gone."""
         events, since = [], 0
+        self._followed[threading.current_thread().name] = started["run"]
         while True:
             reply = self.call("run.poll", run=started["run"], since=since, wait_ms=1000)
             if "error" in reply:
+                if reply["error"].get("code") != "usage":
+                    self.wrong.append(f"run.poll: {reply['error']}")
                 return events  # it is of a daemon that was
             events += reply["events"]
             since = reply["next"]
             if any(event["type"] in (*until, "end") for event in events):
                 return events
+
+    def why(self, thread):
+        """Return what a thread that does not end is at."""
+        run = self._followed.get(thread.name, "")
+        where = traceback.format_stack(sys._current_frames()[thread.ident], 8) if thread.is_alive() else []
+        try:
+            reply = self.call("run.poll", run=run, since=0, wait_ms=0)
+        except Gone:
+            reply = {"error": "no daemon"}
+        told = json.dumps({**reply, "events": reply.get("events", [])[-4:]})[-1500:]
+        return f"{thread.name} did not end: {' '.join(where[-1:]).strip()}; run {run}: {told}\n{self.stacks()}"
+
+    def stacks(self):
+        """Return where the threads of the daemon are."""
+        size = os.path.getsize(self.root + LOG)
+        self.daemon.process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + 5
+        while os.path.getsize(self.root + LOG) == size and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(0.5)  # they are written a line at a time
+        with open(self.root + LOG) as handle:
+            handle.seek(size)
+            return handle.read()
+
+    def end(self, daemon):
+        """Stop a daemon as procd does; note one that does not."""
+        daemon.process.terminate()
+        try:
+            daemon.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.wrong.append(f"oasisd did not stop within {END_S} s:\n{self.stacks()}")
+            daemon.kill()
 
     # Who talks
 
@@ -209,8 +252,9 @@ class House:
     def _rename(self, dice, name):
         now = self.hostname()
         if now not in self.names and self.names != {""}:
-            self.wrong.append(f"the router is called {now!r} and not one of {sorted(self.names)}")
+            self.wrong.append(f"the router is called {now!r} and not one of {sorted(self.names)}: {list(self._trail)}")
         self.names = {now, name}
+        self._trail.append((round(time.monotonic(), 1), self.daemon.process.pid, now, name))
         started = self.fair(self.call("run.start", message=f"call this router {name}", service="offline"), "rename")
         if not started:
             self.names = {self.hostname()}
@@ -218,6 +262,7 @@ class House:
         with self._ledger:
             self.messages[started["message"]] = started["chat"]
         events = self.follow(started)
+        self._trail.append([event["type"] + " " + event.get("state", "") for event in events])
         ended = [event for event in events if event["type"] == "end"]
         self._told(events)
         if ended and any(event["change"]["state"] == "confirmed" for event in events if event["type"] == "change"):
@@ -225,7 +270,9 @@ class House:
             self.count("renames")
             if dice.random() < 0.3:
                 self.names = {name, now}
-                self._told(self.follow(self.call("change.undo")))
+                undone = self.follow(self.call("change.undo"))
+                self._trail.append(["undo"] + [json.dumps(event)[:300] for event in undone])
+                self._told(undone)
                 self.names = {name, now, self.hostname()}
                 self.count("undos")
         if dice.random() < 0.5:

@@ -97,7 +97,7 @@ def run(folder: str, seconds: float, seed: int) -> dict[str, object]:
         house.is_over.set()
         for thread in threads:
             thread.join(120)
-        stuck = [thread.name for thread in threads if thread.is_alive()]
+        stuck = [house.why(thread) for thread in threads if thread.is_alive()]
         sky.clear()
         return account(house, sky, first, stuck, seconds)
     finally:
@@ -122,7 +122,7 @@ def account(
     house: household.House, sky: weather.Sky, first: dict[str, int], stuck: list[str], seconds: float
 ) -> dict[str, object]:
     """Return counts, and `wrong`: a sentence for each thing that is not as it was told."""
-    wrong = [f"{name} did not end" for name in stuck] + house.wrong
+    wrong = stuck + house.wrong
     house.settle()
     wrong += house.missing()
     audit = house.daemon.call("audit.verify")
@@ -131,7 +131,7 @@ def account(
     if guards(house.root):
         wrong.append("a guard is left though no change waits")
     # The daemon of the last third was never ended: what it has more than after one of everything, it kept.
-    last, log_bytes = state(house), os.path.getsize(house.root + "/var/log/oasisd.log")
+    last, log_bytes = state(house), os.path.getsize(house.root + household.LOG)
     for name, most in (("rss", GROWN * first["rss"]), ("threads", first["threads"] + THREADS),
                        ("descriptors", first["descriptors"] + DESCRIPTORS)):  # fmt: skip
         if last[name] > most:

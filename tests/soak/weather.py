@@ -51,7 +51,7 @@ class Sky:
         self._house.restart(lambda daemon: daemon.kill())
 
     def _stop(self):
-        self._house.restart(lambda daemon: daemon.stop())
+        self._house.restart(self._house.end)
 
     def _workers(self):
         """Kill what the daemon started to talk to the network."""
