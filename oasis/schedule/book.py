@@ -1,11 +1,4 @@
-"""The part "schedule" of beside.py: the methods of standing orders, and what keeps and fires them.
-
-Entry (a record of schedule.jsonl): {"id", "when": as written (when.py), "wish": what is said then, "enabled",
-    "created_unix_s", "since_unix_s": from when moments count, "fired_unix_s"?: the last firing,
-    "calls"?: [{"tool", "params"}] instead of a model, "synthesis"?: how a model tells of them, "service"?,
-    "timezone"?: a POSIX rule where it is not the router's, "pause_s"?: between two events, "chat"?,
-    "approved"?: [what was approved ahead, standing.py], "note"?: why it was switched off}
-"""
+"""The part "schedule" of beside.py: the methods of standing orders (entry.py), and what keeps and fires them."""
 
 from __future__ import annotations
 
@@ -18,6 +11,9 @@ from oasis.memory.records import Records
 from oasis.schedule import calls as direct
 from oasis.schedule import when
 from oasis.schedule.clockwork import Clockwork, moment
+from oasis.schedule.devices import MOST as DEVICES
+from oasis.schedule.devices import Devices
+from oasis.schedule.entry import fault, unreadable
 from oasis.schedule.events import Watch
 from oasis.schedule.pipe import Pipe
 from oasis.schedule.running import Runner
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     Entry = dict[str, Any]
 
 ENTRIES = 64
-DEVICES = 512
 # Of a wish: a message of the owner's may be longer, an order that nobody reads again not.
 WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
 PAUSE_S = (60, 7 * 86400)
@@ -53,10 +48,11 @@ class Schedule:
         self._lock = threading.RLock()  # of reading a record and writing it back
         state = kit.root.state_folder
         self._records = Records(kit.files, state + "/schedule.jsonl", ENTRIES, kit.free_bytes, kit.log)
-        self._devices = Records(kit.files, state + "/devices.jsonl", DEVICES, kit.free_bytes, kit.log)
+        devices = Records(kit.files, state + "/devices.jsonl", DEVICES, kit.free_bytes, kit.log)
+        self._devices = Devices(devices, kit.clock.now_s, kit.log)
         self._zones = Zones(kit.facts, kit.root)
         self._runner = Runner(kit, self._zone, self._disable, self._approve, lambda: self._clockwork.wake())
-        watch = Watch(kit.facts, self._is_known, self._space, kit.clock.now_s)
+        watch = Watch(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
         self._clockwork = Clockwork(
             self._records, self._lock, self._runner, watch, Pipe(kit.root.run_folder + "/events"), kit.clock,
             kit.is_clock_trusted, self._zone, self._disable, self._tend, kit.log,
@@ -71,6 +67,7 @@ class Schedule:
     def close(self) -> None:
         """End the thread."""
         self._clockwork.stop()
+        self._devices.close()
 
     # Methods
 
@@ -141,7 +138,7 @@ class Schedule:
         if bool(id) == all:
             raise UsageError("schedule.delete needs an id, or all", "list them with: oasis schedule")
         with self._lock:
-            names = [entry["id"] for entry in self._records.all()] if all else [self._entry(id)["id"]]
+            names = [entry["id"] for entry in self._records.all()] if all else [self._kept(id)["id"]]
             count = self._records.delete(names, forget=True)
         self._clockwork.look()
         return {"deleted": count}
@@ -158,10 +155,17 @@ class Schedule:
 
     # Entries
 
-    def _entry(self, name: str) -> Entry:
+    def _kept(self, name: str) -> Entry:
         entry = self._records.get(name)
         if entry is None:
             raise UsageError("there is no standing order %r" % name, "list them with: oasis schedule")
+        return entry
+
+    def _entry(self, name: str) -> Entry:
+        entry = self._kept(name)
+        why = fault(entry)
+        if why:
+            raise UsageError("the standing order %s cannot be read: %s" % (name, why), "delete it, and make it again")
         return entry
 
     def _looked(self, entry: Entry) -> Entry:
@@ -169,6 +173,9 @@ class Schedule:
         return self._shown(entry)
 
     def _shown(self, entry: Entry) -> Entry:
+        why = fault(entry)
+        if why:
+            return unreadable(entry, why)
         found = {key: entry[key] for key in _SHOWN if entry.get(key) not in (None, "", [])}
         found["enabled"] = bool(entry.get("enabled"))
         found["ahead"] = len(entry.get("approved", []))
@@ -197,7 +204,7 @@ class Schedule:
         found = direct.parse(given.get("calls") or [])
         self._check_tools(found)
         if meant.event == "new_device":
-            self._seed()
+            self._devices.seed([str(device["mac"]).lower() for device in self._kit.facts.devices()])
         return {"when": given["when"].strip(), "wish": wish, "calls": found, "synthesis": synthesis,
                 "timezone": zone.rule if zone else "", "service": given.get("service") or "",
                 "pause_s": pause_s}  # fmt: skip
@@ -236,20 +243,6 @@ class Schedule:
     def _space(self) -> tuple[int, int]:
         found = os.statvfs(self._kit.root.state_folder)
         return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
-
-    def _seed(self) -> None:
-        """Remember the devices that are here when somebody first wants to know of new ones."""
-        if not self._devices.count():
-            known = {str(device["mac"]).lower() for device in self._kit.facts.devices()}
-            self._devices.put_all([{"id": mac} for mac in sorted(known)[:DEVICES]])
-
-    def _is_known(self, mac: str) -> bool:
-        if self._devices.get(mac) is not None:
-            return True
-        if self._devices.count() >= DEVICES:
-            self._devices.delete([one["id"] for one in self._devices.all()[: DEVICES // 8]])
-        self._devices.put({"id": mac})
-        return False
 
     def _tend(self, now_s: int) -> None:
         """Let memory do its work of the day, once, in the small hours."""

@@ -12,6 +12,7 @@ import threading
 
 from oasis.errors import OasisError
 from oasis.schedule import when
+from oasis.schedule.entry import fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,8 +114,7 @@ class Clockwork:
 
     def _enabled(self) -> list[Entry]:
         # What somebody else wrote into the file is no order, and stops no other.
-        whole = [entry for entry in self._records.all() if isinstance(entry.get("when"), str) and "wish" in entry]
-        return [entry for entry in whole if entry.get("enabled")]
+        return [entry for entry in self._records.all() if entry.get("enabled") and not fault(entry)]
 
     def step(self) -> float | None:
         """Fire what is due; return the seconds until there is something to look at, None when nothing is enabled."""

@@ -96,18 +96,67 @@ def test_memory_is_tended_by_the_thread_and_not_by_day(kit, book):
 
 def test_devices_that_are_here_are_known_before_anybody_waits_for_new_ones(kit, book):
     book.add("on new_device", "tell me")
-    assert book._is_known("02:00:00:00:00:01")
-    assert not book._is_known("02:00:00:00:00:02")
-    assert book._is_known("02:00:00:00:00:02")
-    assert Schedule(kit)._is_known("02:00:00:00:00:02"), "also after a restart"
+    devices = book._devices
+    assert devices.is_known("02:00:00:00:00:01")
+    assert not devices.is_known("02:00:00:00:00:02")
+    assert devices.is_known("02:00:00:00:00:02")
+    assert Schedule(kit)._devices.is_known("02:00:00:00:00:02"), "also after a restart"
 
 
 def test_devices_are_bounded_and_the_oldest_go_first(kit, book):
     macs = ["02:00:00:00:%02x:%02x" % divmod(number, 256) for number in range(DEVICES + 1)]
-    book._devices.put_all([{"id": mac} for mac in macs[:DEVICES]])
-    assert not book._is_known(macs[DEVICES])
-    assert book._devices.count() <= DEVICES
-    assert book._is_known(macs[DEVICES - 1]) and not book._is_known(macs[0])
+    devices = book._devices
+    devices._records.put_all([{"id": mac} for mac in macs[:DEVICES]])
+    assert not devices.is_known(macs[DEVICES])
+    assert devices._records.count() <= DEVICES
+    assert devices.is_known(macs[DEVICES - 1]) and not devices.is_known(macs[0])
+
+
+def test_addresses_of_chance_write_to_flash_once_an_hour(kit, book):
+    syncs = []
+    kit.files.sync = lambda handle: syncs.append(handle)  # this disk counts, and nothing else
+    devices = book._devices
+    macs = ["02:00:00:00:%02x:%02x" % divmod(number, 256) for number in range(1000)]
+    for mac in macs:
+        assert not devices.is_known(mac)
+        kit.clock.pass_s(5)
+    assert devices.is_known(macs[-1])
+    assert len(syncs) <= 3 * 2, "for an hour and a half of them"
+    assert len(devices._met) <= DEVICES and devices._records.count() <= DEVICES
+    assert not Schedule(kit)._devices.is_known(macs[-1]), "a power cut forgets the last of them"
+    book.close()
+    assert Schedule(kit)._devices.is_known(macs[-1])
+
+
+def test_a_device_is_told_also_where_it_cannot_be_kept(kit, book):
+    kit.free_bytes = lambda path: 0
+    book._devices._records._free_bytes = kit.free_bytes
+    assert not book._devices.is_known("02:00:00:00:00:02")
+    assert book._devices.is_known("02:00:00:00:00:02")
+    assert "is not kept for now" in kit.logged[-1]
+
+
+@pytest.mark.parametrize(
+    "fields, why",
+    [
+        ({"wish": "look"}, "no when"), ({"when": "12:30 daily"}, "no wish"), ({"when": 5, "wish": "x"}, "when"),
+        ({"when": "12:30 daily", "wish": ["x"]}, "wish"), ({"when": "12:30 daily", "wish": "x", "calls": [1]}, "calls"),
+        ({"when": "12:30 daily", "wish": "x", "since_unix_s": "now"}, "since_unix_s"),
+        ({"when": "12:30 daily", "wish": "x", "timezone": 5}, "timezone"),
+    ],
+)  # fmt: skip
+def test_what_somebody_wrote_into_the_file_by_hand_is_told_and_hides_no_other(kit, book, fields, why):
+    whole = book.add("12:30 daily", "look")
+    book._records.put({"id": "hand", "enabled": True, **fields})
+    book._clockwork.step()
+    first, second = book.schedule_list()["entries"]
+    assert first["id"] == whole["id"] and first["next"]
+    assert second["id"] == "hand" and not second["enabled"] and why in second["note"]
+    assert isinstance(second["when"], str) and isinstance(second["wish"], str)
+    for work in (book.schedule_run, book.schedule_approve, lambda id: book.schedule_change(id, wish="y")):
+        with pytest.raises(UsageError, match="cannot be read"):
+            work("hand")
+    assert book.schedule_delete("hand") == {"deleted": 1} and len(book.schedule_list()["entries"]) == 1
 
 
 def test_order_of_a_service_that_is_gone_is_ended_and_told_once(kit, book):
