@@ -11,7 +11,7 @@ help:
 	@echo "make test          all tests that need no emulator; sets up its parts (at most 12 minutes)"
 	@echo "make test-all      make test and everything longer that is there"
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
-	@echo "make mutants       switches off one safety after another; each must turn a test red"
+	@echo "make mutants       switches off one safety after another; each must turn a test red (SECONDS=)"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
 	@echo "make soak          an hour of mixed work while everything around breaks, then the account (SECONDS=)"
 	@echo "make bench         speed, memory and flash bytes, as a table"
@@ -60,8 +60,9 @@ test-all: test qemu mutants eval
 qemu:
 	@$(PYTHON) tests/qemu/run.py
 
+mutants: SECONDS = 86400
 mutants: $(VENV)/dev
-	@$(BIN)/python3 tests/mutants.py
+	@$(BIN)/python3 tests/mutants.py --seconds $(SECONDS)
 
 fuzz: $(VENV)/dev
 	@$(BIN)/python3 tests/fuzz/fuzz.py --seconds $(SECONDS)
