@@ -45,7 +45,7 @@ from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop
 from oasis.uci import model
-from oasis.uci.cursor import open_cursor
+from oasis.uci.backends import BACKENDS, CLASSES, chosen
 from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from oasis.uci.cursor import Cursor
 
 _SCRIPTS = os.path.dirname(os.path.abspath(__file__)) + "/change"
-BACKENDS = ("auto", "pyuci", "program", "file")
 
 
 class Daemon:
@@ -100,7 +99,7 @@ class Daemon:
                                   clock.unix_s, free_bytes, log)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
-        name = type(self._cursor()).__name__
+        name = CLASSES[chosen(self._backend, bool(root.program("uci")))]
         self._new_message_id = _serialised(messages.next)
         self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
         self._made: Exchanges | None = None
@@ -234,6 +233,8 @@ class Daemon:
             return self._records.next()
 
     def _cursor(self) -> Cursor:
+        from oasis.uci.cursor import open_cursor  # with the first change: an idle daemon does without
+
         return open_cursor(
             self.root.confdir,
             self.root.run_folder + "/uci",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from oasis.errors import UciError
 from oasis.uci import operations
+from oasis.uci.backends import chosen
 from oasis.uci.package import Package, Record, Section
 
 TYPE_CHECKING = False
@@ -278,30 +279,18 @@ def open_cursor(
     `backend` is "pyuci", "program", "file" or "auto": with `run`, pyuci when it imports, else the program; without it,
     files. `run(argv, stdin=None) -> (status, stdout, stderr)` starts a program; `program` is the path of `uci`.
     """
-    if backend not in ("auto", "pyuci", "program", "file"):
-        raise UciError(f"uci_backend {backend}: no such backend", "auto, pyuci, program or file")
-    if backend == "file" or (backend == "auto" and run is None):
+    kind = chosen(backend, run is not None)
+    if kind == "file" or run is None:
         from oasis.uci.files import FileBackend
 
         return FileBackend(confdir, savedir)
-    if run is None:
-        raise UciError(f"uci_backend {backend}: nothing to start programs with", "give run")
-    return _open_native(confdir, savedir, backend, run, program or "uci")
+    if kind == "pyuci":
+        from oasis.uci.pyuci import PyuciBackend
 
-
-def _open_native(confdir: str, savedir: str, backend: str, run: Run, program: str) -> Cursor:
-    """Return a cursor over libuci; the modules are imported here so that a host without it pays nothing."""
-    if backend != "program":
-        from oasis.uci.pyuci import PyuciBackend, find_module
-
-        module = find_module()
-        if module is not None:
-            return PyuciBackend(confdir, savedir, run, program, module)
-        if backend == "pyuci":
-            raise UciError("uci_backend pyuci: the module does not import", "install it or choose another backend")
+        return PyuciBackend(confdir, savedir, run, program or "uci")
     from oasis.uci.program import ProgramBackend
 
-    return ProgramBackend(confdir, savedir, run, program)
+    return ProgramBackend(confdir, savedir, run, program or "uci")
 
 
 def unexpected(name: str) -> UciError:

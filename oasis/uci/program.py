@@ -7,8 +7,6 @@ packages that had nothing staged are reverted. The program also reads the system
 
 from __future__ import annotations
 
-import re
-
 from oasis.errors import OasisError, UciError
 from oasis.uci import model, names, operations, refusal, writer
 from oasis.uci.context import Context
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from oasis.uci.cursor import Run
     from oasis.uci.operations import Operation
 
-_PLACE = re.compile(r" \((.*)\) at line ([0-9]+), byte ([0-9]+)")
+_PLACE = r" \((.*)\) at line ([0-9]+), byte ([0-9]+)"
 # Sections that our model adds while foreseeing get names behind any that a package can have.
 _BEYOND = 1 << 20
 
@@ -221,7 +219,9 @@ def _check_name(package: str) -> None:
 def _refused(words: list[str], complaint: str) -> UciError:
     """Return the program's first complaint as our error."""
     about = words[-1] if len(words) > 1 else "uci batch"
-    place = _PLACE.search(complaint)
+    import re  # with the first complaint: it costs more than all of this
+
+    place = re.search(_PLACE, complaint)
     for status, text in refusal.WORDS.items():
         if text in complaint:
             return refusal.Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)

@@ -7,28 +7,17 @@ read back, and whatever it refuses is done by the program, which tells why.
 
 from __future__ import annotations
 
-import importlib
-
 from oasis.errors import UciError
 from oasis.uci import names, operations
+from oasis.uci.backends import find_module
 from oasis.uci.program import ProgramBackend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
     from typing import Any
 
     from oasis.uci.cursor import Run, Value
     from oasis.uci.operations import Operation
-
-
-def find_module() -> ModuleType | None:
-    """Return pyuci's module, or None when it does not import or is another one of that name."""
-    try:
-        module = importlib.import_module("uci")
-    except ImportError:
-        return None
-    return module if hasattr(module, "Uci") and hasattr(module, "UciExceptionNotFound") else None
 
 
 class PyuciBackend(ProgramBackend):
@@ -36,9 +25,9 @@ class PyuciBackend(ProgramBackend):
 
     backend = "pyuci"
 
-    def __init__(self, confdir: str, savedir: str, run: Run, program: str, module: ModuleType) -> None:
+    def __init__(self, confdir: str, savedir: str, run: Run, program: str) -> None:
         super().__init__(confdir, savedir, run, program)
-        self._module = module
+        self._module: Any = find_module()
 
     def get(self, package: str, section: str, option: str | None = None) -> Value | None:
         if _is_plain(package, section, option):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from oasis.uci.backends import find_module
 from oasis.uci.cursor import open_cursor
-from oasis.uci.pyuci import find_module
 from tests.uci.programs import Folders, real_program, run, run_as_program
 from tests.uci.values import NETWORK
 
