@@ -7,7 +7,8 @@ command line for models), regent-mcp and openwrt-mcp (MCP servers that change an
 measured: installed bytes without pip and bytecode; the time of an empty command beside a bare interpreter; memory
 while it waits for somebody; from the start of a question to the end of its answer, where the model answers at once.
 
-A peer that cannot be installed here is named and left out. Exit status: 0 measured, 2 none of them could be had.
+A peer that cannot be installed here is named and left out. Behind the figures comes what each can do (features.py), and
+whether the evidence of that is in what was installed. Exit status: 0 measured, 1 evidence is missing, 2 no peer is here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [REPOSITORY, HERE]
 
+import features  # noqa: E402
 import measure  # noqa: E402
 
 from tests.daemon import copy_root, set_option, start_daemon  # noqa: E402
@@ -275,7 +277,10 @@ def main() -> int:
     if chosen.json:
         with open(chosen.json, "w", encoding="utf-8") as handle:
             json.dump(rows, handle, indent=1)
-    return 0 if len(rows) > 1 else 2
+    data = features.load()
+    print("\n" + features.page(data), end="")
+    status = features.told(os.path.abspath(chosen.folder), data)
+    return status if len(rows) > 1 else 2
 
 
 if __name__ == "__main__":
