@@ -16,6 +16,7 @@ from oasis.errands import Errands
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, allowed, failing, source
 from oasis.presence import OWNER
+from oasis.repeats import Repeats
 from oasis.runs import Run
 from oasis.settings import OFFLINE
 from oasis.sources import Sources
@@ -145,8 +146,9 @@ class Exchanges:
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
             return self.registry.call(name, arguments, operator.seeing(taint))
 
+        repeats = goal.repeats if goal else Repeats()
         turn = Turn(
-            chat, failover.ask, goal.watched(call) if goal else call,
+            chat, failover.ask, repeats.watched(call) if is_model or goal else call,
             self._offered(chat, failover.service, told.tools if told else None) if is_model else self.registry.own(),
             _system(goal, told),
             self._new_id, run.emit, run.is_cancelled,

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from oasis.core import jsonl, schema
 from oasis.errors import SchemaError, UsageError
+from oasis.repeats import Repeats
 
 if False:  # annotations only
-    from oasis.core.shapes import Any, Callable, Message
-
-    CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
+    from oasis.core.shapes import Any, Message
 
 TURNS = 6  # upstream's own
 MOST_TURNS = 20
@@ -22,10 +21,8 @@ DONE, NEED_INPUT, NEED_CONFIRMATION, STUCK, FAILED = "DONE", "NEED_INPUT", "NEED
 _SAID = (NEED_INPUT, NEED_CONFIRMATION, STUCK)
 # Of the result of a tool: the owner has to do something, or has not done it.
 _WAITING = ("waiting_confirm", "declined", "expired")
-# A call made so often with the same arguments has said what it has to say.
+# A call made so often with the same arguments: nobody looks on, so it is stopped sooner than in a chat.
 SAME = 2
-
-_AGAIN = "not run: the very same call was made %d times already; do something else, or say what is missing"
 
 
 def checked(turns: int) -> int:
@@ -43,21 +40,7 @@ class Goal:
 
     def __init__(self, turns: int) -> None:
         self.turns = turns
-        self._made: dict[str, int] = {}
-        self._refused = 0
-
-    def watched(self, call: CallTool) -> CallTool:
-        """Return a caller of tools that does not make the same call over and over."""
-
-        def watch(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
-            key = name + " " + jsonl.dumps(_sorted(arguments))
-            self._made[key] = self._made.get(key, 0) + 1
-            if self._made[key] > SAME:
-                self._refused += 1
-                return _AGAIN % SAME, True, []
-            return call(name, arguments, taint)
-
-        return watch
+        self.repeats = Repeats(SAME)
 
     def outcome(self, messages: list[Message], state: str) -> dict[str, object]:
         """Return how it ended, from the messages that followed the owner's.
@@ -80,7 +63,7 @@ class Goal:
                 return word, text[len(word) :].lstrip(": \n")
         if any(_waits(block) for one in messages for block in _results(one)):
             return NEED_CONFIRMATION, text
-        if len(answers) > self.turns or self._refused > SAME:
+        if len(answers) > self.turns or self.repeats.stopped > SAME:
             return STUCK, text
         return DONE, text
 
@@ -97,9 +80,3 @@ def _waits(block: dict[str, Any]) -> bool:
     except SchemaError:
         return False
     return isinstance(value, dict) and value.get("status") in _WAITING
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -1715,6 +1715,13 @@ MUTANTS = (
         ("tests/mcp/test_server.py",),
     ),
     (
+        "agent: one call over and over is stopped",
+        "oasis/exchanges.py",
+        "repeats.watched(call) if is_model or goal else call",
+        "call",
+        ("tests/test_repeats.py",),
+    ),
+    (
         "runs: clients leave room for the owner",
         "oasis/runs.py",
         "if client and sum(",

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from oasis.errors import UsageError
-from oasis.goal import MOST_TURNS, TURNS, Goal, checked
+from oasis.goal import MOST_TURNS, TURNS, checked
 from tests.frontends import launcher
 from tests.test_daemon import config, follow, of_type
 from tests.test_models import run  # noqa: F401  (a fixture)
@@ -101,18 +101,6 @@ def test_turns_outside_the_bounds_are_refused(turns):
     with pytest.raises(UsageError, match="turns are not allowed"):
         checked(turns)
     assert checked(0) == TURNS
-
-
-def test_order_of_arguments_does_not_make_a_call_another():
-    calls = []
-    watched = Goal(6).watched(lambda name, arguments, taint: calls.append(arguments) or ("", False, []))
-    for arguments in (
-        {"a": 1, "b": [{"c": 1, "d": 2}]},
-        {"b": [{"d": 2, "c": 1}], "a": 1},
-        {"a": 1, "b": [{"c": 1, "d": 2}]},
-    ):
-        watched("status", arguments, [])
-    assert len(calls) == 2
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ ROWS = (
     ("asking", "context"),
     ("schedule",),
     ("runs", "agent", "presence"),
-    ("repair",),
+    ("repair", "repeats"),
     ("plugins", "seed", "skills"),
     ("tools", "mcp"),
     ("doctor",),
