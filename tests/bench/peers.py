@@ -8,7 +8,7 @@ measured: installed bytes without pip and bytecode; the time of an empty command
 while it waits for somebody; from the start of a question to the end of its answer, where the model answers at once.
 
 A peer that cannot be installed here is named and left out. Behind the figures comes what each can do (features.py), and
-whether the evidence of that is in what was installed. Exit status: 0 measured, 1 evidence is missing, 2 no peer is here.
+whether the evidence of that is in what was installed. Exit status: 0 measured, 1 evidence is missing, 2 no peer here.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class Peer:
         os.makedirs(self.home, exist_ok=True)
         if not os.path.exists(self.path):
             subprocess.run([sys.executable, "-m", "venv", self.folder], check=True)
-            argv = [self.folder + "/bin/pip", "install", "-q", "--disable-pip-version-check", self.name]
+            argv = [self.folder + "/bin/pip", "install", "-q", "--disable-pip-version-check"]
+            argv.append(f"{self.name}=={features.load()['programs'][self.name]}")  # the one that was read
             done = subprocess.run(argv, capture_output=True, text=True, check=False)
             if done.returncode:
                 return done.stderr.strip().splitlines()[-1][:200] if done.stderr.strip() else "pip failed"
