@@ -25,8 +25,8 @@ _HEAD = """\
 # Beside other programs
 
 What owners care about, and who does it. `make peers` prints this page behind the figures, and looks for each piece of
-evidence in the programs that it installed; `tests/bench/test_features.py` keeps page, data (`tests/bench/features.json`)
-and our own tests together. "-" is not its business. Who finds a cell wrong, please say so.
+evidence in the programs that it installed; `tests/bench/test_features.py` keeps page, data and our own tests together
+(`tests/bench/features.json`). "-" is not its business. Who finds a cell wrong, please say so.
 
 Read were {programs}.
 
