@@ -121,8 +121,8 @@ def test_what_the_owner_declined_is_no_round(here):
 
 
 def test_a_failed_look_is_no_round(here):
-    looks = [("read_config", {"package": "nothing"})]
-    here.say("look", looks, looks, looks, looks, "There is none.")
+    looks = [[("read_config", {"package": f"nothing{number}"})] for number in range(4)]
+    here.say("look", *looks, "There is none.")
     assert len(here.model.bodies()) == 5 and "repair" not in told(here)
 
 
