@@ -23,7 +23,7 @@ from tests.frontends import launcher
 TALKS = 6  # chats that go on; more are begun and deleted
 KEPT_CHANGES = 30  # what the journal keeps (change/journal.py)
 WAIT_S = 90
-END_S = 15
+END_S = 60  # as files/etc/init.d/oasis has procd wait
 LOG = "/var/log/oasisd.log"
 HOME = "set the wifi name to %s and the password to correct-horse-9"
 _CODE = """
@@ -250,35 +250,43 @@ class House:
         self.is_over.wait(dice.uniform(0, 0.5))
 
     def _rename(self, dice, name):
-        now = self.hostname()
-        if now not in self.names and self.names != {""}:
-            self.wrong.append(f"the router is called {now!r} and not one of {sorted(self.names)}: {list(self._trail)}")
-        self.names = {now, name}
+        now = self._look_at_name()
+        # Until an end is told, it may be any of them: a daemon that is gone leaves it to the next to put back.
+        self.names |= {now, name}
         self._trail.append((round(time.monotonic(), 1), self.daemon.process.pid, now, name))
         started = self.fair(self.call("run.start", message=f"call this router {name}", service="offline"), "rename")
         if not started:
-            self.names = {self.hostname()}
             return
         with self._ledger:
             self.messages[started["message"]] = started["chat"]
-        events = self.follow(started)
-        self._trail.append([event["type"] + " " + event.get("state", "") for event in events])
-        ended = [event for event in events if event["type"] == "end"]
-        self._told(events)
-        if ended and any(event["change"]["state"] == "confirmed" for event in events if event["type"] == "change"):
+        events = self._followed_rename(started)
+        if any(event["type"] == "change" and event["change"]["state"] == "confirmed" for event in events):
             self.names = {name}
             self.count("renames")
             if dice.random() < 0.3:
-                self.names = {name, now}
-                undone = self.follow(self.call("change.undo"))
-                self._trail.append(["undo"] + [json.dumps(event)[:300] for event in undone])
-                self._told(undone)
-                self.names = {name, now, self.hostname()}
+                self.names |= {now}
+                self._followed_rename(self.call("change.undo"))
                 self.count("undos")
         if dice.random() < 0.5:
             self.fair(self.call("chat.delete", id=started["chat"]), "chat.delete")
             with self._ledger:
                 self.deleted.add(started["chat"])
+
+    def _look_at_name(self):
+        """Return the name that the router has; note one that it cannot have."""
+        now = self.hostname()
+        if now not in self.names and self.names != {""}:
+            self.wrong.append(f"the router is called {now!r} and not one of {sorted(self.names)}: {list(self._trail)}")
+        return now
+
+    def _followed_rename(self, started):
+        """Return the events of a run that may give another name; what it has at the end is its name."""
+        events = self.follow(started)
+        self._trail.append([json.dumps(event)[:200] for event in events if event["type"] in ("change", "end", "error")])
+        self._told(events)
+        if any(event["type"] == "end" for event in events):
+            self.names = {self._look_at_name()}
+        return events
 
     def _risky(self, dice, name):
         started = self.fair(self.call("run.start", message=HOME % name, service="offline"), "wifi")
