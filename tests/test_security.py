@@ -40,3 +40,24 @@ def test_a_test_that_is_named_is_there(name):
 def test_each_threat_is_shown_by_a_test():
     assert len(rows()) > 15
     assert [row for row in rows() if "`tests/" not in row[3]] == []
+
+
+@pytest.mark.parametrize("who", [
+    "The owner", "guest on the LAN", "web page in the owner's browser", "hostile or wrong model", "hostile MCP server",
+    "Hostile device names", "steals a backup",
+])  # fmt: skip
+def test_who_the_model_of_threats_begins_with_has_tests_by_name(who):
+    found = [number for number, row in enumerate(rows()) if who in row[0]]
+    assert len(found) == 1
+    own = [rows()[found[0]]]
+    for row in rows()[found[0] + 1 :]:
+        if row[0]:
+            break
+        own.append(row)
+    assert all(all(row[1:]) for row in own)
+    assert any("::" in row[3] for row in own)
+
+
+@pytest.mark.parametrize("row", [row[3] for row in rows()])
+def test_no_row_is_shown_by_a_whole_folder_alone(row):
+    assert re.search(r"`tests/[\w/]+\.py", row)
