@@ -73,6 +73,60 @@ class Frame:
             self.slots.append((bare, kind or kinds.get(bare, bare), must))
 
 
+class Frames:
+    """The frames of all intents, read once."""
+
+    def __init__(self, data: dict[str, object], kinds: dict[str, dict[str, str]]) -> None:
+        # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
+        self.brakes = {*_listed(data["brakes"]), "u_am", "u_pm", "u_night"}
+        self.light = set(_listed(data["light"]))
+        self.asking = set(_listed(data["asking"]))
+        self.always = set(_listed(data["always"]))
+        allowed = data["allowed"]
+        self.allowed: dict[str, set[str]] = (
+            {mood: set(_listed(words)) | self.always for mood, words in allowed.items()}
+            if isinstance(allowed, dict)
+            else {}
+        )
+        self.frames: list[Frame] = []
+        moods = data["frames"]
+        for mood, intents in moods.items() if isinstance(moods, dict) else []:
+            for intent, texts in intents.items():
+                self.frames += [Frame(intent, mood, text, kinds[intent]) for text in texts]
+        self.of: dict[str, list[Frame]] = {}
+        self._kinds = kinds
+        self._loose: dict[tuple[str, tuple[tuple[str, str], ...]], Frame] = {}
+        self._changing = {frame.intent for frame in self.frames if frame.mood == "change"}
+        for frame in self.frames:
+            self.of.setdefault(frame.intent, []).append(frame)
+
+    def needed(self, intent: str) -> set[str]:
+        """Return the slots without which no frame of an intent is whole."""
+        sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of.get(intent, ())]
+        return set.intersection(*sets) if sets else set()
+
+    def loose(self, intent: str, fixed: dict[str, str]) -> Frame | None:
+        """Return a frame of an intent that needs nothing, has all its slots, and is for a clause without its words."""
+        key = (intent, tuple(fixed.items()))
+        frames = self.of.get(intent)
+        if key not in self._loose and frames:
+            found = Frame(intent, frames[0].mood, "", self._kinds[intent])
+            for frame in frames:
+                found.wants |= frame.wants.union(*frame.needs)
+                for name, kind, _ in frame.slots:
+                    if name not in fixed and all(name != other for other, _, _ in found.slots):
+                        found.slots.append((name, kind, False))
+            found.slots.sort(key=lambda one: one[1] in FREE)
+            found.free = [one for one in found.slots if one[1] in FREE]
+            found.fixed = dict(fixed)
+            self._loose[key] = found
+        return self._loose.get(key)
+
+    def is_change(self, intent: str) -> bool:
+        """Tell whether an intent changes something."""
+        return intent in self._changing
+
+
 class Fit:
     """How a frame covers a clause: the slots, what it gains and what is left over."""
 
@@ -193,3 +247,7 @@ def cost(segment: Segment, clause: Clause, light: set[str]) -> float:
             return HEAVY  # what is said so exactly is never beside the point
         return VALUE if set(segment.values) != {"package"} else LIGHT
     return SHORT_UNKNOWN if len(clause.norm(segment)) < 3 else UNKNOWN
+
+
+def _listed(value: object) -> list[str]:
+    return value if isinstance(value, list) else []

@@ -12,6 +12,7 @@ import os
 
 from oasis.core import jsonl
 from oasis.offline import caution, closing
+from oasis.offline.evidence import Evidence
 from oasis.offline.lexicon import Lexicon
 from oasis.offline.pattern import Grammar
 from oasis.offline.reading import kinds_of
@@ -42,6 +43,8 @@ class Provider:
         self.intents: dict[str, dict[str, object]] = self.data["intents"]  # type: ignore[assignment]
         self._grammars: dict[str, Grammar] = {}
         self._lexicons: dict[str, Lexicon] = {}
+        self._learned: dict[str, Evidence] = {}
+        self._shared: dict[str, object] = {}
         self._frames: Frames | None = None
         self._cautions: dict[str, object] | None = None
 
@@ -66,6 +69,14 @@ class Provider:
             words = caution.merged(grammar.language, self.caution(name))
             self._lexicons[name] = Lexicon(words, grammar.fold, self._services(grammar.language))
         return self._lexicons[name]
+
+    def learned(self, name: str) -> Evidence:
+        """Return what was learned of the words of a language."""
+        if name not in self._learned:
+            if not self._shared:
+                self._shared = load("evidence")
+            self._learned[name] = Evidence(self._shared, load("evidence_" + name))
+        return self._learned[name]
 
     def caution(self, name: str) -> dict[str, object]:
         """Return what holds a change back in a language; see caution.py."""

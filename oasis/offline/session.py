@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from oasis.offline.evidence import Evidence
     from oasis.offline.lexicon import Lexicon
     from oasis.offline.pattern import Grammar
     from oasis.offline.understanding import Frames
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         def grammar(self, name: str) -> Grammar: ...
         def lexicon(self, name: str) -> Lexicon: ...
         def frames(self) -> Frames: ...
+        def learned(self, name: str) -> Evidence: ...
         def caution(self, name: str) -> dict[str, object]: ...
 
 
@@ -102,8 +104,9 @@ class Session:
             self._names = Names(self._facts.devices())
         grammar = self._known.grammar(name)
         marks = self._known.caution(name)
-        frames, names = self._known.frames(), self._names
-        return Understander(self._known.lexicon(name), grammar.fold, frames, names, self._is_value, marks)
+        frames, names, learned = self._known.frames(), self._names, self._known.learned(name)
+        lexicon = self._known.lexicon(name)
+        return Understander(lexicon, grammar.fold, frames, names, self._is_value, marks, learned)
 
     def _new_world(self) -> World:
         return World(self._facts, self._language, self._known.data, self._known.load)

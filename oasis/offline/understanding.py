@@ -7,129 +7,27 @@ Sentences may hold several requests, and may go on from the request before: "and
 
 from __future__ import annotations
 
-from oasis.offline import caution
+from oasis.offline import caution, evidence
 from oasis.offline.clause import ASKED, Clause
-from oasis.offline.frames import Fit, Frame, fit
-from oasis.offline.lexicon import FILLER, Lexicon, Segment
+from oasis.offline.frames import Fit, Frames, fit
+from oasis.offline.lexicon import FILLER, Segment
 from oasis.offline.reading import Part
-from oasis.offline.scan import Names, Scanner
-from oasis.offline.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, narrow, tokenize
+from oasis.offline.weighing import NONE, SURE, UNSURE, Guess, Weigher, certainty, part_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Raw = dict[str, tuple[str, bool]]
 
 _GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "also", "follow", "and"}
-_ELSEWHERE = {"howto", "hearsay"}  # words of questions that the state of the router does not answer
-_LEADING = {"greet", "and", "also", "yes", "no", "follow", "it"}
-NONE, UNSURE, SURE = 0, 1, 2
 CUTS = 6
-# What may be left over of a sentence: for carrying it out at once, and for asking whether it was meant.
-SURE_LOSS, SURE_SHARE = 0.62, 0.3
-UNSURE_LOSS, UNSURE_SHARE = 2.4, 0.65
 WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
+MEANT = 0.6  # how probable a change must be that is asked about though words beside it hold changes back
+UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
 SAME_GAIN = 0.9  # for going on with the same request rather than with another one
-ONE_LEFT = 1.6  # one word that nobody knows: it is asked
-MARGIN = 0.3  # between the best intent and the next one
 
 
-class Frames:
-    """The frames of all intents, read once."""
-
-    def __init__(self, data: dict[str, object], kinds: dict[str, dict[str, str]]) -> None:
-        # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
-        self.brakes = {*_listed(data["brakes"]), "u_am", "u_pm", "u_night"}
-        self.light = set(_listed(data["light"]))
-        self.asking = set(_listed(data["asking"]))
-        self.always = set(_listed(data["always"]))
-        allowed = data["allowed"]
-        self.allowed: dict[str, set[str]] = (
-            {mood: set(_listed(words)) | self.always for mood, words in allowed.items()}
-            if isinstance(allowed, dict)
-            else {}
-        )
-        self.frames: list[Frame] = []
-        moods = data["frames"]
-        for mood, intents in moods.items() if isinstance(moods, dict) else []:
-            for intent, texts in intents.items():
-                self.frames += [Frame(intent, mood, text, kinds[intent]) for text in texts]
-        self.of: dict[str, list[Frame]] = {}
-        self._changing = {frame.intent for frame in self.frames if frame.mood == "change"}
-        for frame in self.frames:
-            self.of.setdefault(frame.intent, []).append(frame)
-
-    def is_change(self, intent: str) -> bool:
-        """Tell whether an intent changes something."""
-        return intent in self._changing
-
-
-class Guess:
-    """What a sentence was taken for: parts, how certain that is, and whether it goes on from the request before."""
-
-    def __init__(self, parts: list[Part], certainty: int, score: float = 0.0, loss: float = 0.0) -> None:
-        self.parts = parts
-        self.loss = loss
-        self.certainty = certainty if parts else NONE
-        self.score = score
-
-    def names(self) -> set[str]:
-        """Return the intents."""
-        return {part.intent for part in self.parts}
-
-
-class Understander:
+class Understander(Weigher):
     """Read sentences in one language by concepts."""
-
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        fold: dict[str, str],
-        frames: Frames,
-        names: Names,
-        is_value: Callable[[str, str, bool], bool],
-        marks: dict[str, object] | None = None,
-    ) -> None:
-        self._marks = marks or {}
-        self._lexicon = lexicon
-        self._fold = fold
-        self._frames = frames
-        self._names = names
-        self._is_value = is_value
-
-    def clause(self, sentence: str) -> Clause | None:
-        """Return a whole sentence as one clause, None when it is none or too long."""
-        if len(sentence) > SENTENCE_CHARS:
-            return None
-        sentence = narrow(sentence)
-        tokens = self._lexicon.refined(tokenize(sentence, self._fold))
-        if not tokens or len(tokens) > SENTENCE_TOKENS:
-            return None
-        segments = Scanner(self._lexicon, self._names, tokens).segments()
-        for one in segments:
-            if one.slips:
-                one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
-        caution.times_marked(tokens, segments, self._marks)
-        whole = Clause(sentence, tokens, segments, set(), self._is_value)
-        caution.yes_or_if(whole)
-        whole = Clause(sentence, tokens, segments, set(), self._is_value)
-        return Clause(sentence, tokens, segments, self._signs(whole), self._is_value)
-
-    def _signs(self, clause: Clause) -> set[str]:
-        is_request = "request" in clause.concepts
-        last = clause.tokens[clause.segments[-1].end - 1].tail if clause.segments else ""
-        is_marked = any(mark in last for mark in "?？") or bool(clause.concepts & {"question_end"})
-        is_first = bool(self._first(clause) & {"ask_first"})
-        is_asked = bool(clause.concepts & self._frames.asking) or ((is_marked or is_first) and not is_request)
-        return ({"request"} if is_request else set()) | ({ASKED} if is_asked else set())
-
-    def _first(self, clause: Clause) -> set[str]:
-        """Return the concepts of the first word that is no greeting."""
-        for one in clause.segments:
-            if not one.concepts & _LEADING:
-                return one.concepts
-        return set()
 
     def read(self, sentence: str, before: list[Part]) -> Guess:
         """Return what a sentence asks for; `before` is what the one before asked for."""
@@ -180,17 +78,47 @@ class Understander:
             return ""
         bare = Clause(whole.sentence, whole.tokens, whole.segments, set(), self._is_value)
         fits = self._fits(bare, {}, is_topic=True)
-        return fits[0].frame.intent if fits and _certainty(fits) else ""
+        return fits[0].frame.intent if fits and certainty(fits, {}) else ""
 
     def _whole(self, clause: Clause) -> Guess:
         """Return the reading of a sentence; a change is held back by what any clause of it says."""
         guess = self._joint(clause)
-        changes = [part for part in guess.parts if self._frames.is_change(part.intent)]
-        if not changes:
+        odds = self._odds(clause)
+        if odds:
+            guess = self._supported(clause, guess, odds)
+            if guess.certainty < SURE and len(guess.parts) < 2:
+                loose = self._loosely(clause, odds, {})
+                guess = loose if loose.certainty else guess
+        return self._held(clause, guess, odds)
+
+    def _supported(self, clause: Clause, guess: Guess, odds: dict[str, float]) -> Guess:
+        """Return a reading without the questions that nothing in the sentence speaks for; then it is asked about."""
+        if len(guess.parts) != 2:
             return guess
-        said = caution.stopped(clause, changes[0])
-        certainty = NONE if said - {caution.OTHERS} else UNSURE if said else SURE
+        heard = [self._frames.is_change(part.intent) or _belief(part, odds) >= UNHEARD for part in guess.parts]
+        parts = [part for part, is_heard in zip(guess.parts, heard, strict=True) if is_heard]
+        if len(parts) == len(guess.parts) or not parts:
+            return guess
+        return Guess(parts, min(guess.certainty, UNSURE), guess.score, guess.loss)
+
+    def _held(self, clause: Clause, guess: Guess, odds: dict[str, float]) -> Guess:
+        """Return a reading as certain as the rest of the sentence lets it be."""
+        changes = [part for part in guess.parts if self._frames.is_change(part.intent)]
+        said = caution.stopped(clause, changes[0]) if changes else set()
+        if not said:
+            return guess
+        certainty = UNSURE
+        if said - {caution.OTHERS}:
+            wish = self._wish(clause, changes[0])
+            told = caution.stopped(wish, changes[0]) - {caution.OTHERS}
+            is_meant = _belief(changes[0], odds) >= MEANT * (1.0 - odds.get(evidence.NOTHING, 1.0))
+            certainty = UNSURE if is_meant and "later" not in told else NONE
         return Guess(guess.parts, min(guess.certainty, certainty), guess.score, guess.loss)
+
+    def _wish(self, clause: Clause, part: Part) -> Clause:
+        """Return the part of a sentence that speaks most for a request."""
+        pieces = [self._piece(clause, *span) for span in self._spans(clause)]
+        return max(pieces, key=lambda piece: (_belief(part, self._odds(piece)), -len(piece.segments)))
 
     def _joint(self, clause: Clause) -> Guess:
         one = self._one(clause, {})
@@ -230,59 +158,6 @@ class Understander:
         if len(read) != 1 or len(spans) > 3:
             return Guess([], NONE)
         return Guess(read[0].parts, UNSURE, read[0].score, read[0].loss)
-
-    def _one(self, clause: Clause, given: Raw) -> Guess:
-        fits = self._fits(clause, given)
-        if not fits:
-            return Guess([], NONE)
-        best = fits[0]
-        return Guess([_part(best)], _certainty(fits), best.score(), best.loss)
-
-    def _fits(self, clause: Clause, given: Raw, is_topic: bool = False) -> list[Fit]:
-        """Return the best fit of each intent, the best one first."""
-        best: dict[str, Fit] = {}
-        for frame in self._frames.frames:
-            if not is_topic and self._is_stopped(clause, frame):
-                continue
-            allowed = self._frames.allowed[frame.mood]
-            if is_topic:
-                allowed = allowed | self._frames.brakes | self._frames.asking
-            found = fit(frame, clause, allowed, self._frames.light, given)
-            if found and (frame.intent not in best or found.score() > best[frame.intent].score()):
-                best[frame.intent] = found
-        return sorted(best.values(), key=lambda one: -one.score())
-
-    def _is_stopped(self, clause: Clause, frame: Frame) -> bool:
-        """Tell whether words in a clause say that nothing is to be changed."""
-        meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
-        if frame.mood != "change":
-            return frame.mood == "read" and bool(clause.concepts & _ELSEWHERE - meant)
-        if any(kind == "switch" for _, kind, _ in frame.slots):
-            meant = meant | {"on", "off"}
-        brakes = self._frames.brakes - meant
-        is_braked = any(one.concepts & brakes and not one.concepts & meant for one in clause.segments)
-        return is_braked or (ASKED in clause.signs and ASKED not in meant)
-
-    def _cuts(self, clause: Clause) -> list[tuple[int, int]]:
-        """Return (end of one request, start of the next), as numbers of segments."""
-        found = []
-        count = len(clause.segments)
-        for at in range(1, count):
-            if "and" in clause.segments[at].concepts and not clause.segments[at - 1].concepts & {"and"}:
-                start = at
-                while start < count and "and" in clause.segments[start].concepts:
-                    start += 1
-                if start < count:
-                    found.append((at, start))
-            elif clause.tail(at - 1) and not clause.segments[at].concepts & {"and"}:
-                found.append((at, at))
-        return found
-
-    def _piece(self, clause: Clause, start: int, end: int) -> Clause:
-        segments = clause.segments[start:end]
-        piece = Clause(clause.sentence, clause.tokens, segments, set(), self._is_value)
-        signs = self._signs(piece) | (clause.signs & {"request"})
-        return Clause(clause.sentence, clause.tokens, segments, signs, self._is_value)
 
     def _several(self, clause: Clause, cuts: list[tuple[int, int]], before: Part | None, start: int = 0) -> Guess:
         """Return the best reading as two or more requests; a later one may leave out what the one before said."""
@@ -343,7 +218,7 @@ class Understander:
         fits.sort(key=lambda one: -one.score())
         if not fits:
             return Guess([], NONE)
-        return Guess([_part(fits[0])], _certainty(fits), fits[0].score())
+        return Guess([part_of(fits[0])], certainty(fits, {}), fits[0].score())
 
     def _same(self, clause: Clause, before: Part, given: Raw) -> list[Fit]:
         """Return how a clause says the request before once more with other values."""
@@ -368,6 +243,11 @@ class Understander:
         return sorted(found, key=lambda one: -one.score())[:1]
 
 
+def _belief(part: Part, odds: dict[str, float]) -> float:
+    """Return how probable the request of a part is."""
+    return odds.get(evidence.request_of(part.intent, {name: raw for name, (raw, _) in part.slots.items()}), 0.0)
+
+
 def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
     """Return the parts of a sentence; what a later one says once more and completes is one request."""
     one, two = first[-1], rest[0]
@@ -375,23 +255,6 @@ def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
         first = first[:-1]
     said = [(part.intent, part.slots) for part in first]
     return [*first, *(part for part in rest if (part.intent, part.slots) not in said)]
-
-
-def _certainty(fits: list[Fit]) -> int:
-    best = fits[0]
-    if best.gain < 0.9 or best.loss > UNSURE_LOSS or best.loss > max(UNSURE_SHARE * best.gain, ONE_LEFT):
-        return NONE
-    is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
-    is_whole = best.loss <= SURE_LOSS and best.loss <= SURE_SHARE * best.gain
-    return SURE if is_clear and is_whole else UNSURE
-
-
-def _part(found: Fit) -> Part:
-    return Part(found.frame.intent, found.slots, found.score())
-
-
-def _listed(value: object) -> list[str]:
-    return value if isinstance(value, list) else []
 
 
 __all__ = ["NONE", "SURE", "UNSURE", "Frames", "Guess", "Segment", "Understander"]

@@ -24,8 +24,10 @@ from skeleton import skeleton  # noqa: E402 - beside this file, which is a progr
 
 from oasis.offline import provider  # noqa: E402
 from oasis.offline.reading import kinds_of  # noqa: E402
+from oasis.offline.scan import Names, Scanner  # noqa: E402
 from oasis.offline.session import Session  # noqa: E402
 from oasis.offline.slots import Problem, value  # noqa: E402
+from oasis.offline.tokens import tokenize  # noqa: E402
 from oasis.offline.world import World  # noqa: E402
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
 
@@ -75,7 +77,9 @@ class Reader:
         return found, session.language_name
 
     def world(self, language):
-        return World(self.facts, self.provider.grammar(language).language, self.provider.data, provider.load)
+        world = World(self.facts, self.provider.grammar(language).language, self.provider.data, provider.load)
+        world.lexicon = lambda: self.provider.lexicon(language)
+        return world
 
     def understood(self, found, language):
         """Return the parts of an answer as they are compared."""
@@ -118,6 +122,18 @@ def compared(parts):
     return sorted(json.dumps([intent, slots], sort_keys=True) for intent, slots in parts)
 
 
+def spoken(words, world):
+    """Return the device that is called so in other words (the telly in the living room), else the words."""
+    names = Names(world.facts.devices())
+    lexicon = world.lexicon()
+    tokens = lexicon.refined(tokenize(words, {}))
+    found = [one.values["device"] for one in Scanner(lexicon, names, tokens).segments() if "device" in one.values]
+    try:
+        return world.device(found[0]) if len(found) == 1 else words
+    except Problem:
+        return words
+
+
 def plain(kind, one, world):
     """Return a value in the form in which two are compared."""
     if kind == "devices":
@@ -127,7 +143,9 @@ def plain(kind, one, world):
             try:
                 one = world.device(one)
             except Problem:
-                return one.casefold()
+                one = spoken(one, world)
+                if isinstance(one, str):
+                    return one.casefold()
         return one.get("mac") or one.get("ip") or one.get("label")
     if kind == "place":
         zone = one.get("zonename") if isinstance(one, dict) else (world.zone(one) or [one])[0]
