@@ -72,6 +72,20 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
             pieces = []
 
 
+def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
+    """Yield the same bytes in pieces of about a block: flash likes few writes."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= BLOCK_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)
+
+
 def _joined(pieces: "list[bytes]", length: int) -> "bytes | None":
     return b"".join(pieces) if length <= LINE_BYTES else None
 

@@ -54,7 +54,7 @@ class Documents:
         self._files.folder(self.folder)
         self._clear()
         self.make_room(len(head) + sum([len(line) for line in body]))
-        self._files.rewrite(self._path(document["id"]), _blocks([head, *body]))
+        self._files.rewrite(self._path(document["id"]), lines.blocks([head, *body]))
 
     def make_room(self, size: int) -> None:
         """See that so many bytes more have a place.
@@ -164,16 +164,3 @@ def _value(line: bytes) -> dict[str, Any] | None:
     except SchemaError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def _blocks(pieces: list[bytes]) -> Iterator[bytes]:
-    """Yield the same in pieces of about a block: flash likes few writes."""
-    waiting: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size >= lines.BLOCK_BYTES:
-            yield b"".join(waiting)
-            waiting, size = [], 0
-    yield b"".join(waiting)

@@ -241,7 +241,7 @@ class Records:
             kept = [place for place in self._foreign if not _holds(handle, place, without)]
             places = [place for name, place in self._places.items() if name not in without]
             if kept or places:
-                self._files.rewrite(self._path, _pieces(handle, kept, places))
+                self._files.rewrite(self._path, lines.blocks(_pieces(handle, kept, places)))
             else:
                 self._files.forget(self._path)  # which needs no room
         self._told = min(self._told, len(kept))
@@ -289,21 +289,12 @@ def _holds(handle: FileIO, place: tuple[int, int], names: set[str]) -> bool:
 
 
 def _pieces(handle: FileIO, kept: list[tuple[int, int]], places: list[tuple[int, int]]) -> Iterator[bytes]:
-    """Yield what is kept in pieces of a block or so: flash likes few writes."""
-    waiting: list[bytes] = []
-    size = 0
+    """Yield what is kept, a piece that may have lost its end with one."""
     for start, end in [*kept, *[(at, at + length) for at, length in places]]:
         while start < end:
             piece = _bytes(handle, start, min(lines.BLOCK_BYTES, end - start))
             start += len(piece)
-            if start == end and piece[-1:] != b"\n":
-                piece += b"\n"
-            waiting.append(piece)
-            size += len(piece)
-            if size >= lines.BLOCK_BYTES:
-                yield b"".join(waiting)
-                waiting, size = [], 0
-    yield b"".join(waiting)
+            yield piece + b"\n" if start == end and piece[-1:] != b"\n" else piece
 
 
 def _bytes(handle: FileIO, at: int, size: int) -> bytes:

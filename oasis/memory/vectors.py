@@ -13,7 +13,7 @@ import array
 import operator
 import struct
 
-from oasis.core import jsonl
+from oasis.core import jsonl, lines
 from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ SUFFIX = ".vec"
 _STEPS = 127
 _SCALE = struct.Struct("<f")
 _HEAD_BYTES = 4096
-_BLOCK_BYTES = 64 * 1024
 # So many rows are compared whole in a tenth of a second of a slow router; beyond, signs come first.
 WHOLE_ROWS = 512
 # Signs of few dimensions say little.
@@ -58,7 +57,7 @@ class Vectors:
             raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
         head = jsonl.line({"label": label, "dims": len(rows[0]) - _SCALE.size, "count": len(rows)})
         self._files.folder(self._folder)
-        self._files.rewrite(self._path(name), [head, *_blocks(rows)])
+        self._files.rewrite(self._path(name), lines.blocks([head, *rows]))
 
     def about(self, name: str) -> dict[str, Any] | None:
         """Return {"label", "dims", "count"} of a document's vectors, None when it has none that can be read."""
@@ -124,7 +123,7 @@ class Vectors:
                 return
             size = _SCALE.size + head["dims"]
             at, number = head["begins"], 0
-            step = max(_BLOCK_BYTES // size, 1) * size
+            step = max(lines.BLOCK_BYTES // size, 1) * size
             while number < head["count"]:
                 handle.seek(at)
                 block = handle.read(step) or b""
@@ -151,12 +150,6 @@ def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:
         if not numbers or len(rows[0]) != len(rows[-1]):
             raise SchemaError("vector %d has the length %d" % (len(rows), len(vector)), "one model makes one length")
     return rows
-
-
-def _blocks(rows: list[bytes]) -> Iterator[bytes]:
-    step = max(_BLOCK_BYTES // len(rows[0]), 1)
-    for at in range(0, len(rows), step):
-        yield b"".join(rows[at : at + step])
 
 
 def _rounded(vector: Sequence[float]) -> tuple[float, bytes]:

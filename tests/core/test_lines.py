@@ -61,3 +61,11 @@ def test_pieces_put_in_leave_all_other_bytes():
             assert b"".join(lines.spliced(handle, [])) == b"one\ntwo\nthree\ntorn"
     finally:
         lines.BLOCK_BYTES = kept
+
+
+def test_small_pieces_are_joined_to_blocks_and_nothing_is_lost():
+    pieces = [bytes([number % 256]) * (number * 97 % 9000) for number in range(100)]
+    found = list(lines.blocks(pieces))
+    assert b"".join(found) == b"".join(pieces) and len(found) < len(pieces) // 5
+    assert all(len(piece) >= lines.BLOCK_BYTES for piece in found[:-1])
+    assert list(lines.blocks([])) == []
