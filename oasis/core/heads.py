@@ -161,9 +161,3 @@ def head_of_turn(
 def _reaches(messages: "dict[str, Message]", name: str, ancestor: str) -> bool:
     found = messages.get(name)
     return name == ancestor if found is None else is_descendant(messages, found, ancestor)
-
-
-def head_of_answer(asked: "Message", table: "Table") -> str:
-    """Return the bookmark that an answer to a message, or the results of its calls, carry: the same."""
-    head = str(asked.get("head", ""))
-    return "" if table.get(head) == "" else head

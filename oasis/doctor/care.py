@@ -21,7 +21,6 @@ _CONNTRACK_PERCENT = 85
 _HOT_MILLIDEGREES = 95000
 _LINES = 3
 _SAVED = "/tmp/.uci"  # noqa: S108 - where the uci program stages
-_NO_PASSWORD = ("", None)
 
 
 def clock(scene: Scene) -> Found:

@@ -5,7 +5,7 @@ Knows names of files and programs, opens none of them.
 
 import os
 
-from oasis.errors import SettingsError, UsageError
+from oasis.errors import UsageError
 from oasis.system.limits import PACKAGES, SERVICE, TOOL
 
 TYPE_CHECKING = False
@@ -122,12 +122,3 @@ class Root:
 
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-def service_names(root: Root) -> "list[str]":
-    """Return the names of the services that the router has."""
-    try:
-        names = sorted(os.listdir(root.path("/etc/init.d")))
-    except OSError as error:
-        raise SettingsError("cannot list the services: %s" % error, "is OASIS_ROOT a router root?")
-    return [name for name in names if os.access(root.path("/etc/init.d/" + name), os.X_OK)]

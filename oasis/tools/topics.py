@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 RULES = 40
 NAMES = 20
 CLIENTS = 64
-_OF_POOLS = ("start", "limit", "leasetime", "ra", "dhcpv6")
 _OF_FORWARDS = ("src", "src_dport", "src_ip", "dest", "dest_ip", "dest_port", "proto", "target")
 _OF_RULES = ("src", "src_ip", "src_mac", "src_port", "dest", "dest_ip", "dest_port", "proto", "family", "target")
 _COUNTERS = ("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped")

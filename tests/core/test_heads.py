@@ -135,13 +135,6 @@ def test_an_explicit_bookmark_from_another_branch_asks_for_a_record():
 def test_a_removed_bookmark_is_not_handed_on():
     messages = chat(message(1, head="home"))
     assert heads.head_of_turn([name(1)], messages, {"home": ""}) == ("", False)
-    assert heads.head_of_answer(message(1, head="home"), {"home": ""}) == ""
-
-
-def test_answers_and_results_carry_what_they_answer():
-    table = {"home": name(1)}
-    assert heads.head_of_answer(message(1, head="home"), table) == "home"
-    assert heads.head_of_answer(message(1), table) == ""
 
 
 def test_a_new_message_moves_the_bookmark_it_carries_or_not():

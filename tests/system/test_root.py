@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from oasis.errors import SettingsError, UsageError
-from oasis.system.root import Root, service_names
+from oasis.errors import UsageError
+from oasis.system.root import Root
 from tests.daemon import copy_root
 
 
@@ -67,10 +67,9 @@ def test_nothing_of_our_environment_reaches_a_child(folder, tmp_path):
     assert Root(folder).environment()["OASIS_ROOT"] == folder
 
 
-def test_services_of_the_router_are_found(folder):
+def test_a_service_of_the_router_is_found(folder):
     root = Root(folder)
     assert root.init_script("network") == folder + "/etc/init.d/network"
-    assert "dnsmasq" in service_names(root)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +83,6 @@ def test_what_cannot_be_a_service_is_refused(folder, name):
 def test_a_service_that_is_not_there_is_refused(folder):
     with pytest.raises(UsageError, match="no service 'asterisk'"):
         Root(folder).init_script("asterisk")
-
-
-def test_a_folder_that_is_no_router_root_is_told(tmp_path):
-    with pytest.raises(SettingsError, match="cannot list the services"):
-        service_names(Root(str(tmp_path)))
 
 
 def test_in_a_folder_no_program_of_the_host_acts_on_it(tmp_path):

@@ -1,7 +1,7 @@
 """The ways by which owners reach the router now, read from connections.
 
 Shape of a path: {"family": 4 | 6, "source": the peer's address, "source_port": int, "address": the router's address
-that it uses, "port": int, "protocol": "tcp", "device"?: the router's device, known for link-local addresses}.
+that it uses, "port": int, "protocol": "tcp"}.
 Knows nothing of the configuration but `management_ports`. Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """
 
@@ -54,30 +54,6 @@ def among(ways: list[Path], came: Iterable[Connection]) -> list[Path]:
 
 def _text(address: bytes) -> str:
     return addresses.text_of(4 if len(address) == 4 else 6, int.from_bytes(address, "big"))
-
-
-def from_cgi(remote: str, remote_port: str, server: str, server_port: str) -> Path | None:
-    """Return the path of a request to a CGI (REMOTE_ADDR, REMOTE_PORT, SERVER_ADDR, SERVER_PORT), None for loopback."""
-    if not addresses.is_port(remote_port) or not addresses.is_port(server_port):
-        return None
-    ends, device = [], ""
-    for text in (remote, server):
-        address, _, zone = text.strip("[]").partition("%")
-        device = zone or device
-        ends.append(addresses.number(address))
-    source, target = ends
-    if source is None or target is None:
-        return None
-    path = _path((*source, int(remote_port)), (*target, int(server_port)))
-    if path and device:
-        path["device"] = device
-    return path
-
-
-def from_ssh(connection: str) -> Path | None:
-    """Return the path of a login by its SSH_CONNECTION text (peer, its port, router, its port), None for loopback."""
-    words = connection.split()
-    return from_cgi(*words) if len(words) == 4 else None
 
 
 def management_ports(files: dict[str, bytes]) -> list[int]:

@@ -1,8 +1,8 @@
-"""Ways of owners, read from connection tables, from a CGI and from SSH."""
+"""Ways of owners, read from connection tables."""
 
 import pytest
 
-from oasis.change.reach.paths import from_cgi, from_ssh, management_ports, owner_paths
+from oasis.change.reach.paths import management_ports, owner_paths
 
 HEAD = b"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 REST = b" 00000000:00000000 00:00000000 00000000     0        0 2104 1 0000000000000000 100 0 0 10 0\n"
@@ -53,25 +53,6 @@ def test_what_is_no_way_of_an_owner_is_left_out(one):
 def test_several_connections_of_a_peer_are_one_way():
     table = HEAD + line(b"0101A8C0:0050", b"8E01A8C0:CE4E") + line(b"0101A8C0:0050", b"8E01A8C0:CE4F")
     assert len(owner_paths(table, b"", [80], "little")) == 1
-
-
-def test_a_cgi_hands_over_its_own_connection():
-    path = from_cgi("192.168.1.142", "52814", "192.168.1.1", "80")
-    assert keys([path]) == [(4, "192.168.1.142", 52814, "192.168.1.1", 80)]
-
-
-@pytest.mark.parametrize(
-    "words", [("127.0.0.1", "1", "127.0.0.1", "80"), ("x", "1", "192.168.1.1", "80"), ("192.168.1.2", "", "1", "")]
-)
-def test_a_cgi_without_a_usable_connection_gives_none(words):
-    assert from_cgi(*words) is None
-
-
-def test_ssh_tells_the_device_of_a_link_local_peer():
-    path = from_ssh("fe80::8e%br-lan 50000 fe80::1%br-lan 22")
-    assert keys([path]) == [(6, "fe80::8e", 50000, "fe80::1", 22)]
-    assert path["device"] == "br-lan"
-    assert from_ssh("192.168.1.142 50000 192.168.1.1") is None
 
 
 def test_management_ports_are_those_of_both_services_and_the_usual_ones():
