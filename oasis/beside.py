@@ -5,7 +5,7 @@ Knows which part answers which methods, offers which tools and adds what to a tu
 A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
 
     METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
-    source                the tools it offers, as tools/registry.py wants them
+    source                its tools, as tools/registry.py wants them; a file beside it has their specs, see OFFERING
     added(turn, told)     what a model is told before it answers; see Told
     after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
     close()               ends its threads, within a second
@@ -16,7 +16,10 @@ the first that is asked, afterwards the one that answered, "taint": of the messa
 
 from __future__ import annotations
 
+import os
 import threading
+
+from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +36,11 @@ if TYPE_CHECKING:
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.facts import Facts
-    from oasis.tools.operator import Workshop
+    from oasis.tools.operator import Operator, Workshop
+    from oasis.tools.watch import Watch
     from oasis.uci.cursor import Cursor
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Kit:
@@ -75,6 +81,28 @@ class Told:
         self.service = ""
 
 
+class Offered:
+    """The tools of a part as its file tells of them: a source of the registry. A call makes the part."""
+
+    def __init__(self, name: str, file: str, part: Callable[[str], Any]) -> None:
+        self.name = name
+        self._file = file
+        self._part = part
+        self._specs: list[dict[str, Any]] = []
+
+    def specs(self) -> list[dict[str, Any]]:
+        """Return the specs, always the same list."""
+        if not self._specs:
+            with open(_HERE + "/" + self._file, "rb") as handle:
+                self._specs = jsonl.loads(handle.read())["tools"]
+        return self._specs
+
+    def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
+        """Call a tool of the part."""
+        result: dict[str, Any] = self._part(self.name).source.call(name, arguments, operator, watch)
+        return result
+
+
 class Beside:
     """The parts of one daemon."""
 
@@ -83,6 +111,7 @@ class Beside:
         kit.beside = self
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
+        self._offered = [Offered(name, file, self.part) for name, file in OFFERING.items()]
 
     def part(self, name: str) -> Any:
         """Return a part by its name in PARTS, made now when it is not there yet."""
@@ -102,7 +131,7 @@ class Beside:
 
     def sources(self) -> list[Any]:
         """Return the sources of tools of all parts; called at every listing of the tools."""
-        return [self.part(name).source for name in OFFERING]
+        return self._offered
 
     def added(self, turn: dict[str, Any]) -> Told:
         """Return what the parts add to a turn of a model that begins."""
@@ -138,8 +167,8 @@ PARTS: dict[str, str] = {
     "privacy": "oasis.privacy",
     "setup": "oasis.setup",
 }
-# Who takes part in turns, so that nobody else is made for them: has a source, added, after.
-OFFERING = ("schedule", "knowledge")
+# Who takes part in turns, so that nobody else is made for them: has a source (its specs are in the file), added, after.
+OFFERING = {"schedule": "schedule/tools.json", "knowledge": "seed/knowledge.json"}
 ADDING = ("memory", "skill")
 LOOKING = ("memory",)
 

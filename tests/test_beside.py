@@ -21,6 +21,15 @@ def test_the_tables_of_who_takes_part_in_turns_say_what_the_parts_are(parts):
         assert [name for name in made if hasattr(made[name], attribute)] == list(table)
 
 
-def test_listing_the_tools_makes_no_part_that_has_none(parts):
-    assert parts.sources()
-    assert [name for name in beside.PARTS if parts.is_made(name)] == list(beside.OFFERING)
+def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
+    schedule = next(source for source in parts.sources() if source.name == "schedule")
+    assert [spec["name"] for spec in schedule.specs()]
+    assert not any(parts.is_made(name) for name in beside.PARTS)
+    assert schedule.call("schedule_list", {}, None, None)["orders"] == []
+    assert [name for name in beside.PARTS if parts.is_made(name)] == ["schedule"]
+
+
+def test_what_a_part_offers_is_what_its_own_source_tells(parts):
+    for source in parts.sources():
+        own = parts.part(source.name).source
+        assert (own.name, own.specs()) == (source.name, source.specs())
