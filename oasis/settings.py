@@ -20,6 +20,7 @@ if False:  # annotations only
     from oasis.core.shapes import Any, Callable
     from oasis.system.files import Files
     from oasis.system.root import Root
+    from oasis.uci.cursor import Cursor
 
 PACKAGE = "oasis"
 OFFLINE = sections.OFFLINE
@@ -232,6 +233,14 @@ class Settings:
             self._files.folder(self._root.state_folder)
             self._files.replace(path, key)
         return key
+
+
+def write(cursor: Cursor, steps: list[dict[str, Any]]) -> None:
+    """Carry out operations on our own package; what a crash left half done there is taken back before."""
+    if cursor.changes(PACKAGE):
+        cursor.revert(PACKAGE)
+    cursor.stage([{"package": PACKAGE, **step} for step in steps])
+    cursor.commit(PACKAGE)
 
 
 def _reader(

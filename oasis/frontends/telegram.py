@@ -15,6 +15,7 @@ import os
 import threading
 
 from oasis.errors import SettingsError, UsageError
+from oasis.settings import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oasis.frontends.telegram_people import Pairing, People
     from oasis.frontends.telegram_poll import Poller
 
-TYPE, PACKAGE = "telegram", "oasis"
+TYPE = "telegram"
 TOKEN, SECRET = "telegram", "telegram/codes"  # names in keys.json
 FILE = "/messenger.json"
 _SWITCHES = ("enabled", "approve", "notices")
@@ -202,24 +203,15 @@ class Telegram:
         """Turn switches of the section on or off; what is not named stays."""
         given = {"enabled": enabled, "approve": approve, "notices": notices}
         switches = {name: value for name, value in given.items() if value is not None}
-        steps: list[dict[str, object]] = []
-        place = {"package": PACKAGE, "section": TYPE}
-        if not any(section.type == TYPE for section in self.kit.settings.uci_sections()):
-            steps.append({"op": "set", **place, "type": TYPE})
-        else:
-            place["section"] = next(
-                str(one.name) for one in self.kit.settings.uci_sections() if one.type == TYPE
-            )  # the owner's own name for it
+        own = next((str(one.name) for one in self.kit.settings.uci_sections() if one.type == TYPE), "")
+        place = {"section": own or TYPE}  # the owner may have another name for it
+        steps: list[dict[str, object]] = [] if own else [{"op": "set", **place, "type": TYPE}]
         steps += [
             {"op": "set", **place, "option": name, "value": "1" if switches[name] else "0"}
             for name in _SWITCHES
             if name in switches
         ]
-        cursor = self.kit.cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage(steps)
-        cursor.commit(PACKAGE)
+        write(self.kit.cursor(), steps)
         self.settle()
         return self.telegram_list()
 

@@ -22,6 +22,7 @@ from oasis.mcp import peer as protocol
 from oasis.mcp.http import ForgottenError, Http
 from oasis.mcp.kept import SEPARATOR, Keep, specs
 from oasis.mcp.stdio import Stdio
+from oasis.settings import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from oasis.uci import model
     from oasis.uci.cursor import Cursor
 
-PACKAGE = "oasis"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 NAME_CHARS = 24
 TIMEOUT_S, MOST_S = 60, 600
@@ -328,8 +328,8 @@ class Servers:
             raise UsageError(wrong, "like: oasis servers add files node /opt/files.js")
         if any(entry["name"] == name for entry in read(self._sections())):
             raise UsageError("there is an MCP server %r already" % name, "remove it first")
-        place = {"package": PACKAGE, "section": "@mcp_server[-1]"}
-        steps: list[dict[str, Any]] = [{"op": "add", "package": PACKAGE, "type": "mcp_server"}]
+        place = {"section": "@mcp_server[-1]"}
+        steps: list[dict[str, Any]] = [{"op": "add", "type": "mcp_server"}]
         steps.append({"op": "set", **place, "option": "name", "value": name})
         steps += [{"op": "add_list", **place, "option": "command", "value": word} for word in command]
         if url:
@@ -348,16 +348,12 @@ class Servers:
         """
         self.check(name)
         found = [one for one in self._sections() if _is_server(one) and _entry(one)["name"] == name]
-        self._write([{"op": "delete", "package": PACKAGE, "section": str(one.name)} for one in found])
+        self._write([{"op": "delete", "section": str(one.name)} for one in found])
         self.sources()  # which ends its line
         self._keep.drop(name)
 
     def _write(self, steps: list[dict[str, Any]]) -> None:
-        cursor = self._cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage(steps)
-        cursor.commit(PACKAGE)
+        write(self._cursor(), steps)
 
 
 def _end(servers: list[Server]) -> None:

@@ -19,6 +19,7 @@ from oasis.memory.facts_kept import MOST, Facts
 from oasis.memory.facts_reading import Reading
 from oasis.memory.facts_secrets import Secrets
 from oasis.memory.records import Records
+from oasis.settings import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Fact = dict[str, Any]
     Turn = dict[str, Any]
 
-PACKAGE = "oasis"
 SWITCH = ("0", "1")
 # The options of the section `main`: whether facts are taken out of what is said, also of what holds words of others.
 EXTRACT, TAINTED = "memory_extract", "memory_tainted"
@@ -97,16 +97,12 @@ class Memory:
         """Let facts be taken out of what the owner says, or not any more."""
         given = {EXTRACT: extract, TAINTED: tainted}
         steps = [
-            {"op": "set", "package": PACKAGE, "section": "main", "option": name, "value": SWITCH[value]}
+            {"op": "set", "section": "main", "option": name, "value": SWITCH[value]}
             for name, value in given.items()
             if value is not None
         ]
         if steps:
-            cursor = self._kit.cursor()
-            if cursor.changes(PACKAGE):
-                cursor.revert(PACKAGE)  # what a crash left half done
-            cursor.stage(steps)
-            cursor.commit(PACKAGE)
+            write(self._kit.cursor(), steps)
         if extract is False:
             self._reading.drop()
         return {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}

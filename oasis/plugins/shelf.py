@@ -18,6 +18,7 @@ import time
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
 from oasis.plugins import FOLDER, manifest, results, scripts
+from oasis.settings import write
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.watch import Watch, Watched
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     # One call of the registry itself: (text, is_error, whose words)
     Use = Callable[[str, dict[str, Any], Operator], tuple[str, bool, list[str]]]
 
-PACKAGE = "oasis"
 MANIFESTS = 64
 # What the owner reads of a file before he accepts it; the whole stands in the file.
 LINES = 200
@@ -286,20 +286,16 @@ class Plugins:
             self._store(server, digest)
 
     def _store(self, server: str, digest: str) -> None:
-        place = {"package": PACKAGE, "section": "@plugin[-1]"}
+        place = {"section": "@plugin[-1]"}
         steps: list[dict[str, Any]] = []
         for section in self._sections():
             if section.type == "plugin" and section.options.get("server") == server:
                 place["section"] = str(section.name)
         if place["section"].startswith("@"):
-            steps.append({"op": "add", "package": PACKAGE, "type": "plugin"})
+            steps.append({"op": "add", "type": "plugin"})
             steps.append({"op": "set", **place, "option": "server", "value": server})
         steps.append({"op": "set", **place, "option": "sha256", "value": digest})
-        cursor = self._cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage(steps)
-        cursor.commit(PACKAGE)
+        write(self._cursor(), steps)
 
 
 def _reviewed(sections: list[Section]) -> dict[str, str]:

@@ -12,7 +12,7 @@ import threading
 from oasis import sections
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
-from oasis.settings import OFFLINE, PACKAGE, PROXY
+from oasis.settings import OFFLINE, PROXY, write
 from oasis.uci import model as uci
 
 if False:  # annotations only
@@ -185,13 +185,8 @@ class Book:
             raise UsageError(str(item["note"]))
 
     def _write(self, steps: list[dict[str, object]]) -> None:
-        if not steps:
-            return
-        cursor = self._cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage(steps)
-        cursor.commit(PACKAGE)
+        if steps:
+            write(self._cursor(), steps)
 
     # Trying
 
@@ -332,7 +327,7 @@ _WAY = ("ca_file", "proxy", "idle_s")
 
 def _step(op: str, section: str = "", option: str = "", value: str = "", type: str = "") -> dict[str, object]:
     words = {"section": section, "option": option, "value": value, "type": type}
-    return {"op": op, "package": PACKAGE, **{name: word for name, word in words.items() if word}}
+    return {"op": op, **{name: word for name, word in words.items() if word}}
 
 
 def _named(section: uci.Section, identifier: str) -> bool:

@@ -13,6 +13,7 @@ import os
 from oasis.core import jsonl
 from oasis.errors import OasisError, UsageError
 from oasis.memory import structured
+from oasis.settings import write
 from oasis.skills.choice import ALIASES, Choice
 from oasis.skills.shelf import SKILLS, Shelf
 from oasis.skills.skill import parse
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Skill = dict[str, Any]
     Turn = dict[str, Any]
 
-PACKAGE = "oasis"
 # The option of the section `main` with the names of those that are off.
 OFF = "skills_off"
 # How long the choice may keep a turn waiting.
@@ -98,13 +98,8 @@ class Skills:
         """Switch a skill on or off."""
         skill = self._shelf.get(name)
         off = [one for one in self._off() if one != name] + ([] if enabled else [name])
-        step: dict[str, object] = {"op": "set", "package": PACKAGE, "section": "main", "option": OFF}
-        step["value"] = " ".join(off) or "-"
-        cursor = self._kit.cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage([step])
-        cursor.commit(PACKAGE)
+        step = {"op": "set", "section": "main", "option": OFF, "value": " ".join(off) or "-"}
+        write(self._kit.cursor(), [step])
         return {"skill": _shown(skill, enabled, self._tools())}
 
     def _off(self) -> list[str]:

@@ -14,6 +14,7 @@ import threading
 
 from oasis.core import jsonl
 from oasis.errors import UsageError
+from oasis.settings import write
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     Spec = dict[str, Any]
 
-PACKAGE = "oasis"
 APPROVALS = ("ask", "allow", "deny")
 BUILT_IN = "built-in"
 _PLUGIN = "plugin:"
@@ -75,15 +75,11 @@ class Permits:
         steps: list[dict[str, object]] = []
         if not section:
             section = "@tool[-1]"
-            steps.append({"op": "add", "package": PACKAGE, "type": "tool"})
+            steps.append({"op": "add", "type": "tool"})
             values = {"name": spec["name"], "server": server(spec["source"]), **values}
         for option, value in values.items():
-            steps.append({"op": "set", "package": PACKAGE, "section": section, "option": option, "value": value})
-        cursor = self._cursor()
-        if cursor.changes(PACKAGE):
-            cursor.revert(PACKAGE)  # what a crash left half done
-        cursor.stage(steps)
-        cursor.commit(PACKAGE)
+            steps.append({"op": "set", "section": section, "option": option, "value": value})
+        write(self._cursor(), steps)
 
 
 def server(source: str) -> str:
