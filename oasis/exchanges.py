@@ -16,6 +16,7 @@ from oasis.errands import Errands
 from oasis.errors import OasisError, UsageError
 from oasis.failover import Failover, allowed, failing, source
 from oasis.presence import OWNER
+from oasis.repair import Repair
 from oasis.repeats import Repeats
 from oasis.runs import Run
 from oasis.settings import OFFLINE
@@ -33,7 +34,7 @@ from oasis.tools.router import Router
 if False:  # annotations only
     from collections.abc import Sequence
 
-    from oasis.agent import Ask
+    from oasis.agent import Ask, CallTool
     from oasis.asides import Asides
     from oasis.asking import Models
     from oasis.change.redact import Redactor
@@ -43,7 +44,6 @@ if False:  # annotations only
     from oasis.goal import Goal
     from oasis.offline.process import Offline
     from oasis.presence import Present
-    from oasis.repair import Repair
     from oasis.runs import Runs
     from oasis.settings import Settings
     from oasis.system.executor import Executor
@@ -135,25 +135,12 @@ class Exchanges:
             services, told, asker = [NOBODY], None, failing(error)
         is_model = _is_model(services)
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
-        operator = Operator(
-            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled,
-            # Where a model may stand in, or hears of it, nobody has the owner's own rights.
-            is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
-        )  # fmt: skip
-
-        operator.is_home = lambda: bool(failover.service.get("is_local"))
-
-        def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
-            return self.registry.call(name, arguments, operator.seeing(taint))
-
-        repeats = goal.repeats if goal else Repeats()
         turn = Turn(
-            chat, failover.ask, repeats.watched(call) if is_model or goal else call,
+            chat, failover.ask, self._caller(run, taken, failover, is_model),
             self._offered(chat, failover.service, told.tools if told else None) if is_model else self.registry.own(),
-            _system(goal, told),
-            self._new_id, run.emit, run.is_cancelled,
-            source(failover.service), failover.context if is_model else None, str(message.get("head", "")),
-            goal.turns if goal else ROUNDS, self._mending() if is_model else None,
+            _system(goal, told), self._new_id, run.emit, run.is_cancelled, source(failover.service),
+            failover.context if is_model else None, str(message.get("head", "")), goal.turns if goal else ROUNDS,
+            Repair() if is_model else None,
         )  # fmt: skip
         state = turn.run()
         if goal:
@@ -161,14 +148,29 @@ class Exchanges:
             run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
         for report in chat.reports:
             run.emit("note", text=report)
-        if failover.service["vendor"] != OFFLINE and state == "done" and who.is_attended and self._wants_title(chat):
-            titling = self._titling(failover.service)
-            if titling["vendor"] != OFFLINE:
-                self._asides().title(run, chat.id, titling, list(chat.messages.values()))
-        if is_model and state == "done" and who.is_attended:
-            taint = [*message.get("taint", []), *who.words]
-            self._beside.after({**beside, "service": failover.service, "taint": taint})
+        if state == "done" and who.is_attended:
+            self._entitle(run, chat, failover.service)
+            if is_model:
+                taint = [*message.get("taint", []), *who.words]
+                self._beside.after({**beside, "service": failover.service, "taint": taint})
         return state, turn.stop_reason
+
+    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> CallTool:
+        """Return what makes the calls of tools of a run, by the hands of whom it is for."""
+        chat, message, _, _, goal, who = taken
+        operator = Operator(
+            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled,
+            # Where a model may stand in, or hears of it, nobody has the owner's own rights.
+            is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
+        )  # fmt: skip
+        operator.is_home = lambda: bool(failover.service.get("is_local"))
+
+        def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
+            return self.registry.call(name, arguments, operator.seeing(taint))
+
+        if goal:
+            return goal.repeats.watched(call)
+        return Repeats().watched(call) if is_model else call
 
     def _asked(
         self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any], is_told: bool
@@ -176,7 +178,6 @@ class Exchanges:
         """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
 
         `is_told` False: nothing of that is for whom the turn is, and his words choose no service.
-
         Raises: SettingsError when the active service cannot be used.
         """
         services = self._services(emit, options)
@@ -217,11 +218,6 @@ class Exchanges:
         finally:
             chat.discard()
 
-    def _mending(self) -> Repair:
-        from oasis.repair import Repair  # an idle daemon does without
-
-        return Repair()
-
     def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
         """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
         messages = list(chat.messages.values())
@@ -233,17 +229,21 @@ class Exchanges:
         )
         return [spec for spec in offered if only is None or spec["name"] in only]
 
+    def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
+        """Have a model make a title after the first exchange, where one answered and the owner lets it."""
+        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
+        if service["vendor"] == OFFLINE or not first or self._settings.choice("titles", TITLES) != TITLES[0]:
+            return
+        titling = self._titling(service)
+        if titling["vendor"] != OFFLINE:
+            self._asides().title(run, chat.id, titling, list(chat.messages.values()))
+
     def _titling(self, service: Service) -> Service:
         """Return what makes titles: the alias of that name, or else the service that answered."""
         try:
             return self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
         except OasisError:
             return service  # nobody waits for a title: what is wrong with the alias, its list tells
-
-    def _wants_title(self, chat: Chat) -> bool:
-        """Return whether a model makes the title: after the first exchange, where the owner lets it."""
-        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
-        return first and self._settings.choice("titles", TITLES) == TITLES[0]
 
     def _asides(self) -> Asides:
         if self._made is None:

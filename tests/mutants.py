@@ -1717,8 +1717,8 @@ MUTANTS = (
     (
         "agent: one call over and over is stopped",
         "oasis/exchanges.py",
-        "repeats.watched(call) if is_model or goal else call",
-        "call",
+        "return Repeats().watched(call) if is_model else call",
+        "return call",
         ("tests/test_repeats.py",),
     ),
     (
