@@ -17,13 +17,14 @@ from oasis.errors import OasisError, StoreError, UsageError
 from oasis.memory import facts_heard, facts_near
 from oasis.memory.facts_kept import MOST, Facts
 from oasis.memory.facts_reading import Reading
-from oasis.memory.facts_secrets import Secrets
 from oasis.memory.records import Records
 from oasis.settings import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from oasis.memory.facts_secrets import Secrets
 
     Fact = dict[str, Any]
     Turn = dict[str, Any]
@@ -55,6 +56,8 @@ class Memory:
 
     def _data(self) -> tuple[facts_heard.Words, Secrets]:
         if self._made is None:
+            from oasis.memory.facts_secrets import Secrets  # with the first fact
+
             words = facts_heard.Words()
             self._made = words, Secrets(words.secret, words.empty, self._kit.redactor)
         return self._made
