@@ -54,8 +54,11 @@ def script(shell: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """Return what may follow a command: its options, and of help the commands and subjects."""
-    usage = COMMANDS[name][0].replace("[", " ").replace("]", " ")
-    options = {word.strip("…") for word in usage.split() if word.startswith("-")}
+    """Return what may follow a command: its options, what it can do, and of help the commands and subjects."""
+    usage = COMMANDS[name][0].replace("[", " ").replace("]", " ").split()
+    options = {word.strip("…") for word in usage if word.startswith("-")}
     more = [*COMMANDS, *SUBJECTS] if name == "help" else list(SHELLS) if name == "completion" else []
-    return [*sorted(options | set(FLAGS)), *sorted(more)]
+    if "ACTION" in usage:
+        module = COMMANDS[name][2].partition(":")[0]
+        more = list(__import__("oasis.frontends." + module, fromlist=("ACTIONS",)).ACTIONS)
+    return [*sorted(options | set(FLAGS)), *sorted(set(more))]

@@ -24,9 +24,9 @@ _ALL = "all"
 def memory(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list the facts without one."""
     action, rest = arguments["ACTION"] or "list", arguments["WORDS"]
-    if action not in _ACTIONS:
+    if action not in ACTIONS:
         raise UsageError(f"unknown word {action!r}", _USAGE)
-    function, needs = _ACTIONS[action]
+    function, needs = ACTIONS[action]
     if len(rest.split(" ", needs)) < needs or bool(rest) != bool(needs):
         raise UsageError(f"`memory {action}` needs {('nothing', 'a word', 'an id and a fact')[needs]} more", _USAGE)
     return function(call, rest, screen)
@@ -96,7 +96,7 @@ def _told(reply: dict[str, Any], words: str, screen: Screen) -> int:
     return OK
 
 
-_ACTIONS: dict[str, tuple[Callable[[Call, str, Screen], int], int]] = {
+ACTIONS: dict[str, tuple[Callable[[Call, str, Screen], int], int]] = {
     "list": (_list, 0),
     "on": (_set(True), 0),
     "off": (_set(False), 0),

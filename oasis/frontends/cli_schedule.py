@@ -23,9 +23,9 @@ _ALL = "all"
 def schedule(call: Call, arguments: Words, screen: Screen) -> int:
     """Do what ACTION says; list the orders without one."""
     action = arguments["ACTION"] or "list"
-    if action not in _ACTIONS:
+    if action not in ACTIONS:
         raise UsageError(f"unknown word {action!r}", _USAGE)
-    function, takes_name, takes_wish = _ACTIONS[action]
+    function, takes_name, takes_wish = ACTIONS[action]
     if bool(arguments["NAME"]) != takes_name or (arguments["WISH"] and not takes_wish):
         raise UsageError(f"`schedule {action}` {'needs more' if takes_name else 'takes nothing more'}", _USAGE)
     return function(call, arguments, screen)
@@ -137,7 +137,7 @@ def _delete(call: Call, arguments: Words, screen: Screen) -> int:
 
 
 # word: (function, whether a name follows, whether a wish may)
-_ACTIONS = {
+ACTIONS = {
     "list": (_list, False, False), "add": (_add, True, True), "change": (_change, True, True),
     "on": (_switch, True, False), "off": (_switch, True, False), "run": (_run, True, False),
     "approve": (_run, True, False), "delete": (_delete, True, False),

@@ -30,11 +30,11 @@ What to do, step by step.
 def skills(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what ACTION says; list the skills without one."""
     action, name = arguments["ACTION"] or "list", arguments["NAME"]
-    if action not in _ACTIONS:
+    if action not in ACTIONS:
         raise UsageError(f"unknown word {action!r}", _USAGE)
     if bool(name) == (action == "list"):
         raise UsageError(f"`skills {action}` {'takes nothing' if name else 'needs a NAME'} more", _USAGE)
-    return _ACTIONS[action](call, name, screen)
+    return ACTIONS[action](call, name, screen)
 
 
 def _list(call: Call, name: str, screen: Screen) -> int:
@@ -147,7 +147,7 @@ def _told(reply: dict[str, Any], words: str, screen: Screen) -> int:
     return OK
 
 
-_ACTIONS = {
+ACTIONS = {
     "list": _list,
     "show": _show,
     "set": _set,

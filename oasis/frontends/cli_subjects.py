@@ -27,7 +27,8 @@ SUBJECTS = {
         "    oasis add, key, models       set one up; a key is typed unseen and never shown again\n"
         "    oasis test                   ask it for a word\n"
         "    oasis alias chat A B         try A first, then B\n\n"
-        "A service that fails before its first word is followed by the next of the alias, at last by the built-in one.",
+        "A service that fails before its first word is followed by the next of the alias `chat`, as told each time.\n"
+        "`oasis setup` puts the built-in one there; `oasis alias chat offline` does so, too.",
     ),
     "privacy": (
         "what leaves the router",

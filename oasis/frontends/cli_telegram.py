@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 _USAGE = "usage: oasis telegram [list|on|off|pair [guest]|forget ID|secret|approve on|off|notices on|off]"
+ACTIONS = ("list", "on", "off", "pair", "forget", "secret", "approve", "notices")
 _SWITCH = {"on": True, "off": False}
 
 

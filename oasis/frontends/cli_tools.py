@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 # What each word sets; to ask or allow a tool that is off does not switch it on.
-ACTIONS: dict[str, dict[str, object]] = {
+_SETS: dict[str, dict[str, object]] = {
     "enable": {"enabled": True},
     "disable": {"enabled": False},
     "ask": {"approval": "ask"},
     "allow": {"approval": "allow"},
     "deny": {"approval": "deny"},
 }
+ACTIONS = ("list", "show", *_SETS)
 _SUMMARY_CHARS = 60
 
 
@@ -31,10 +32,10 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     action, name = arguments["ACTION"], arguments["NAME"]
     if action in ("", "list", "show"):
         return _show(call("tool.list", {}), name, screen)
-    if action not in ACTIONS or not name:
-        wrong = f"`tools {action}` needs the name of a tool" if action in ACTIONS else f"unknown word {action!r}"
-        raise UsageError(wrong, f"usage: oasis tools [list|show NAME|{'|'.join(f'{word} NAME' for word in ACTIONS)}]")
-    reply = call("tool.set", {"name": name, **ACTIONS[action]})
+    if action not in _SETS or not name:
+        wrong = f"`tools {action}` needs the name of a tool" if action in _SETS else f"unknown word {action!r}"
+        raise UsageError(wrong, f"usage: oasis tools [list|show NAME|{'|'.join(f'{word} NAME' for word in _SETS)}]")
+    reply = call("tool.set", {"name": name, **_SETS[action]})
     if screen.is_json:
         screen.json(reply)
     else:

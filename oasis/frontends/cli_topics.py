@@ -26,11 +26,11 @@ _TITLE_CHARS = 40  # of a topic that upstream's words gave no title
 def topics(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Do what the first word says."""
     action, rest = arguments["ACTION"] or "list", arguments["NAME"]
-    if action not in _ACTIONS:
+    if action not in ACTIONS:
         raise UsageError(f"unknown word {action!r}", _USAGE)
     if bool(rest) == (action == "list"):
         raise UsageError(f"`topics {action}` {'takes nothing more' if rest else 'needs one word more'}", _USAGE)
-    return _ACTIONS[action](call, rest, arguments["--title"], screen)
+    return ACTIONS[action](call, rest, arguments["--title"], screen)
 
 
 def sysmsg(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -124,4 +124,4 @@ def _told(reply: dict[str, Any], words: str, screen: Screen) -> int:
     return OK
 
 
-_ACTIONS = {"list": _list, "show": _show, "add": _add, "edit": _edit, "delete": _delete}
+ACTIONS = {"list": _list, "show": _show, "add": _add, "edit": _edit, "delete": _delete}

@@ -1,5 +1,6 @@
 """The completion script finishes what there is, in a real bash; help knows every subject."""
 
+import re
 import shutil
 import subprocess
 
@@ -28,6 +29,9 @@ def finished(line, shell="bash"):
         ("oasis privacy --se", {"--service"}),
         ("oasis help lock", {"lockout"}),
         ("oasis completion z", {"zsh"}),
+        ("oasis schedule a", {"add", "approve"}),
+        ("oasis tools d", {"deny", "disable"}),
+        ("oasis telegram p", {"pair"}),
         ("oasis nothing --x", set()),
     ],
 )
@@ -38,6 +42,18 @@ def test_words_are_finished(line, offered):
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_every_command_is_offered():
     assert set(COMMANDS) <= set(finished("oasis "))
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if "[ACTION]" in COMMANDS[name][0]])
+def test_what_help_says_a_command_can_do_is_offered(name):
+    text = COMMANDS[name][3].partition("ACTION is ")[2].partition(". ")[0].partition(".\n")[0]
+    offered = cli_completion.script("bash").partition(f"\t\t{name}) words='")[2].partition("'")[0].split()
+    told = [
+        part.split()[0].strip(".,") for part in re.sub(r"\([^)]*\)", "", text).replace(" or ", ", ").split(", ") if part
+    ]
+    told = [word for word in told if word.islower()]
+    assert len(told) > 2 and set(told) <= {*offered, "all"}
+    assert {word for word in offered if not word.startswith("-")} <= set(told)
 
 
 def test_the_script_for_zsh_loads_what_it_needs_first():
