@@ -16,6 +16,7 @@ if False:  # annotations only
 
 _FULL = 28  # ENOSPC
 _FULL_QUOTA = 122  # EDQUOT
+_READ_ONLY = 30  # EROFS
 _NOT_THERE = 2  # ENOENT
 _KIND, _FOLDER = 0o170000, 0o040000  # S_IFMT, S_IFDIR
 
@@ -204,11 +205,13 @@ class Files:
 
     def failed(self, what: str, path: str, error: OSError) -> StoreError:
         """Return the StoreError for an operating system error."""
+        hint = "look at the rights of the file and at free space with df"
         if error.errno in (_FULL, _FULL_QUOTA):
             hint = "the flash is full: delete old chats or remove packages, then try again"
-        else:
-            hint = "look at the rights of the file and at free space with df"
-        return StoreError("cannot %s %s: %s" % (what, path, error), hint)
+        elif error.errno == _READ_ONLY:
+            hint = "the flash can only be read: restart the router; if it stays so it may be dying: make a backup"
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        return StoreError("cannot %s %s: %s" % (what, path, reason), hint)
 
     def _take_back(self, handle: FileIO, path: str, size: int, is_new: bool) -> None:
         # The disk may refuse this as well; the reader leaves a torn tail out.

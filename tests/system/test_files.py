@@ -230,6 +230,12 @@ def test_a_full_disk_has_a_hint_of_its_own():
     assert "full" not in files.failed("write", "/x", OSError(errno.EIO, "")).hint
 
 
+def test_a_flash_that_can_only_be_read_is_called_so_and_its_path_is_told_once():
+    told = Files().failed("write", "/x/y", OSError(errno.EROFS, os.strerror(errno.EROFS), "/x/y"))
+    assert told.message == "cannot write /x/y: Read-only file system"
+    assert "backup" in told.hint
+
+
 def test_what_is_not_there_is_none_empty_or_gone_already(tmp_path):
     files, path = Files(), str(tmp_path / "none")
     assert (files.read(path), files.size(path), files.names(path)) == (None, 0, [])
