@@ -79,6 +79,7 @@ OF_RESPONSES = ("tests/providers/test_responses.py",)
 OF_COHERE = ("tests/providers/test_cohere.py",)
 
 PROTOCOL = "oasis/worker/protocol.py"
+CHAT, EXCHANGE = "oasis/worker/chat.py", "oasis/worker/exchange.py"
 ASKING = "oasis/asking.py"
 FAILOVER = "oasis/failover.py"
 OF_TRANSPORT = ("tests/worker/test_transport.py",)
@@ -818,24 +819,24 @@ MUTANTS = (
     ),
     (
         "retry: none after a word was shown",
-        PROTOCOL,
+        CHAT,
         'event["type"] == "error" and not has_output',
         'event["type"] == "error"',
         OF_TRANSPORT,
     ),
     (
         "retry: none when the time is over",
-        PROTOCOL,
+        CHAT,
         " or self._now_s() - began_s + wait_s > BUDGET_S",
         "",
         OF_TRANSPORT,
     ),
     ("retry: told without the key", PROTOCOL, 'str(event["text"]).replace(key, "…")', 'event["text"]', OF_TRANSPORT),
-    ("worker: a dripping head is given up", PROTOCOL, "with within(head_s,", "with within(8,", OF_TRANSPORT),
-    ("worker: a dripping body is given up", PROTOCOL, "with within(left_s,", "with within(8,", OF_TRANSPORT),
+    ("worker: a dripping head is given up", EXCHANGE, "with within(head_s,", "with within(8,", OF_TRANSPORT),
+    ("worker: a dripping body is given up", EXCHANGE, "with within(left_s,", "with within(8,", OF_TRANSPORT),
     (
         "worker: no redirect to another host",
-        PROTOCOL,
+        EXCHANGE,
         ' if _origin(target) == _origin(url) else ""',
         "",
         OF_TRANSPORT,
@@ -863,7 +864,7 @@ MUTANTS = (
         '"options": service["options"]',
         ("tests/test_wire.py",),
     ),
-    ("worker: refused parameters only once", PROTOCOL, "not name or name in self._without", "not name", OF_TRANSPORT),
+    ("worker: refused parameters only once", CHAT, "not name or name in self._without", "not name", OF_TRANSPORT),
     (
         "worker: a proxy's refusal is the proxy's",
         "oasis/worker/failures.py",
@@ -1758,7 +1759,7 @@ MUTANTS = (
     ),
     (
         "privacy-shows-the-key",
-        "oasis/worker/protocol.py",
+        CHAT,
         'hidden = {name: value.replace(key, "***") if key else value',
         "hidden = {name: value",
         ("tests/test_privacy.py",),
@@ -1772,7 +1773,7 @@ MUTANTS = (
     ),
     (
         "privacy-asks-the-service",
-        "oasis/worker/protocol.py",
+        PROTOCOL,
         'chat.run() if request["op"] == "chat" else chat.show()',
         "chat.run()",
         ("tests/test_privacy.py",),

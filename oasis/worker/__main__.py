@@ -24,6 +24,10 @@ from oasis.errors import PeerError, SchemaError
 from oasis.providers import events
 from oasis.worker import hostnames, lines, protocol, rights, transport
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.worker.exchange import Open
+
 
 def main(user: str) -> None:
     """Serve requests until stdin ends, as `user`, or without one as the usual user when that is possible."""
@@ -38,7 +42,7 @@ def main(user: str) -> None:
         serve(requests.get(), profiles, send)
 
 
-def serve(line: bytes, profiles: dict[str, dict[str, object]], send: protocol.Open) -> None:
+def serve(line: bytes, profiles: dict[str, dict[str, object]], send: Open) -> None:
     """Answer one request line."""
     number = 0
 
