@@ -5,6 +5,7 @@ from __future__ import annotations
 from oasis.core import clean
 from oasis.doctor import scene as sight
 from oasis.doctor.scene import SkippedError, digits, path_of, seen, whole, words
+from oasis.doctor.texts import data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,15 +61,9 @@ def release(scene: Scene) -> Found:
     if not version[:2].isdigit():
         raise SkippedError("the release is not known" if not version else "%s is no numbered release" % version)
     series = ".".join(version.split(".")[:2])
-    ended = _ended().get(series)
+    ended = data()["ended_releases"].get(series)
     if ended:
         yield seen("release-old", "", {"version": version, "ended": ended}, ["system board: %s" % version])
-
-
-def _ended() -> dict[str, str]:
-    from oasis.doctor.rounds import data
-
-    return dict(data()["ended_releases"])
 
 
 def password(scene: Scene) -> Found:

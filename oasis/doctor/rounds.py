@@ -8,12 +8,12 @@ words of others (names, log lines)}. Nothing is changed by it, ever.
 
 from __future__ import annotations
 
-import os
 import sys
 
-from oasis.core import clean, jsonl
+from oasis.core import clean
 from oasis.doctor import care, firewall, link, names, reach, wireless
 from oasis.doctor.scene import Scene, SkippedError
+from oasis.doctor.texts import data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +40,6 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 _SEVERITIES = ("error", "warning", "info")
 EVIDENCE = 6
 EVIDENCE_CHARS = 200
-
-
-def data() -> dict[str, Any]:
-    """Return the texts and tables of findings.json."""
-    with open(os.path.dirname(os.path.abspath(__file__)) + "/findings.json", "rb") as handle:
-        found: dict[str, Any] = jsonl.loads(handle.read())
-    return found
 
 
 def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:

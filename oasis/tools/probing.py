@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from oasis.errors import ToolError, UsageError
-from oasis.tools import handles, status
+from oasis.tools import handles, netifd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ def _known(facts: Facts) -> set[str]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
     for item in facts.interfaces():
-        own = [*status.dicts(item.get("ipv4-address")), *status.dicts(item.get("ipv6-address"))]
+        own = [*netifd.dicts(item.get("ipv4-address")), *netifd.dicts(item.get("ipv6-address"))]
         servers = item.get("dns-server")
         known |= {str(one.get("address")) for one in own}
-        known |= {str(one.get("nexthop")) for one in status.dicts(item.get("route"))}
+        known |= {str(one.get("nexthop")) for one in netifd.dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
     return known
 

@@ -10,7 +10,7 @@ from oasis.change import foreign
 from oasis.change.history import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
-from oasis.tools import handles
+from oasis.tools import handles, netifd
 from oasis.tools.facts import Facts, words
 
 TYPE_CHECKING = False
@@ -121,7 +121,7 @@ def wifi(facts: Facts) -> dict[str, object]:
 
     live = facts.ubus("network.wireless", "status")
     radios, clients = _radios(facts), topics.clients(facts)
-    for network in [network for radio in radios for network in dicts(radio["networks"])]:
+    for network in [network for radio in radios for network in netifd.dicts(radio["networks"])]:
         name = _ifname(live, str(network["section"]))
         if name:
             network.update(device=name, clients=clients.get(name, []))
@@ -133,7 +133,7 @@ def wifi(facts: Facts) -> dict[str, object]:
 def _ifname(live: dict[str, object], section: str) -> str:
     """Return the network device of a section of the package wireless, "" when it is not up."""
     for radio in live.values():
-        for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             if interface.get("section") == section:
                 return str(interface.get("ifname", ""))
     return ""
@@ -197,28 +197,9 @@ def _change(record: dict[str, Any]) -> dict[str, object]:
 def _interfaces(facts: Facts) -> list[dict[str, object]]:
     live = facts.interfaces()
     if live:
-        return [live_interface(item) for item in live if item.get("interface") != "loopback"]
+        return [netifd.interface(item) for item in live if item.get("interface") != "loopback"]
     found = facts.sections("network", "interface")
     return [_configured(section) for section in found if section.get(".name") != "loopback"]
-
-
-def live_interface(item: dict[str, object]) -> dict[str, object]:
-    """Return an interface of netifd's in few values."""
-    answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
-    answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
-    answer["up"] = item.get("up") is True
-    answer["ipv4"] = cidr(item.get("ipv4-address"))
-    answer["ipv6"] = cidr(item.get("ipv6-address")) + [
-        text for one in dicts(item.get("ipv6-prefix-assignment")) for text in cidr([one.get("local-address")])
-    ]
-    for route in dicts(item.get("route")):
-        if route.get("mask") == 0:
-            answer["gateway"] = route.get("nexthop")
-    if item.get("dns-server"):
-        answer["dns"] = item["dns-server"]
-    if isinstance(item.get("uptime"), int):
-        answer["uptime_s"] = item["uptime"]
-    return {key: value for key, value in answer.items() if value not in ([], "")}
 
 
 def _configured(section: dict[str, object]) -> dict[str, object]:
@@ -233,7 +214,7 @@ def _configured(section: dict[str, object]) -> dict[str, object]:
 
 
 def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, object]:
-    outside = [item for item in interfaces if item.get("interface") in wan_names(facts)]
+    outside = [item for item in interfaces if item.get("interface") in netifd.wan_names(facts)]
     with_route = [item for item in outside if item.get("up") and item.get("gateway")]
     if with_route:
         return {
@@ -245,12 +226,6 @@ def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, ob
     return {"interfaces": [item["interface"] for item in outside]}
 
 
-def wan_names(facts: Facts) -> list[str]:
-    """Return the interfaces that lead outside: those of masqueraded zones."""
-    zones = facts.sections("firewall", "zone")
-    return [name for zone in zones if zone.get("masq") == "1" for name in words(zone.get("network"))] or ["wan", "wan6"]
-
-
 def _lan_names(facts: Facts) -> list[str]:
     return ["lan"] if "lan" in facts.config("network") else []
 
@@ -259,7 +234,7 @@ def _networks(facts: Facts) -> list[dict[str, object]]:
     return [
         {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
         for radio in _radios(facts)
-        for network in dicts(radio["networks"])
+        for network in netifd.dicts(radio["networks"])
     ]
 
 
@@ -310,7 +285,7 @@ def _stations(facts: Facts) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     clients = topics.clients(facts)
     for radio in facts.ubus("network.wireless", "status").values():
-        for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             settings = interface.get("config")
             ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
             for client in clients.get(str(interface.get("ifname")), []):
@@ -323,16 +298,6 @@ def _with_note(answer: dict[str, object], live: object) -> dict[str, object]:
     if not live:
         answer["notes"] = [_CONFIG_ONLY]
     return {key: value for key, value in answer.items() if value != ""}
-
-
-def dicts(value: object) -> list[dict[str, object]]:
-    """Return the objects in what should be a list of them."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def cidr(value: object) -> list[str]:
-    """Return netifd's addresses as people write them."""
-    return [f"{item.get('address')}/{item.get('mask')}" for item in dicts(value)]
 
 
 def _of(value: object, *fields: str) -> dict[str, int]:

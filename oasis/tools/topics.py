@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oasis.change import foreign
 from oasis.core import clean
-from oasis.tools import handles, status
+from oasis.tools import handles, netifd
 from oasis.tools.facts import Facts, words
 
 TYPE_CHECKING = False
@@ -30,16 +30,16 @@ def wan(facts: Facts) -> dict[str, object]:
     """Return the ways to the internet: state, addresses, gateway, DNS, delegated prefixes, link, faults."""
     live = {str(item.get("interface")): item for item in facts.interfaces()}
     # Zones name interfaces that a router need not have, as wan6.
-    names = [name for name in status.wan_names(facts) if name in live or name in facts.config("network")]
+    names = [name for name in netifd.wan_names(facts) if name in live or name in facts.config("network")]
     found = []
     for name in names:
         item = live.get(name)
         if item is None:
             found.append({"interface": name, "up": False, "notes": ["it is not there: look at its configuration"]})
             continue
-        entry = status.live_interface(item)
-        entry["prefixes"] = status.cidr(item.get("ipv6-prefix"))
-        entry["faults"] = [clean.name(one.get("code")) for one in status.dicts(item.get("errors"))]
+        entry = netifd.interface(item)
+        entry["prefixes"] = netifd.cidr(item.get("ipv6-prefix"))
+        entry["faults"] = [clean.name(one.get("code")) for one in netifd.dicts(item.get("errors"))]
         link = facts.ubus("network.device", "status", {"name": str(item.get("device") or "")})
         if link:
             entry["link"] = _link(link)
@@ -89,7 +89,7 @@ def dhcp(facts: Facts) -> dict[str, object]:
     ]
     found = facts.ubus("dhcp", "ipv6leases").get("device")
     if isinstance(found, dict):
-        counts = [len(status.dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict)]
+        counts = [len(netifd.dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict)]
         answer["ipv6_leases"] = sum(counts)
     answer["notes"] = ["the machines that have them: status devices"]
     return {key: value for key, value in answer.items() if value != []}
@@ -194,7 +194,7 @@ def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
     """
     found: dict[str, list[dict[str, object]]] = {}
     for radio in facts.ubus("network.wireless", "status").values():
-        for interface in status.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             name = interface.get("ifname")
             if isinstance(name, str):
                 found[name] = _of_network(facts, name)[:CLIENTS]
@@ -202,7 +202,7 @@ def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
 
 
 def _of_network(facts: Facts, name: str) -> list[dict[str, object]]:
-    told = status.dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
+    told = netifd.dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
     if told:
         return [entry for entry in [_client(facts, one) for one in told] if entry]
     known = facts.ubus("hostapd." + name, "get_clients").get("clients")

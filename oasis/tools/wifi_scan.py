@@ -9,7 +9,7 @@ from __future__ import annotations
 from oasis.change import foreign
 from oasis.core import clean
 from oasis.errors import ToolError
-from oasis.tools import handles, status
+from oasis.tools import handles, netifd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _radio(facts: Facts, section: dict[str, object], shows_names: bool) -> dict[
     reply = facts.ubus("iwinfo", "scan", {"device": device})
     if "results" not in reply:
         return {**entry, "notes": ["it cannot look around"]}
-    results = [one for one in status.dicts(reply["results"]) if isinstance(one.get("signal"), int)]
+    results = [one for one in netifd.dicts(reply["results"]) if isinstance(one.get("signal"), int)]
     heard = sorted(results, key=lambda one: -_int(one["signal"]))
     entry["networks"] = [_network(one, shows_names) for one in heard[:NETWORKS]]
     entry["channels"] = _channels(heard, _survey(facts, device))
@@ -65,7 +65,7 @@ def _radio(facts: Facts, section: dict[str, object], shows_names: bool) -> dict[
 def _device(facts: Facts, radio: str) -> str:
     """Return a network device of a radio that is up, else the radio itself, which iwinfo takes as well."""
     state = facts.ubus("network.wireless", "status").get(radio)
-    for interface in status.dicts(state.get("interfaces")) if isinstance(state, dict) else []:
+    for interface in netifd.dicts(state.get("interfaces")) if isinstance(state, dict) else []:
         if isinstance(interface.get("ifname"), str):
             return str(interface["ifname"])
     return radio
@@ -85,7 +85,7 @@ def _network(told: dict[str, Any], shows_names: bool) -> dict[str, Any]:
 def _survey(facts: Facts, device: str) -> dict[int, int]:
     """Return how busy channels are, in percent of the time that was measured."""
     found = {}
-    for one in status.dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
+    for one in netifd.dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
         active, busy = _int(one.get("active_time")), _int(one.get("busy_time"))
         if active >= _MEASURED_MS and 0 <= busy <= active:
             found[_channel(_int(one.get("mhz")))] = 100 * busy // active

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from oasis.change import catalogue, commands
-from oasis.doctor import rounds
+from oasis.doctor import texts
 from oasis.uci.preview import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
 from tests.offline.stock import Router
@@ -230,7 +230,7 @@ def test_fault_is_found_with_evidence_and_nothing_else_is(wanted, text, change):
 
 def test_every_text_has_a_fault_that_shows_it():
     shown = {wanted.partition(":")[0] for wanted, _, _ in FAULTS}
-    assert set(rounds.data()["findings"]) == shown
+    assert set(texts.data()["findings"]) == shown
 
 
 MENDED = [one for one in FAULTS if one[1]]
@@ -240,7 +240,7 @@ MENDED = [one for one in FAULTS if one[1]]
 def test_commands_of_a_fix_are_known_options_and_end_the_finding(wanted, text, change):
     clinic = ill(text, change)
     finding = next(one for one in clinic.round()["findings"] if one["id"] == wanted)
-    is_mended_by_people = "fix" not in rounds.data()["findings"][wanted.partition(":")[0]]
+    is_mended_by_people = "fix" not in texts.data()["findings"][wanted.partition(":")[0]]
     assert is_mended_by_people or "fix" in finding or wanted == "mtu-pppoe:wan"
     if "fix" not in finding:
         return
