@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
 SCALE = 100  # weights are kept as whole numbers
+BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
 # Values told by their form: the type counts, never the words; of the others the value counts too.
 _BY_FORM = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
@@ -49,7 +50,8 @@ def features(clause: Clause) -> list[str]:
 def _words(clause: Clause, segment: Segment) -> set[str]:
     if set(segment.values) & (_BY_FORM | {"place", "provider"}):
         return set()
-    return {"w:" + token.norm for token in clause.tokens[segment.start : segment.end]}
+    norms = [token.norm for token in clause.tokens[segment.start : segment.end]]
+    return {"w:" + norm for norm in norms} | {f"w:{norm[:BEGIN]}*" for norm in norms if len(norm) > BEGIN}
 
 
 class Evidence:
