@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import datatypes, dependencies, spelling
+from oasis.change import datatypes, dependencies, spelling, validators
 from oasis.change.draft import Draft
 from oasis.change.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
 
@@ -315,7 +315,7 @@ def _where(operation: dict[str, object]) -> str:
 def _error(entry: dict[str, object], value: str) -> str:
     values = entry.get("values")
     if isinstance(values, list):
-        return datatypes.oneof(value, *values)
+        return validators.oneof(value, *values)
     return datatypes.error(str(entry["type"]), value)
 
 

@@ -21,7 +21,7 @@ import fnmatch
 import json
 from typing import Any
 
-from oasis.change import commands, datatypes, entries
+from oasis.change import commands, datatypes, entries, validators
 from oasis.errors import OasisError
 from oasis.uci.preview import preview
 from tests.eval import predicates, roots, tasks, world
@@ -94,7 +94,7 @@ def _check_value(package: str, section: world.Section, key: str, value: Any) -> 
     for word in value if isinstance(value, list) else [value]:
         allowed = entry.get("values")
         wrong = (
-            datatypes.oneof(word, *allowed) if isinstance(allowed, list) else datatypes.error(str(entry["type"]), word)
+            validators.oneof(word, *allowed) if isinstance(allowed, list) else datatypes.error(str(entry["type"]), word)
         )
         if wrong and not (
             entry.get("list") and all(not datatypes.error(str(entry["type"]), one) for one in word.split())
