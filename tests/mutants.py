@@ -25,7 +25,7 @@ Mutant = tuple[str, str, str, str, tuple[str, ...]]  # its name, a file, a text 
 TIMEOUT_S = 300
 
 JOURNAL = "oasis/change/journal.py"
-TRANSACTION = "oasis/change/transaction.py"
+TRANSACTION, GUARD = "oasis/change/transaction.py", "oasis/change/guard.py"
 PLAN = "oasis/change/plan.py"
 FILES = "oasis/system/files.py"
 APPROVAL = "oasis/change/approval.py"
@@ -1165,8 +1165,8 @@ MUTANTS = (
         "pass",
         OF_CHANGES,
     ),
-    ("guard process", TRANSACTION, "self._guard = self._executor.detach(argv)", "pass", OF_CHANGES),
-    ("guard process: one that was killed", TRANSACTION, "self._keep_guard()", "pass", OF_CHANGES),
+    ("guard process", GUARD, "self._process = self._executor.detach(self._argv)", "pass", OF_CHANGES),
+    ("guard process: one that was killed", TRANSACTION, "self._guard.keep()", "pass", OF_CHANGES),
     (
         "bus: a session's right to the method",
         CALLS,

@@ -226,7 +226,7 @@ STARTS = {
     ("mcp.stdio", "Child"): "an MCP server of the owner's choice, by way of worker.confined",
     ("seed.programs", "Child"): "a program that the owner listed, by way of worker.confined; worker.workspace",
     ("worker.confined", "execvpe"): "becomes that server or program",
-    ("change.transaction", "executor.detach"): "the guard",
+    ("change.guard", "executor.detach"): "the guard",
     ("change.transaction", "executor.run"): "restore.sh",
     ("change.services", "executor.run"): "init scripts",
     ("change.evidence", "executor.run"): "nft, which lists what was compiled",

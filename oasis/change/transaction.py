@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 
+from oasis.change.guard import Guard
 from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UsageError
 from oasis.system.digest import sha256
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
     from oasis.change.shapes import Callable, Clock, Plan, Record, Role
-    from oasis.system.child import Child
     from oasis.system.connections import Connection
     from oasis.system.executor import Executor
     from oasis.system.root import Root
@@ -87,7 +87,7 @@ class Transaction:
         self._deadline_s = 0.0
         self._applied_s = 0.0
         self._window_s = 0
-        self._guard: Child | None = None
+        self._guard = Guard(executor, journal, scripts, root.folder)
 
     def recover(self) -> Record | None:
         """Put back what an earlier run left unconfirmed; call this first. Return the record of it, if any."""
@@ -175,7 +175,7 @@ class Transaction:
             self._prepare(record, plan)
         except OasisError:
             self._journal.abandon(str(record["id"]))
-            self._end_guard()
+            self._guard.end()
             raise
 
     def _prepare(self, record: Record, plan: Plan) -> None:
@@ -186,21 +186,7 @@ class Transaction:
             touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
         deadline = int(self._clock.up_s()) + int(plan["confirm_s"]) + RELOAD_S + GUARD_GRACE_S
         self._journal.prepare(record, touched, deadline)
-        self._start_guard()
-
-    def _start_guard(self) -> None:
-        guard, restore = self._scripts + "/guard.sh", self._scripts + "/restore.sh"
-        argv = ["/bin/sh", guard, self._journal.pending, self._root.folder, restore]
-        self._guard = self._executor.detach(argv)
-
-    def _keep_guard(self) -> None:
-        """Start another guard when the one that waits was killed: it reads the same deadline."""
-        if self._guard is None or self._guard.poll() is None or not self._journal.is_pending():
-            return
-        try:
-            self._start_guard()
-        except ToolError as error:
-            print("oasisd: no guard, tried again: %s" % error.message, file=sys.stderr)
+        self._guard.start()
 
     def _check_written(self, plan: Plan) -> None:
         for package in plan["images"]:
@@ -229,7 +215,7 @@ class Transaction:
             while self._record is record:
                 left_s = self._deadline_s - self._clock.now_s()
                 if left_s > 0:
-                    self._keep_guard()
+                    self._guard.keep()
                     self._wake.wait(min(left_s, GUARD_LOOK_S))
                     continue
                 try:
@@ -330,7 +316,7 @@ class Transaction:
             self._evidence().life.end()
         self._record = None
         self._wake.notify_all()
-        self._end_guard()
+        self._guard.end()
         try:
             self._move(record, state, True)
             if state != "confirmed":
@@ -369,12 +355,6 @@ class Transaction:
         if kept:
             record["kept"] = kept
         self._close(record, "rolled_back")
-
-    def _end_guard(self) -> None:
-        """End the guard; after a restart of ours it ends by itself, within a second of the record's going."""
-        if self._guard is not None:
-            self._guard.end_group()
-            self._guard = None
 
     def _mark_undone(self, record: Record) -> None:
         try:
