@@ -6,6 +6,7 @@ A script is a list of answers, taken in turn: a text, a list of calls [(name, ar
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import threading
@@ -28,8 +29,9 @@ class Recorder:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                with contextlib.suppress(BrokenPipeError):  # who asked was killed, or cancelled
+                    self.end_headers()
+                    self.wfile.write(answer)
 
             def log_message(self, *_):
                 pass
