@@ -4,8 +4,8 @@
                                                   context that fits it (context.py)
 
 Another service is asked only as long as nothing of the answer was shown, and the one that answered stays for the rest
-of the turn. Any failure of a service counts, a refused key too: design.md wants an answer wherever there is one, and
-the note that names the failure is shown each time, so that a wrong key does not stay unseen. What the owner stopped
+of the turn. Any failure of a service counts, a refused key too: an answer is wanted wherever there is one, and the note
+that names the failure is shown each time, so that a wrong key does not stay unseen. What the owner stopped
 stays stopped. The built-in provider stands in only at the start of a turn, for it knows nothing of what a model was
 about to do with its tools.
 """

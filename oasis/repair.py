@@ -15,7 +15,7 @@ from oasis.errors import SchemaError
 if False:  # annotations only
     from oasis.core.shapes import Any
 
-# Issue 8: a model that does not have it right after two corrections goes round in circles.
+# A model that does not have it right after two corrections goes round in circles.
 ROUNDS = 2
 # The tools that propose changes; a look that fails is none.
 TOOLS = ("configure", "service")

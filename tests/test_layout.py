@@ -17,7 +17,7 @@ from tests.daemon import copy_root, start_daemon
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(REPOSITORY, "oasis")
 
-# The arrows of design.md, section 9, from left to right; names in one row do not import each other.
+# Who may import whom: a row the rows below it; names in one row do not import each other.
 ROWS = (
     ("interfaces",),
     ("frontends",),

@@ -119,8 +119,7 @@ class Reading:
 
     def _asks(self) -> structured.Structured:
         if self._structured is None:
-            asking = self._kit.exchanges().asking
-            self._structured = structured.Structured(lambda service, said, end: asking.aside(service, "", said, end))
+            self._structured = structured.Structured.of(self._kit.exchanges().asking)
         return self._structured
 
     def _before(self, turn: Turn) -> tuple[list[str], list[Any]]:

@@ -2,7 +2,7 @@
 
 Where a service can be held to a schema it is; one that does not take that is asked again without, and from then on.
 What comes back is read with patience: small models put fences and words around it. `ask(service, messages,
-is_cancelled)` asks a model and gives its words (exchanges.py). Knows no socket and no chat.
+is_cancelled)` asks a model and gives its words. Knows no socket and no chat.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Structured:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._without: set[tuple[str, str]] = set()
+
+    @classmethod
+    def of(cls, asking: Any) -> Structured:
+        """Return one that asks by a daemon's asking.py, in no chat."""
+        return cls(lambda service, said, end: asking.aside(service, "", said, end))
 
     def answer(
         self, service: Service, messages: list[dict[str, Any]], schema: dict[str, Any], is_cancelled: Callable[[], bool]

@@ -79,9 +79,7 @@ class Skills:
                 "the skill %s holds a secret of this router" % name, "leave it out: the owner enters it with /secret"
             )
         tools = self._tools()
-        faults = [
-            "%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")
-        ]
+        faults = _faults(skill, tools)
         if faults:
             raise UsageError("the skill %s asks for tools: %s" % (name, "; ".join(faults)), "list them: oasis tools")
         if skill["model"]:
@@ -107,14 +105,8 @@ class Skills:
 
     def _tools(self) -> dict[str, str]:
         """Return what stands against each tool, "" for nothing."""
-        return {
-            tool["name"]: "was denied by the owner"
-            if tool["approval"] == "deny"
-            else ""
-            if tool["enabled"]
-            else "is off"
-            for tool in self._kit.exchanges().registry.listed()
-        }
+        listed = self._kit.exchanges().registry.listed()
+        return {tool["name"]: _against(tool) for tool in listed}
 
     # What turns call
 
@@ -156,16 +148,12 @@ class Skills:
             self._kit.runs.get(turn["run"]).emit("note", text=text)
 
     def _ask(self, turn: Turn, messages: list[dict[str, Any]], form: dict[str, Any]) -> str | None:
-        answering = {
-            **turn["service"],
-            "vendor": structured.OFFLINE,
-        }  # who answers is not asked beside it: it takes time
-        service = structured.small(self._kit.settings, answering, ALIASES)
+        # Who answers is not asked beside it: that takes time.
+        service = structured.small(self._kit.settings, {**turn["service"], "vendor": structured.OFFLINE}, ALIASES)
         if service is None:
             return None
-        asking = self._kit.exchanges().asking
         if self._structured is None:
-            self._structured = structured.Structured(lambda one, said, end: asking.aside(one, "", said, end))
+            self._structured = structured.Structured.of(self._kit.exchanges().asking)
         return self._structured.answer(service, messages, form, self._end(turn))
 
     def _end(self, turn: Turn) -> Callable[[], bool]:
@@ -173,9 +161,20 @@ class Skills:
         return lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)
 
 
+def _against(tool: dict[str, Any]) -> str:
+    if tool["approval"] == "deny":
+        return "was denied by the owner"
+    return "" if tool["enabled"] else "is off"
+
+
 def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> dict[str, object]:
     found: dict[str, object] = {key: skill[key] for key in ("name", "description", "is_shipped")}
     found["enabled"] = is_on
     found.update({key: skill[key] for key in ("tools", "model") if skill[key]})
-    faults = ["%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")]
+    faults = _faults(skill, tools)
     return {**found, "note": "; ".join(faults)} if faults else found
+
+
+def _faults(skill: Skill, tools: dict[str, str]) -> list[str]:
+    """Return what stands against the tools that a skill asks for."""
+    return ["%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")]
