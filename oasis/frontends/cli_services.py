@@ -42,6 +42,8 @@ def select(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.json(reply)
     else:
         screen.line(clean.line(f"{identifier} answers from now on"))
+        if identifier != "offline" and "chat" not in [one["name"] for one in call("alias.list", {})["alias"]]:
+            screen.notice("nothing stands in when it fails; to let the built-in service: oasis alias chat offline")
     return OK
 
 
@@ -62,7 +64,7 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if info.get("upstream"):
         screen.line("the older Oasis has chats here; to take them over: oasis import --upstream")
     for plan in info["waiting"]:
-        screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']}"))
+        screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)"))
     if info["pending"]:
         cards.show(cards.change_card(info["pending"]), screen)
     return OK
