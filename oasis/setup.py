@@ -5,7 +5,7 @@ A part of beside.py. Looks only when it is asked to, at machines that the router
 
 from __future__ import annotations
 
-from oasis.tools.handles import is_ipv4
+from oasis.change.addresses import is_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 # One packet to each port, and a question to who answers: see worker/finding.py.
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _HERE = "127.0.0.1"
-# RFC 1918, RFC 3927, and this machine: a neighbour with another address may be the provider's, and the firewall need
-# not tell.
-_HOME = ("10.", "127.", "192.168.", "169.254.", *["172.%d." % number for number in range(16, 32)])
 
 
 def gather(kit: Any) -> Setup:
@@ -44,7 +41,8 @@ class Setup:
         """
         names = {_HERE: ""}
         for device in self._kit.facts.devices():
-            if device["present"] and _is_home(str(device["ip"])):
+            # A neighbour with another address may be the provider's, and the firewall need not tell.
+            if device["present"] and is_home(str(device["ip"])):
                 names[str(device["ip"])] = str(device["name"])
         request = {"op": "find", "profile": "compatible", "options": dict(_OPTIONS), "places": list(names)}
         found: dict[str, Any] = self._kit.models.web(request, lambda: False)
@@ -53,7 +51,3 @@ class Setup:
         for server in servers:
             server["is_set"] = server["endpoint"].rstrip("/") in taken
         return {"servers": servers, "asked": found["asked"]}
-
-
-def _is_home(address: str) -> bool:
-    return is_ipv4(address) and address.startswith(_HOME)

@@ -1781,8 +1781,8 @@ MUTANTS = (
     (
         "setup-asks-neighbours-outside",
         "oasis/setup.py",
-        "return is_ipv4(address) and address.startswith(_HOME)",
-        "return is_ipv4(address)",
+        'if device["present"] and is_home(str(device["ip"])):',
+        'if device["present"]:',
         ("tests/test_setup_part.py",),
     ),
     (

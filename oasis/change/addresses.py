@@ -66,6 +66,23 @@ def number(text: str) -> tuple[int, int] | None:
     return 6, value
 
 
+# RFC 1918, 3927, 4193, 4291 and 1122: (family, bits that all of a network have, how many).
+_HOME = ((4, 10, 8), (4, 127, 8), (4, 0xAC1, 12), (4, 0xC0A8, 16), (4, 0xA9FE, 16), (6, 0x7E, 7), (6, 0x3FA, 10),
+         (6, 1, 128))  # fmt: skip
+
+
+def is_home(text: str) -> bool:
+    """Tell whether a text is an address that no network outside has: private, link-local or loopback."""
+    family, value = number(text) or (0, 0)
+    bits = {4: 32, 6: 128}.get(family, 0)
+    return any(value >> (bits - length) == first for kind, first, length in _HOME if kind == family)
+
+
+def is_private4(value: int) -> bool:
+    """Tell whether a number is an IPv4 address of RFC 1918."""
+    return value >> 24 == 10 or value >> 20 == 0xAC1 or value >> 16 == 0xC0A8
+
+
 def _number4(text: str) -> int:
     value = 0
     for part in text.split("."):

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 NAME_CHARS = 24
 TIMEOUT_S, MOST_S = 60, 600
-# Names that no network outside has (RFC 6762, 8375; "lan" is OpenWrt's), and the networks of RFC 1918, 3927, 4193.
+# Names that no network outside has (RFC 6762, 8375; "lan" is OpenWrt's).
 _HOME = (".lan", ".local", ".home", ".internal", ".home.arpa")
-_PRIVATE = ((4, 10, 8), (4, 127, 8), (4, 0xAC1, 12), (4, 0xC0A8, 16), (4, 0xA9FE, 16), (6, 0x7E, 7), (6, 0x3FA, 10))
 
 
 class Server:
@@ -219,12 +218,10 @@ def _is_home(url: str) -> bool:
     """Tell whether an address is in the home network: a private number, or a name that only such networks have."""
     place = url.partition("://")[2].partition("/")[0].partition("?")[0]
     host = place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0]
-    family, value = addresses.number(host) or (0, 0)
-    if not family:
-        name = host.rstrip(".").lower()
-        return "." not in name or name.endswith(_HOME)
-    bits = {4: 32, 6: 128}[family]
-    return any(value >> (bits - length) == first for kind, first, length in _PRIVATE if kind == family) or host == "::1"
+    if addresses.number(host):
+        return addresses.is_home(host)
+    name = host.rstrip(".").lower()
+    return "." not in name or name.endswith(_HOME)
 
 
 def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:

@@ -124,8 +124,8 @@ def _page(
         return "yes", "", port, found
     if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
         return "cannot_tell", "%s: whether the new certificate is there is not known" % name, port, found
-    is_foreign = new["family"] == 4 and _is_private(new["source"]) and not _is_private(new["address"])
-    if is_foreign and sections.flag(section, "rfc1918_filter", False):
+    source, address = (new["family"] == 4 and addresses.is_private4(new[end]) for end in ("source", "address"))
+    if source and not address and sections.flag(section, "rfc1918_filter", False):
         return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
     redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
     if redirects and not found["is_tls"] and not sections.flag(old, "redirect_https", False):
@@ -279,7 +279,3 @@ def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:
     quiet = (*quiet, *_PASSWORDS)
     sides = [sections.options(one, quiet) for one in (old, new)]
     return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")
-
-
-def _is_private(value: int) -> bool:
-    return value >> 24 == 10 or value >> 20 == 0xAC1 or value >> 16 == 0xC0A8
