@@ -449,6 +449,17 @@ def test_results_are_told_by_a_model_that_can_do_nothing(run, serve):  # noqa: F
     assert "dev#" in heard and "pixel-7" not in heard, "devices have no names of theirs for models"
 
 
+def test_calls_that_a_model_tells_of_are_approved_ahead_like_others(run, serve):  # noqa: F811
+    server = serve("All is done.", knows_tools=True)
+    daemon = run("compatible", server.url, "tiny")
+    restart = json.dumps({"tool": "service", "params": {"name": "network", "action": "restart"}})
+    order = {"calls": [restart], "synthesis": "in one sentence", "service": "compatible", "wish": "restart the network"}
+    name, _ = approved(daemon, **order)
+    events = follow(daemon, daemon.call("schedule.run", id=name))
+    assert of_type(events, "approval")[0]["decision"] == "approved"
+    assert services(daemon.root) == ["network restart"] and len(server.bodies) == 1
+
+
 def test_results_are_told_as_they_are_when_the_model_fails(run, serve):  # noqa: F811
     server = serve(knows_tools=True)
     daemon = run("compatible", server.url, "tiny")
