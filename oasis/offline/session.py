@@ -7,6 +7,7 @@ from which the next message may go on ("and the other band too").
 from __future__ import annotations
 
 from oasis.offline.fulfil import Fulfilment
+from oasis.offline.joining import merged
 from oasis.offline.reading import Part, Reader, Reading, familiarity
 from oasis.offline.scan import Names
 from oasis.offline.slots import Problem, value
@@ -216,6 +217,7 @@ class Session:
             if guess.certainty == SURE or self._by_concepts(name).says(said, {"negation", "howto", "hearsay"}):
                 break
         self._use(self._kept)
+        best.parts = merged(best.parts)
         return best
 
     def _by_vocabulary(self, said: str, kept: str) -> list[str]:
