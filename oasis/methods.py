@@ -7,6 +7,7 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 from __future__ import annotations
 
 import os
+import sys
 
 from oasis import VERSION
 from oasis.change import history
@@ -80,7 +81,8 @@ class Methods:
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
         values = check(name, params, arguments)
         try:
-            function = name.replace(".", "_")
+            # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
+            function = sys.intern(name.replace(".", "_"))
             own = self._toolset() if name.startswith(_OF_TOOLS) else self
             if hasattr(own, function):
                 reply = getattr(own, function)(role=role, **values)

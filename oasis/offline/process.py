@@ -147,4 +147,4 @@ def _fact(facts: FactsLike, asked: dict[str, object]) -> object:
     name, arguments = asked.get("ask"), asked.get("arguments")
     if name not in FACTS or not isinstance(arguments, list):
         raise OasisError("the offline provider asked for %r" % name, _HINT)
-    return getattr(facts, str(name))(*arguments)
+    return getattr(facts, sys.intern(str(name)))(*arguments)

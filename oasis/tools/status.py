@@ -6,6 +6,8 @@ Live values come from the bus; where it says nothing the configuration answers a
 
 from __future__ import annotations
 
+import sys
+
 from oasis.change import foreign
 from oasis.change.history import chosen
 from oasis.core import clean, when
@@ -43,6 +45,7 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
     if isinstance(what, str) and what in MORE:
+        what = sys.intern(what)  # see methods.py
         module = __import__("oasis.tools." + MORE[what], fromlist=(what,))
         return {"what": what, **getattr(module, what)(facts)}
     if part is None:
