@@ -37,6 +37,23 @@ def is_switched_off(folder: str) -> bool:
     return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
 
 
+def changes(folder: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return what change.list and change.load answer (methods.py), read from the history on flash.
+
+    Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
+    """
+    from oasis.change import history
+    from oasis.change.journal import Journal
+    from oasis.methods import shown
+
+    journal = Journal(Files(), Root(folder).state_folder, lambda path: 0)
+    if "change" in params:
+        record = journal.read(params["change"])
+        return {"change": {**shown(record), "diff": history.diff(journal, record)}}
+    chosen = history.chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
+    return {"changes": [shown(record) for record in chosen]}
+
+
 def doctor(folder: str, search: str) -> dict[str, Any]:
     """Return a round of the doctor (doctor/rounds.py) over a router root; `search` is where programs are looked for."""
     root, files = Root(folder, search.split(":")), Files()
