@@ -53,18 +53,9 @@ class Decoder(decoding.Decoder):
         self._has_text = False
         self._explanation = ""
 
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if not data:
-            return []
-        if data == "[DONE]":  # of gateways that speak two formats
-            return self.finish() if self.is_started else self.nothing()
-        piece = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(piece, dict):
-            raise SchemaError("a piece of the stream is no object")
+    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
         kind = piece.get("type")
-        if kind == "error" or item["event"] == "error" or piece.get("error"):
+        if kind == "error" or event == "error" or piece.get("error"):
             return self._failed(piece)
         if kind == "message_start":
             self._begin(_part(piece, "message"))

@@ -8,8 +8,6 @@ goes back as one; its thoughts go back to it alone. Citations are left out. Sour
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import SchemaError
 from oasis.providers import decoding, documents, events, faults, gate, names, parts, schemas, vectors, wire
 from oasis.providers.wire import Options, Request
 
@@ -196,20 +194,14 @@ class Decoder(decoding.Decoder):
         self._owner = str(self.profile.get("id") or "")
         self._is_thinking = False
 
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if data == "[DONE]":  # an older habit; what completes an answer is its message-end
-            return self.cut() if self.is_started else self.nothing()
-        if not data:
-            return []
-        event = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(event, dict):
-            raise SchemaError("a piece of the stream is no object")
-        if item["event"] == "error" or faults.has_error(event):
-            return self.reported(event)
+    def on_done(self) -> list[events.Event]:
+        return self.cut() if self.is_started else self.nothing()  # an older habit: message-end completes an answer
+
+    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
+        if event == "error" or faults.has_error(piece):
+            return self.reported(piece)
         self.is_started = True
-        return self._event(str(event.get("type") or item["event"]), event)
+        return self._event(str(piece.get("type") or event), piece)
 
     def on_whole(self, answer: Dict) -> list[events.Event]:
         message = answer.get("message")

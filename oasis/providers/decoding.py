@@ -48,9 +48,13 @@ class Decoder:
     def make_reader(self) -> Lines | Events:
         return self.framing()
 
-    def on_item(self, item: object) -> list[events.Event]:
-        """Take one item of the stream: an event of Events or a line of Lines."""
+    def on_piece(self, piece: dict[str, object], event: str) -> list[events.Event]:
+        """Take one object of the stream, and what its event is called, "" for a line."""
         raise NotImplementedError
+
+    def on_done(self) -> list[events.Event]:
+        """Take the mark `[DONE]`, by which many services end a stream."""
+        return self.finish() if self.is_started else self.nothing()
 
     def on_whole(self, answer: dict[str, object]) -> list[events.Event]:
         """Take the answer that came as one JSON object."""
@@ -147,10 +151,23 @@ class Decoder:
             if self.is_ended:
                 break
             try:
-                out.extend(self.on_item(item))
+                out.extend(self._item(item))
             except SchemaError as error:
                 out.extend(self.cut() if is_last and self.is_started else self.bad_answer(error.message))
         return out
+
+    def _item(self, item: object) -> list[events.Event]:
+        """Take one item of the stream: an event of Events or a line of Lines."""
+        data, event = (item["data"].strip(), item["event"]) if isinstance(item, dict) else (item, "")
+        if data == "[DONE]":
+            return self.on_done()
+        if not data:
+            return []
+        assert isinstance(data, (str, bytes))
+        piece = jsonl.loads(data, max_bytes=TOTAL_BYTES)
+        if not isinstance(piece, dict):
+            raise SchemaError("a piece of the stream is no object")
+        return self.on_piece(piece, event)
 
     def _close(self) -> list[events.Event]:
         body = b"".join(self._held)

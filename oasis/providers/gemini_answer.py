@@ -8,9 +8,6 @@ behind a text, which says how many characters of it were signed. Source: Gemini 
 
 from __future__ import annotations
 
-from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import SchemaError
 from oasis.providers import decoding, events, faults
 from oasis.providers.calls import Calls
 
@@ -49,17 +46,11 @@ class Decoder(decoding.Decoder):
         self._reason = ""  # in the service's own words
         self._words = ""
 
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if not data or data == "[DONE]":
-            return []
-        answer = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(answer, dict):
-            raise SchemaError("a piece of the stream is no object")
-        if answer.get("error") or item["event"] == "error":
-            return self.reported(answer)
-        return self._answer(answer)
+    def on_done(self) -> list[events.Event]:
+        return []  # of gateways: the last answer says that it is the last
+
+    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
+        return self.reported(piece) if piece.get("error") or event == "error" else self._answer(piece)
 
     def on_whole(self, answer: Dict) -> list[events.Event]:
         if not isinstance(answer.get("candidates"), list) and not isinstance(answer.get("promptFeedback"), dict):

@@ -6,9 +6,7 @@ and its form of images are its own. Source: Ollama, docs/api and api/types.go.
 
 from __future__ import annotations
 
-from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES, Lines
-from oasis.errors import SchemaError
+from oasis.core.framing import Lines
 from oasis.providers import decoding, documents, events, faults, gate, vectors, wire
 from oasis.providers.wire import Options, Request
 
@@ -188,17 +186,13 @@ class Decoder(decoding.Decoder):
     def make_reader(self) -> Lines:
         return Lines()
 
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, bytes)
-        line = jsonl.loads(item, max_bytes=TOTAL_BYTES)
-        if not isinstance(line, dict):
-            raise SchemaError("a line of the stream is no object")
-        if line.get("error"):
-            return self.reported(line)
-        if "message" not in line and "done" not in line:
-            return self.reported(line) if faults.has_error(line) else []
+    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
+        if piece.get("error"):
+            return self.reported(piece)
+        if "message" not in piece and "done" not in piece:
+            return self.reported(piece) if faults.has_error(piece) else []
         self.is_started = True
-        return self._line(line)
+        return self._line(piece)
 
     def on_whole(self, answer: Dict) -> list[events.Event]:
         return self.bad_answer("it is no answer of /api/chat")

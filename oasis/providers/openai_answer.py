@@ -5,9 +5,7 @@ Source: OpenAI API reference, "Chat Completions", and the notes of the services 
 
 from __future__ import annotations
 
-from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES, Events
-from oasis.errors import SchemaError
+from oasis.core.framing import Events
 from oasis.providers import decoding, events, faults
 from oasis.providers.calls import Calls
 from oasis.providers.think import Splitter
@@ -42,20 +40,11 @@ class Decoder(decoding.Decoder):
     def make_reader(self) -> Events:
         return Events(extra_fields=("error",))  # older llama.cpp: a line `error: {…}` between the events
 
-    def on_item(self, item: object) -> list[events.Event]:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if data == "[DONE]":
-            return self.finish() if self.is_started else self.nothing()
-        if not data:
-            return []
-        chunk = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(chunk, dict):
-            raise SchemaError("a piece of the stream is no object")
-        if item["event"] == "error" or chunk.get("error") or chunk.get("object") == "error":
-            return self._failed(chunk)
+    def on_piece(self, piece: Dict, event: str) -> list[events.Event]:
+        if event == "error" or piece.get("error") or piece.get("object") == "error":
+            return self._failed(piece)
         self.is_started = True
-        return self._chunk(chunk, is_whole=False)
+        return self._chunk(piece, is_whole=False)
 
     def on_whole(self, answer: Dict) -> list[events.Event]:
         if not isinstance(answer.get("choices"), list) or not answer["choices"]:

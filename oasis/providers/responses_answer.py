@@ -8,9 +8,6 @@ Unknown events and items are skipped. Source: OpenAI API reference, "Responses" 
 
 from __future__ import annotations
 
-from oasis.core import jsonl
-from oasis.core.framing import TOTAL_BYTES
-from oasis.errors import SchemaError
 from oasis.providers import decoding, events, faults
 
 Dict = dict[str, object]
@@ -49,17 +46,11 @@ class Decoder(decoding.Decoder):
         self._places: dict[str, int] = {}  # of items whose place was not told
         self._is_refused = False
 
-    def on_item(self, item: object) -> _Events:
-        assert isinstance(item, dict)
-        data = item["data"].strip()
-        if data == "[DONE]":  # of gateways; the API itself has no such mark, so it completes nothing
-            return self.cut() if self.is_started else self.nothing()
-        if not data:
-            return []
-        event = jsonl.loads(data, max_bytes=TOTAL_BYTES)
-        if not isinstance(event, dict):
-            raise SchemaError("a piece of the stream is no object")
-        return self._event(str(event.get("type") or item["event"]), event)
+    def on_done(self) -> _Events:
+        return self.cut() if self.is_started else self.nothing()  # of gateways; the API itself has no such mark
+
+    def on_piece(self, piece: Dict, event: str) -> _Events:
+        return self._event(str(piece.get("type") or event), piece)
 
     def on_whole(self, answer: Dict) -> _Events:
         if not isinstance(answer.get("output"), list):
