@@ -9,7 +9,12 @@ try:
 except ImportError:
     from _sha256 import sha256 as _sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
 
-_BLOCK = 64
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_BLOCK = 64  # bytes, of both
 
 
 def sha256(data: bytes) -> str:
@@ -20,23 +25,22 @@ def sha256(data: bytes) -> str:
 
 def hmac_sha256(key: bytes, data: bytes) -> str:
     """Return the HMAC-SHA256 of `data` as 64 hex digits."""
-    if len(key) > _BLOCK:
-        key = _sha256(key).digest()
-    key = key.ljust(_BLOCK, b"\0")
-    inner = _sha256(bytes(byte ^ 0x36 for byte in key) + data).digest()
-    outer: str = _sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest()
-    return outer
+    return _hmac(_sha256, key, data).hex()
 
 
 def hmac_sha1(key: bytes, data: bytes) -> bytes:
     """Return the HMAC-SHA1 of `data`: for RFC 4226 only, where programs on telephones know nothing else."""
     from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]
 
+    return _hmac(sha1, key, data)
+
+
+def _hmac(make: "Callable[[bytes], Any]", key: bytes, data: bytes) -> bytes:
     if len(key) > _BLOCK:
-        key = sha1(key).digest()
+        key = make(key).digest()
     key = key.ljust(_BLOCK, b"\0")
-    inner = sha1(bytes(byte ^ 0x36 for byte in key) + data).digest()
-    outer: bytes = sha1(bytes(byte ^ 0x5C for byte in key) + inner).digest()
+    inner: bytes = make(bytes(byte ^ 0x36 for byte in key) + data).digest()
+    outer: bytes = make(bytes(byte ^ 0x5C for byte in key) + inner).digest()
     return outer
 
 
