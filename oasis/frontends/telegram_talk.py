@@ -130,7 +130,7 @@ class Talks:
         elif command == "/status":
             self._begin(person, update, "status", "offline")
         elif command == "/undo" and is_owner:
-            self._start(person, update, lambda: str(self._kit.call("change.undo", {}, OWNER)["run"]))
+            self._undo(person, update, {})
         elif command in ("/help", "/start"):
             self._say(update, HELP if is_owner else GUEST_HELP)
         else:
@@ -160,11 +160,7 @@ class Talks:
                 self._kit.call("plan.decline", asked, OWNER)
                 return "Declined."
             if found["what"] == "undo":
-                self._start(
-                    person,
-                    update,
-                    lambda: str(self._kit.call("change.undo", {"change": found["change"]}, OWNER)["run"]),
-                )
+                self._undo(person, update, {"change": found["change"]})
                 return "Undoing."
             words = self.approval.press(update["chat"], found["card"])
         except OasisError as error:
@@ -187,6 +183,9 @@ class Talks:
             self._say(update, "That is enough for an hour.")
             return
         self._start(person, update, lambda: self._asked(person, update, text, service))
+
+    def _undo(self, person: Values, update: Values, asked: Values) -> None:
+        self._start(person, update, lambda: str(self._kit.call("change.undo", asked, OWNER)["run"]))
 
     def _has_room(self, chat: int) -> bool:
         """Tell whether a guest may ask once more within an hour, and count it."""
