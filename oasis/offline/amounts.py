@@ -38,7 +38,10 @@ def _inner_place(clause: Clause, found: list[int]) -> int:
         return -1
     last, first = found[-1], found[-2]
     between = clause.segments[first + 1 : last]
-    if any("and" in one.concepts for one in between) or clause.tail(first).startswith((",", "、", "，")):
+    is_apart = any("device" in one.values or "ip" in one.values for one in between)
+    if (any("and" in one.concepts for one in between) and not is_apart) or clause.tail(first).startswith(
+        (",", "、", "，")
+    ):
         return -1
     if len(found) == 2 and any("until" in one.concepts for one in between) and _spoken_range(clause, found):
         return -1
@@ -67,6 +70,9 @@ def speed(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
         return None
     places = clause.with_value("speed", "number")
     own, other = ("download", "upload") if slot == "down" else ("upload", "download")
+    if not clause.of("download", "upload") and len(places) == 2 and abs(places[0] - places[1]) <= 2:
+        at = places[0 if slot == "down" else 1]  # 100/20 mbit
+        return Found(clause.segments[at].values.get("speed") or clause.segments[at].values["number"] + "000", {at})
     if not clause.of("download", "upload") and len(speeds) == 1:
         return Found(clause.segments[speeds[0]].values["speed"], set(speeds)) if slot == "down" else None
     for at in _by_word(clause, own, other, places):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
 SCALE = 100  # weights are kept as whole numbers
 BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
+_SIGNS = {"asked", "request", "following"}  # other signs are concepts that were said before
 # Values told by their form: the type counts, never the words; of the others the value counts too.
 _BY_FORM = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
@@ -32,7 +33,7 @@ _NAMED = {"service", "package", "place", "country", "provider"}  # values whose 
 
 def features(clause: Clause) -> list[str]:
     """Return what a clause shows: `c:` concepts, `v:` values, `s:` signs of the whole, `w:` words."""
-    found: set[str] = {"s:" + sign for sign in clause.signs}
+    found = {("s:" if sign in _SIGNS else "c:") + sign for sign in clause.signs}
     kinds: dict[str, int] = {}
     for segment in clause.segments:
         found |= {"c:" + concept for concept in segment.concepts if concept != FILLER}
@@ -62,12 +63,15 @@ class Evidence:
         self.classes: list[str] = classes if isinstance(classes, list) else []
         self._weights = {**_table(shared.get("weights")), **_table(words.get("weights"))}
 
-    def probabilities(self, clause: Clause) -> dict[str, float]:
-        """Return how probable each request is for a clause, all together 1; {} when nothing was learned."""
+    def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
+        """Return how probable each request is for a clause, all together 1; {} when nothing was learned.
+
+        `more` are features that the clause does not show, because they were said before it.
+        """
         if not self.classes:
             return {}
         totals = [0.0] * len(self.classes)
-        known = [name for name in features(clause) if name in self._weights]
+        known = sorted(name for name in {*features(clause), *(more or ())} if name in self._weights)
         share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
         for name in known:
             self._add(totals, self._weights[name], share)

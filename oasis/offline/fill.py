@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Filler = Callable[[Clause, str, Frame, set[int]], "Found | None"]
 
 WEAK_SWITCH = 0.4
+_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _CODE = re.compile(r"[A-Z]{2}\Z")
 
 
@@ -38,7 +39,9 @@ def _valued(clause: Clause, kind: str, taken: set[int]) -> Found | None:
         return None
     values = {clause.segments[at].values[kind] for at in found}
     if len(values) > 1:
-        return Found(clause.segments[found[0]].values[kind], {found[0]})
+        if kind == "encryption" and values == {"wpa2", "wpa3"} and not clause.concepts & {"negation", "instead"}:
+            return Found("mixed", set(found))
+        return Found(clause.segments[found[-1]].values[kind], set(found))  # the last one is what is wished for
     return Found(values.pop(), set(found))
 
 
@@ -123,6 +126,12 @@ def _later_half(clause: Clause, first: int, last: int) -> str:
     """Return the second of two times of day; of `8 in the evening to 10` it is in the evening too."""
     start, stop = _hour_of(clause, first), _hour_of(clause, last)
     hour = int(stop[:2])
+    if (
+        start == "12:00"
+        and hour < 12
+        and not {*clause.segments[first].values, *clause.segments[last].values} & {"half"}
+    ):
+        return f"{hour + 12:02d}{stop[2:]}"
     is_bare = "half" not in clause.segments[last].values and clause.segments[first].values.get("half") == "pm"
     if is_bare and hour < 12 and stop < start < f"{hour + 12:02d}{stop[2:]}":
         return f"{hour + 12:02d}{stop[2:]}"
@@ -133,10 +142,25 @@ def _days(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
     found = [at for at in clause.with_value("days") if at not in taken]
     if not found:
         return None
-    days: list[str] = []
-    for at in found:
+    if len({clause.segments[at].values["days"] for at in found}) > 1:  # each Saturday: not each day
+        found = [at for at in found if len(clause.segments[at].values["days"].split()) < 7] or found
+    days: list[str] = _row_of_days(clause, found)
+    for at in found if not days else []:
         days += [day for day in clause.segments[at].values["days"].split() if day not in days]
     return Found(" ".join(days), set(found))
+
+
+def _row_of_days(clause: Clause, found: list[int]) -> list[str]:
+    """Return the days from one to another one (sunday to thursday), [] when they are said in no such way."""
+    if len(found) < 2:
+        return []
+    first, last = found[-2:]
+    between = clause.segments[first + 1 : last]
+    ends = [clause.segments[at].values["days"].split() for at in (first, last)]
+    if not any(one.concepts & {"to", "until"} for one in between) or any(len(end) > 1 for end in ends):
+        return []
+    start, stop = (_WEEK.index(end[0]) for end in ends)
+    return [_WEEK[(start + at) % 7] for at in range((stop - start) % 7 + 1)]
 
 
 def _number(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 NEED, WANT, SLOT = 1.0, 0.35, 1.1
 UNKNOWN, OTHER, LIGHT, VALUE, HEAVY, SLIP = 1.0, 1.0, 0.4, 1.0, 2.2, 0.12
+TOPICS = {
+    "wifi", "guest", "password", "ssid", "router", "channel", "width", "country", "power", "encryption", "hide",
+    "isolate", "lease", "fixed", "pool", "ipv6", "upnp", "port", "forward", "dns", "ads", "vpn", "peer", "qos",
+    "timezone", "clock", "ntp", "led", "firmware", "package", "service", "logs", "schedule", "site",
+}  # fmt: skip
 SHORT_UNKNOWN = 0.5  # a word of one or two letters
 CARRIED, CARRIED_GAIN = ("band", "device", "devices", "service"), 0.05  # slots that go on where they need not be said
 INHERITED = 0.3  # a slot from the request before
@@ -104,6 +109,12 @@ class Frames:
         """Return the slots without which no frame of an intent is whole."""
         sets = [{name for name, _, must in frame.slots if must} | set(frame.fixed) for frame in self.of.get(intent, ())]
         return set.intersection(*sets) if sets else set()
+
+    def topic(self, intent: str) -> set[str]:
+        """Return the concepts that every frame of an intent may be told by: what it is about."""
+        of = self.of.get(intent, ())
+        needs = [set().union(*frame.needs) for frame in of if frame.needs]
+        return {name for name in set().union(*needs) if sum(name in one for one in needs) * 2 >= len(needs)} & TOPICS
 
     def loose(self, intent: str, fixed: dict[str, str]) -> Frame | None:
         """Return a frame of an intent that needs nothing, has all its slots, and is for a clause without its words."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Entry = tuple[tuple[str, ...], str, str]  # words, type ("" for a concept), concept or value
 
 FILLER = "~"
+ORDINARY = "ordinary"  # words that mean nothing here, and are no names either
+_EMPTY = {FILLER, ORDINARY}  # a long word does not end in one of these
 _PART = 3  # letters of the shortest word that is looked for in a long one
 _PACKAGES = ("luci-", "kmod-", "lib", "python3-")  # such names are one word each
 _LINKS = ("", "s", "n", "en", "es")  # what stands between the words of a compound
@@ -27,6 +29,8 @@ _NUMBER = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]+)\Z")
 _PIECES = re.compile(r"[-/+&]")
 _PORT = re.compile(r"(tcp|udp|port)(\d+)\Z")
 _SPAN = re.compile(r"(\d+(?:\.\d+){3})[-–~](\d+(?:\.\d+){3})\Z")
+_RATES = re.compile(r"(\d{1,4})/(\d{1,4})\Z")  # 100/20 mbit
+_INNER = re.compile(r"([a-z][a-z0-9-]*):(\d{2,5})\Z")  # nas:443
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?\Z")
 _NAMING = {"called", "rename", "hostname", "peer"}
 _FUZZY = 4  # letters; of a shorter word nobody can tell what it should have been
@@ -66,6 +70,7 @@ class Lexicon:
         self._near: dict[str, list[str]] = {}
         self.vocabulary: set[str] = set()
         self._stems: dict[str, list[str]] = {}
+        self._parts: set[str] = set()
         self._corrected: dict[str, str] = {}
         self._real = {normal(word, fold) for word in _listed(language.get("real_words"))}
         for concept, phrases in _table(language.get("words")).items():
@@ -73,6 +78,8 @@ class Lexicon:
                 self._add(phrase, "", concept)
         for phrase in _listed(language.get("fillers")):
             self._add(phrase, "", FILLER)
+        for phrase in _listed(language.get("ordinary")):
+            self._add(phrase, "", ORDINARY)
         for kind, values in _table(language.get("values")).items():
             for value, phrases in _table(values).items():
                 for phrase in _listed(phrases):
@@ -110,6 +117,8 @@ class Lexicon:
             entry[0][0] for one in self._exact.values() for entry in one if entry[2] == FILLER and not entry[1]
         }
         self._light -= {word for one in self._exact.values() for e in one if e[2] != FILLER or e[1] for word in e[0]}
+        every = [entry for one in self._exact.values() for entry in one]
+        self._parts = {words[0] for words, kind, value in every if len(words) == 1 and (kind or value not in _EMPTY)}
         for word in self.vocabulary:
             if len(word) >= _FUZZY and _WORD.match(word):
                 self._near.setdefault(word[0], []).append(word)
@@ -146,7 +155,7 @@ class Lexicon:
     def _pieces(self, norm: str) -> list[str]:
         """Return the words that a word is written together of, with what stands between them; [] when it is one."""
         port = _PORT.match(norm)
-        span = _SPAN.match(norm)
+        span = _SPAN.match(norm) or _RATES.match(norm) or _INNER.match(norm)
         if span:
             return list(span.groups())
         if port and self.knows(port.group(1)):
@@ -178,7 +187,7 @@ class Lexicon:
                 tail = rest[len(link) :]
                 if not rest.startswith(link) or len(tail) < _PART:
                     continue
-                if self.knows(tail):
+                if tail in self._parts or self._stem(tail):
                     return [head, tail]
                 deeper = self._compound(tail) if len(tail) >= 2 * _PART else None
                 if deeper:

@@ -156,7 +156,7 @@ class Session:
             if confirmed:
                 return confirmed
         reading = self._read(said, keep=bool(before.missing[1]))
-        if self._is_held_back(said, reading.parts):
+        if self._is_held_back(said, reading.parts) or self._is_contradicted(said, reading.parts):
             reading = Reading([], reading.topic)
         if reading.is_clean() and (not reading.is_loose() or before.missing[1]):
             return self._fulfil(reading.parts)
@@ -181,6 +181,10 @@ class Session:
         if not any(self._known.frames().is_change(part.intent) for part in parts):
             return False
         return bool(self._by_concepts(self._kept).held_back(said, parts))
+
+    def _is_contradicted(self, said: str, parts: list[Part]) -> bool:
+        """Tell whether a sentence speaks for something else than its pattern."""
+        return len(parts) == 1 and self._by_concepts(self._kept).speaks_against(said, parts[0])
 
     def _confirmed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer to a yes or no, None for other words."""

@@ -7,26 +7,43 @@ Sentences may hold several requests, and may go on from the request before: "and
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 from oasis.offline import caution, evidence
-from oasis.offline.clause import ASKED, Clause
-from oasis.offline.frames import Fit, Frames, fit
+from oasis.offline.clause import Clause
+from oasis.offline.following import Follower, belief, request_said
+from oasis.offline.frames import Fit, Frames
 from oasis.offline.lexicon import FILLER, Segment
 from oasis.offline.reading import Part
-from oasis.offline.weighing import NONE, SURE, UNSURE, Guess, Weigher, certainty, part_of
+from oasis.offline.weighing import (
+    NONE,
+    SURE,
+    UNSURE,
+    Guess,
+    certainty,
+    joins_values,
+    likeliest,
+    part_of,
+    request_of,
+    weight,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Raw = dict[str, tuple[str, bool]]
 
-_GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "also", "follow", "and"}
+_BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
 CUTS = 6
 WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
 MEANT = 0.6  # how probable a change must be that is asked about though words beside it hold changes back
 UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
-SAME_GAIN = 0.9  # for going on with the same request rather than with another one
+HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
+EACH, SECOND = 0.5, 0.1  # how probable each request must be by itself, and the second one in the whole
+CLEAR = 0.8  # for another request than the one before, in a part of a sentence
+SHORT = 5  # words that mean something, at most, where a sentence goes on from the one before
 
 
-class Understander(Weigher):
+class Understander(Follower):
     """Read sentences in one language by concepts."""
 
     def read(self, sentence: str, before: list[Part]) -> Guess:
@@ -38,12 +55,23 @@ class Understander(Weigher):
         if before and (guess.certainty < SURE or self._goes_on(whole)):
             more = self._following(whole, before[-1])
             if more.certainty > guess.certainty or (more.certainty and more.score >= guess.score):
-                return more
+                guess = more
+            if guess.certainty < SURE:
+                loose = self._loosely_following(whole, before[-1])
+                is_short = sum(not whole.is_filler(at) for at in range(len(whole.segments))) <= SHORT
+                if loose.certainty and (not guess.certainty or is_short or self._goes_on(whole)):
+                    return loose
         return guess
 
     def held_back(self, sentence: str, parts: list[Part]) -> set[str]:
         """Return what says that a change is not wanted now: see caution.py."""
         return caution.stopped(self.clause(sentence), parts[0] if parts else None)
+
+    def speaks_against(self, sentence: str, part: Part) -> bool:
+        """Tell whether a sentence hardly speaks for a request, and clearly for another one."""
+        clause = self.clause(sentence)
+        odds = self._odds(clause) if clause else {}
+        return bool(odds) and belief(part, odds) < HARDLY and max(odds.values()) >= CLEAR
 
     def is_later(self, sentence: str) -> bool:
         """Tell whether something is to be done at another time than now."""
@@ -82,20 +110,23 @@ class Understander(Weigher):
 
     def _whole(self, clause: Clause) -> Guess:
         """Return the reading of a sentence; a change is held back by what any clause of it says."""
-        guess = self._joint(clause)
         odds = self._odds(clause)
+        guess = self._joint(clause, odds)
         if odds:
             guess = self._supported(clause, guess, odds)
             if guess.certainty < SURE and len(guess.parts) < 2:
-                loose = self._loosely(clause, odds, {})
+                loose = self._severally(clause, odds)
+                if not loose.certainty:
+                    loose = self._loosely(clause, odds, {})
                 guess = loose if loose.certainty else guess
+        guess.parts = _as_said(guess.parts, odds)
         return self._held(clause, guess, odds)
 
     def _supported(self, clause: Clause, guess: Guess, odds: dict[str, float]) -> Guess:
         """Return a reading without the questions that nothing in the sentence speaks for; then it is asked about."""
         if len(guess.parts) != 2:
             return guess
-        heard = [self._frames.is_change(part.intent) or _belief(part, odds) >= UNHEARD for part in guess.parts]
+        heard = [self._frames.is_change(part.intent) or belief(part, odds) >= UNHEARD for part in guess.parts]
         parts = [part for part, is_heard in zip(guess.parts, heard, strict=True) if is_heard]
         if len(parts) == len(guess.parts) or not parts:
             return guess
@@ -111,16 +142,16 @@ class Understander(Weigher):
         if said - {caution.OTHERS}:
             wish = self._wish(clause, changes[0])
             told = caution.stopped(wish, changes[0]) - {caution.OTHERS}
-            is_meant = _belief(changes[0], odds) >= MEANT * (1.0 - odds.get(evidence.NOTHING, 1.0))
+            is_meant = belief(changes[0], odds) >= MEANT * (1.0 - odds.get(evidence.NOTHING, 1.0))
             certainty = UNSURE if is_meant and "later" not in told else NONE
         return Guess(guess.parts, min(guess.certainty, certainty), guess.score, guess.loss)
 
     def _wish(self, clause: Clause, part: Part) -> Clause:
         """Return the part of a sentence that speaks most for a request."""
         pieces = [self._piece(clause, *span) for span in self._spans(clause)]
-        return max(pieces, key=lambda piece: (_belief(part, self._odds(piece)), -len(piece.segments)))
+        return max(pieces, key=lambda piece: (belief(part, self._odds(piece)), -len(piece.segments)))
 
-    def _joint(self, clause: Clause) -> Guess:
+    def _joint(self, clause: Clause, odds: dict[str, float]) -> Guess:
         one = self._one(clause, {})
         cuts = self._cuts(clause) or caution.seams(clause)
         if not cuts or len(cuts) > CUTS:
@@ -130,7 +161,8 @@ class Understander(Weigher):
             return self._apart(clause, cuts, one, several)
         if one.certainty == SURE and one.loss < WHOLE_LOSS:
             is_mixed = len({part.intent for part in several.parts}) > 1
-            is_better = several.certainty == SURE and several.score > one.score + SPLIT_GAIN
+            is_heard = bool(odds) and all(belief(part, odds) >= UNHEARD for part in several.parts)
+            is_better = several.certainty == SURE and (several.score > one.score + SPLIT_GAIN or is_heard)
             return several if is_mixed and is_better else one
         is_same = {part.intent for part in several.parts} == {part.intent for part in one.parts}
         if is_same and one.certainty and one.loss < 2 * WHOLE_LOSS:
@@ -187,9 +219,25 @@ class Understander(Weigher):
         if before is None or (guess.certainty == SURE and not goes_on):
             return guess
         more = self._following(piece, before)
+        if more.certainty and self._says_other(piece, more):
+            return guess if guess.certainty else self._said(piece)
         if (more.certainty, more.score) > (guess.certainty, guess.score):
             return more
         return self._of_guests(piece, guess) if before.intent.startswith("guest_") and goes_on else guess
+
+    def _says_other(self, piece: Clause, more: Guess) -> bool:
+        """Tell whether a piece speaks clearly for another request than the one that it seems to go on with."""
+        odds = self._odds(piece)
+        first = likeliest(odds)[:1]
+        return bool(first) and first[0] != request_said(more.parts[0]) and odds[first[0]] >= CLEAR
+
+    def _said(self, piece: Clause) -> Guess:
+        """Return what a piece of a sentence clearly speaks for, as far as it says all that is needed."""
+        odds = self._odds(piece)
+        fits = self._likely_fits(piece, likeliest(odds)[:1], {})
+        fits = [one for one in fits if self._frames.needed(one.frame.intent) <= set(one.slots)]
+        best = max(fits, key=Fit.score, default=None)
+        return Guess([part_of(best)], UNSURE, best.score(), best.loss) if best else Guess([], NONE)
 
     def _of_guests(self, piece: Clause, guess: Guess) -> Guess:
         """Return the reading of a piece as one about the Wi-Fi of the guests, who were spoken of just before."""
@@ -198,54 +246,58 @@ class Understander(Weigher):
         is_theirs = bool(found.parts) and found.parts[0].intent.startswith("guest_")
         return found if is_theirs and found.certainty >= guess.certainty else guess
 
-    def _goes_on(self, clause: Clause) -> bool:
-        first = clause.segments[0].concepts
-        return bool(clause.concepts & {"also", "it", "other", "instead", "follow"} or first & {"and", "no"})
-
-    def _following(self, clause: Clause, before: Part) -> Guess:
-        """Return the reading of a clause that leaves out what the request before it said."""
-        start = 0
-        while start < len(clause.segments) - 1 and clause.segments[start].concepts & {"no", "and", "also", "follow"}:
-            start += 1
-        signs = clause.signs | {"following"} | ({"also"} if start else set())
-        bare = Clause(clause.sentence, clause.tokens, clause.segments[start:], signs, self._is_value)
-        if bare.concepts & {"follow"} or clause.concepts & {"follow"}:
-            bare.signs = bare.signs - {ASKED}
-            bare.concepts = bare.concepts - {ASKED} - self._frames.asking
-        given = dict(before.slots)
-        fits = [one for one in self._fits(bare, given) if one.frame.intent != before.intent]
-        fits += self._same(bare, before, given)
-        fits.sort(key=lambda one: -one.score())
-        if not fits:
+    def _severally(self, clause: Clause, odds: dict[str, float]) -> Guess:
+        """Return the requests of a sentence of which each part speaks for one, as far as the evidence goes."""
+        cuts = [cut for cut in self._cuts(clause) if cut[0] and not joins_values(clause, *cut)]
+        if not cuts or len(cuts) > CUTS // 2 + 1 or not (caution.is_double(clause, cuts) or _are_two(odds)):
             return Guess([], NONE)
-        return Guess([part_of(fits[0])], certainty(fits, {}), fits[0].score())
+        best, most = Guess([], NONE), 0.0
+        for count in (1, 2):
+            for chosen in combinations(cuts, count):
+                parts, belief = self._each(clause, [(0, 0), *chosen, (len(clause.segments), 0)], odds)
+                if parts and belief > most:
+                    best, most = Guess(parts, UNSURE, sum(part.score for part in parts)), belief
+        return best if most >= EACH else Guess([], NONE)
 
-    def _same(self, clause: Clause, before: Part, given: Raw) -> list[Fit]:
-        """Return how a clause says the request before once more with other values."""
-        found = []
-        for frame in self._frames.of.get(before.intent, ()):
-            if any(given.get(name) != (value, True) for name, value in frame.fixed.items()):
-                continue
-            if not frame.slots or self._is_stopped(clause, frame):
-                continue
-            if "other" in clause.concepts and any(name == "band" for name, _, _ in frame.slots):
-                band = {"2g": "5g", "5g": "2g"}.get(given.get("band", ("", True))[0])
-                if band:
-                    found.append(Fit(frame, {**given, "band": (band, True)}, 2.0, 0.0))
-            waived = frame.waived()
-            allowed = self._frames.allowed[frame.mood] | {"it", "other", "instead", "band", "device", "on", "off"}
-            one = fit(waived, clause, allowed, self._frames.light, {})
-            changed = {name for name in one.slots if one.slots[name] != given.get(name)} if one else set()
-            is_free = changed <= {name for name, _, _ in frame.free} and not clause.concepts & _GOES_ON
-            if one and changed - set(frame.fixed) and not is_free:
-                slots = {**given, **one.slots}
-                found.append(Fit(frame, slots, one.gain + SAME_GAIN, one.loss))
-        return sorted(found, key=lambda one: -one.score())[:1]
+    def _each(self, clause: Clause, edges: list[tuple[int, int]], odds: dict[str, float]) -> tuple[list[Part], float]:
+        """Return the requests of the pieces between some cuts, and how probable the least of them is."""
+        parts: list[Part] = []
+        least = 1.0
+        for (_, start), (end, _) in pairwise(edges):
+            piece = self._piece(clause, start, end)
+            goes_on = bool(parts) and ("it" in piece.concepts or len(piece.segments) < SHORT)
+            if goes_on:
+                piece.signs = piece.signs | {"following"} | (self._frames.topic(parts[-1].intent) - piece.concepts)
+            known = self._odds(piece)
+            fits = self._likely_fits(piece, likeliest(known), dict(parts[-1].slots) if goes_on else {})
+            fits = [one for one in fits if self._frames.needed(one.frame.intent) <= set(one.slots)]
+            if not fits:
+                return [], 0.0
+            best = max(fits, key=lambda one: weight(one, known))
+            name = request_of(best)
+            least = min(least, known[name], 1.0 if odds.get(name, 0.0) >= HARDLY else 0.0)
+            parts.append(part_of(best))
+        is_same = len({(part.intent, str(part.slots)) for part in parts}) < len(parts)
+        return ([], 0.0) if is_same else (parts, least)
 
 
-def _belief(part: Part, odds: dict[str, float]) -> float:
-    """Return how probable the request of a part is."""
-    return odds.get(evidence.request_of(part.intent, {name: raw for name, (raw, _) in part.slots.items()}), 0.0)
+def _are_two(odds: dict[str, float]) -> bool:
+    """Tell whether a sentence speaks for two requests."""
+    return sum(chance >= SECOND for name, chance in odds.items() if name != evidence.NOTHING) > 1
+
+
+def _as_said(parts: list[Part], odds: dict[str, float]) -> list[Part]:
+    """Return requests with a name and its password as one, and without a word of thanks behind them."""
+    found: list[Part] = []
+    for part in parts:
+        last = found[-1] if found else None
+        both = _BOTH.get((last.intent, part.intent)) if last else None
+        bands = {one.slots["band"] for one in (last, part) if one and "band" in one.slots}
+        if last and both and len(bands) < 2 and (both == "wifi_both" or odds.get(both, 0.0) >= SECOND):
+            found[-1] = Part(both, {**last.slots, **part.slots}, last.score + part.score)
+        elif not (last and part.intent in ("thanks", "greet")):
+            found.append(part)
+    return found
 
 
 def _joined(first: list[Part], rest: list[Part]) -> list[Part]:

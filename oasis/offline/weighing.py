@@ -42,6 +42,7 @@ LITTLE, ENOUGH, DOUBT, DOUBT_HELD, AGREED, AGAINST = 0.002, 0.3, 0.55, 0.33, 0.3
 FRAME_SHARE = 0.5  # of a frame's score beside the logarithm of the evidence
 LEFT_OUT = 0.35  # for a value that stands outside of the part that is covered
 SPANS = 7  # places where a wish may begin; with more of them the whole sentence is looked at
+_LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
 _NO_REQUEST = (evidence.NOTHING, evidence.STORY)
 TRIED = 5  # requests without a frame that are looked at, the most probable ones
 
@@ -170,15 +171,15 @@ class Weigher:
         best = fits[0]
         return Guess([part_of(best)], certainty(fits, odds), best.score(), best.loss)
 
-    def _odds(self, clause: Clause) -> dict[str, float]:
-        return self._learned.probabilities(clause) if self._learned else {}
+    def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
+        return self._learned.probabilities(clause, more) if self._learned else {}
 
     def _loosely(self, clause: Clause, odds: dict[str, float], given: Raw) -> Guess:
         """Return what the evidence speaks for where no frame is sure; it is asked about.
 
         The wish may stand in a part of the sentence, beside what only tells why: then only that part is covered.
         """
-        likely = [name for name in sorted(odds, key=lambda name: -odds[name])[:TRIED] if name not in _NO_REQUEST]
+        likely = likeliest(odds)
         values = {at for at, one in enumerate(clause.segments) if one.values}
         best, most = None, -9.0
         for start, end in self._spans(clause):
@@ -228,12 +229,9 @@ class Weigher:
     def _spans(self, clause: Clause) -> list[tuple[int, int]]:
         """Return the parts of a clause that a wish may stand in, the whole one first."""
         count = len(clause.segments)
-        starts = {0, *(following for _, following in self._cuts(clause))}
-        ends = {count, *(end for end, _ in self._cuts(clause))}
-        for at in clause.of("seam"):
-            if 0 < at < count - 1:
-                ends.add(at)
-                starts.add(at + 1)
+        cuts = [cut for cut in self._cuts(clause) if not joins_values(clause, *cut)]
+        cuts += [(at, at + 1) for at in clause.of("seam") if 0 < at < count - 1]
+        starts, ends = {0, *(start for _, start in cuts)}, {count, *(end for end, _ in cuts)}
         if len(starts) > SPANS:
             return [(0, count)]
         spans = [(start, end) for start in sorted(starts) for end in sorted(ends) if start < end]
@@ -248,6 +246,16 @@ class Weigher:
         if found:
             found.loss += sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
         return found
+
+
+def joins_values(clause: Clause, end: int, start: int) -> bool:
+    """Tell whether two values of one type stand on both sides of a cut: xbox and tv."""
+    return bool(set(clause.segments[end - 1].values) & set(clause.segments[start].values) & _LISTED)
+
+
+def likeliest(odds: dict[str, float]) -> list[str]:
+    """Return the most probable requests, in order."""
+    return [name for name in sorted(odds, key=lambda name: -odds[name])[:TRIED] if name not in _NO_REQUEST]
 
 
 def weight(one: Fit, odds: dict[str, float]) -> float:

@@ -24,6 +24,7 @@ from tests.eval.offline.score import LANGUAGES, Reader, lines  # noqa: E402
 
 ROUNDS, RATE, DECAY = 150, 0.5, 1e-5
 SHARPER = 1.75  # weights that fit sentences which were not learned are that much larger: what decay took
+NEGATIVE = 2.5  # a sentence that asks for nothing counts so much: there are few of them, and they matter
 SEEN = 2  # a word that stands in fewer sentences is not learned
 LEAST = 20  # weights below are left out, in hundredths
 OUTSIDE = ("training_out.jsonl", os.path.join(ROOT, "tests", "offline", "nearly.jsonl"))
@@ -84,13 +85,14 @@ def learned(found):
         shown[at, -1] = 1
         for request in asked:
             meant[at, row[request]] += 1 / len(asked)
+    counted = numpy.array([[NEGATIVE if asked == [evidence.NOTHING] else 1.0] for _, _, asked in found], numpy.float32)
     weights = numpy.zeros((len(features) + 1, len(requests)), dtype=numpy.float32)
     steps = numpy.full(weights.shape, 1e-2, dtype=numpy.float32)
     for _ in range(ROUNDS):
         scores = shown @ weights
         scores -= scores.max(1, keepdims=True)
         odds = numpy.exp(scores)
-        slope = shown.T @ (odds / odds.sum(1, keepdims=True) - meant) + DECAY * len(found) * weights
+        slope = shown.T @ ((odds / odds.sum(1, keepdims=True) - meant) * counted) + DECAY * len(found) * weights
         steps += slope * slope
         weights -= RATE * slope / numpy.sqrt(steps)
     return features, requests, weights
