@@ -217,12 +217,17 @@ def _begins(text: str, form: str) -> int:
 
 
 def _within(data: bytes) -> list[bytes]:
-    if b"://" not in data and b"=" not in data:
+    if not any(map(_may_hold, data.split(b"\n"))):
         return []
     import re  # with the first address that could hold one: an idle daemon does without
 
     found: list[bytes] = re.findall(_ACCOUNT, data)
     return found + re.findall(_TOKEN, data, re.I)
+
+
+def _may_hold(line: bytes) -> bool:
+    """Tell whether a line can match one of the two: neither of them goes over blanks."""
+    return (b"://" in line and b"@" in line) or (b"=" in line and (b"?" in line or b"&" in line))
 
 
 def _without(text: str, replaced: list[tuple[str, str]]) -> str:
