@@ -239,11 +239,15 @@ class Exchanges:
             self._asides().title(run, chat.id, titling, list(chat.messages.values()))
 
     def _titling(self, service: Service) -> Service:
-        """Return what makes titles: the alias of that name, or else the service that answered."""
+        """Return what makes titles: the alias of that name, or else the service that answered.
+
+        What was said at home stays there: where a service of this house answered, none elsewhere is asked.
+        """
         try:
-            return self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
+            found = self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
         except OasisError:
             return service  # nobody waits for a title: what is wrong with the alias, its list tells
+        return found if found["is_local"] or not service["is_local"] else service
 
     def _asides(self) -> Asides:
         if self._made is None:

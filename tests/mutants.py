@@ -380,6 +380,20 @@ MUTANTS = (
         OF_HOME,
     ),
     (
+        "titles: made at home of what was said there",
+        "oasis/exchanges.py",
+        'return found if found["is_local"] or not service["is_local"] else service',
+        "return found",
+        OF_HOME,
+    ),
+    (
+        "schedule: results are told at home",
+        "oasis/schedule/running.py",
+        'return small if small["is_local"] or not is_home else usual',
+        "return small",
+        OF_HOME,
+    ),
+    (
         "knowledge: what a model at home asks stays there",
         "oasis/exchanges.py",
         'operator.is_home = lambda: bool(failover.service.get("is_local"))',

@@ -169,12 +169,24 @@ class Runner:
         if not entry.get("synthesis"):
             return None
         try:
-            aliases = self._kit.settings.aliases()
-            small = next((name for name in _SMALL if name in aliases), "")
-            found: dict[str, Any] = self._kit.settings.service(entry.get("service") or small)
+            found = self._small(entry.get("service", ""))
         except OasisError:
             return None  # the results are told as they are
         return found if found["vendor"] != OFFLINE else None
+
+    def _small(self, wanted: str) -> dict[str, Any]:
+        """Return the service that tells results: the wanted one, else the smallest that is no farther than the usual.
+
+        Raises: SettingsError when there is none.
+        """
+        settings = self._kit.settings
+        usual: dict[str, Any] = settings.service(wanted)
+        name = next((name for name in _SMALL if name in settings.aliases()), "")
+        if wanted or not name:
+            return usual
+        small: dict[str, Any] = settings.service(name)
+        is_home = usual["is_local"] and usual["vendor"] != OFFLINE
+        return small if small["is_local"] or not is_home else usual  # what is told at home stays there
 
     def _waits(self, role: Unattended, plan: dict[str, Any]) -> None:
         until = self._zone(role.entry).shown(self._kit.clock.unix_s() + WAIT_S)

@@ -1,5 +1,7 @@
 """A service at home answers, and the alias `embedding` names one elsewhere: what is said stays at home."""
 
+import time
+
 import pytest
 
 from tests.test_force import OWNER, Router
@@ -53,3 +55,33 @@ def test_what_a_model_at_home_looks_for_or_keeps_goes_nowhere(router):
     router.models.call = ("remember", {"text": "Rex is afraid of thunder.", "title": "Rex"})
     assert said(router, "scripted", "remember that") == []
     assert any("thunder" in text for text in said(router, "cloud", "remember that again"))
+
+
+def test_a_title_of_what_was_said_at_home_is_made_there(router):
+    router.methods.call("alias.set", {"name": "title", "targets": ["cloud/small"]}, OWNER)
+    asked = []
+
+    def chat(request, on_event, cancelled=None, urgent=True):
+        asked.append(request["model"])
+        on_event({"type": "delta", "text": "Well."})
+        on_event({"type": "done", "stop_reason": "end_turn", "model": "m"})
+
+    router.models.chat = chat
+    for service, titled in (("scripted", "scripted"), ("cloud", "small")):
+        asked.clear()
+        said(router, service, "where does Rex sleep?")
+        until_s = time.monotonic() + 30
+        while len(asked) < 2 and time.monotonic() < until_s:
+            time.sleep(0.02)
+        assert asked[1] == titled
+
+
+def test_results_of_a_schedule_are_told_at_home_where_the_usual_service_is(router):
+    runner = router.beside.part("schedule")._runner
+    order = {"synthesis": "in one sentence"}
+    router.methods.call("alias.set", {"name": "nano", "targets": ["cloud/small"]}, OWNER)
+    for service, teller in (("scripted", "scripted"), ("cloud", "cloud"), ("offline", "cloud")):
+        router.ask("service.select", identifier=service)
+        assert runner._teller(order)["identifier"] == teller
+    assert runner._teller({**order, "service": "scripted"})["identifier"] == "scripted"
+    assert runner._teller({"wish": "x"}) is None
