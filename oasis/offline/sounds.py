@@ -3,8 +3,8 @@
     Sounds(["密蜜秘", …], phrases).mended(tokens, longest)    the tokens, those of a mistyped phrase as they should be
 
 The groups of characters that sound alike are in the language files. Only what is in no list of words is mended, and
-only to a phrase of the lexicon of which at least one character stands there. `means(char)` tells whether a character has a
-meaning of its own: it is not taken for another one.
+only to a phrase of the lexicon of which at least one character stands there. `means(char)` tells whether a character
+has a meaning of its own: it is not taken for another one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sounds:
             better = self._near(words[at : at + run]) if size < run else ""
             length = run
             if not better and size < 2:
-                better, length = self._alike(tokens, at)
+                better, length = self._alike(tokens, at, longest)
             if better:
                 found += _spelled(tokens[at : at + length], better)
                 at += length
@@ -66,8 +66,9 @@ class Sounds:
                 at += max(size, 1)
         return found
 
-    def _alike(self, tokens: list[Token], at: int) -> tuple[str, int]:
+    def _alike(self, tokens: list[Token], at: int, longest: Callable[[list[str], int], int]) -> tuple[str, int]:
         """Return the longest phrase that sounds like the next tokens, and how many these are."""
+        typed = [token.norm for token in tokens]
         end = at + 1
         while end < len(tokens) and end < at + _LONGEST and not tokens[end - 1].tail and tokens[end].norm >= "\u3040":
             end += 1
@@ -76,7 +77,9 @@ class Sounds:
             phrase = self._heard.get(self._key(words), ())
             is_cut = last < len(tokens) and _is_katakana(tokens[last].norm) and _is_katakana(words[-1])
             if phrase and not is_cut and self._is_slip(words, phrase):
-                return "".join(phrase), last - at
+                others = [at + place for place, char in enumerate(words) if char != phrase[place]]
+                if all(longest(typed, place) < 2 for place in others):  # 访 in 开访客 belongs to 访客
+                    return "".join(phrase), last - at
         return "", 0
 
     def _is_slip(self, words: list[str], phrase: tuple[str, ...]) -> bool:
