@@ -10,10 +10,9 @@ import sys
 import time
 from typing import IO
 
-from measure import MeasureError
-
 from oasis.system import busmessage, buswire
 from oasis.system.ubus import opener
+from tests.bench.measure import MeasureError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = 200

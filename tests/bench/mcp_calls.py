@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-import measure as tools
+from tests.bench import measure as tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))

@@ -15,23 +15,42 @@ RESOURCES = "/www/luci-static/resources/"
 CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon import Daemon"
 
 
-def measure(bench: Any, folder: str, times: int) -> None:
-    """Add the rows; `folder` is empty and ours."""
-    sys.path.insert(0, REPOSITORY + "/package")
-    build, manifests = (importlib.import_module(name) for name in ("build", "manifest"))
-    manifest = manifests.load()
-    for name, (_, data, installed) in build.build(manifest, REPOSITORY, 0).items():
-        bench.row(f"{name}: packed, beside installed", len(data), installed, "installed, not compressed", "bytes")
-    found = {name: files for name, _, files in build.packages(manifest, REPOSITORY)}
+def weights(bench: Any) -> None:
+    """Add the rows that are bytes."""
+    found = _built(bench)
     _pages(bench, found["luci-app-oasis"])
-    lib = _lay_out(found["oasis"], folder + "/installed")
+
+
+def measure(bench: Any, folder: str, times: int) -> None:
+    """Add the rows of what compiling costs; `folder` is empty and ours."""
+    lib = _lay_out(_contents()["oasis"], folder + "/installed")
     sources = _bytes(lib, ".py")
     loading = [sys.executable, "-ISB", "-c", CALL % lib]
     without_ms = min(_cpu_ms(loading) for _ in range(times))
     bench.row("compiling at install, CPU", _cpu_ms([sys.executable, "-IS", "-m", "compileall", "-q", lib]), 0, "", "ms")
-    bench.row("bytecode", _bytes(lib, ".pyc"), sources, "its sources", "bytes")
+    bench.row("bytecode", _bytes(lib, ".pyc"), sources, "its sources", "bytes of Python")
     with_ms = min(_cpu_ms(loading) for _ in range(times))
     bench.row("loading the daemon without bytecode, CPU", without_ms, with_ms, "with bytecode", "ms")
+
+
+def _modules() -> tuple[Any, Any]:
+    if REPOSITORY + "/package" not in sys.path:
+        sys.path.insert(0, REPOSITORY + "/package")
+    return importlib.import_module("build"), importlib.import_module("manifest")
+
+
+def _contents() -> dict[str, dict[str, tuple[bytes, int]]]:
+    build, manifests = _modules()
+    return {name: files for name, _, files in build.packages(manifests.load(), REPOSITORY)}
+
+
+def _built(bench: Any) -> dict[str, dict[str, tuple[bytes, int]]]:
+    build, manifests = _modules()
+    for name, (_, data, installed) in build.build(manifests.load(), REPOSITORY, 0).items():
+        # Without its number: a new version is not another package.
+        name = name.partition("_")[0] + ".ipk"
+        bench.row(f"{name}: packed, beside installed", len(data), installed, "installed, not compressed", "bytes")
+    return _contents()
 
 
 def _cpu_ms(argv: list[str]) -> float:
@@ -51,7 +70,10 @@ def _pages(bench: Any, files: dict[str, tuple[bytes, int]]) -> None:
     for name, some in (("the chat page", _needed(pages, "view/oasis/chat.js")), ("all pages", set(pages))):
         whole = sum(len(pages[path]) for path in some)
         small = sum(len(_minified(path, pages[path])) for path in some)
-        bench.row(f"{name}: {len(some)} scripts and styles, minified", small, whole, "as they are written", "bytes")
+        bench.row(f"{name}, scripts and styles", whole, 0, "", "bytes")
+        if shutil.which("jsmin"):
+            what = f"{name}: {len(some)} scripts and styles, minified"
+            bench.row(what, small, whole, "as they are written", "bytes")
 
 
 def _needed(pages: dict[str, bytes], first: str) -> set[str]:

@@ -12,9 +12,8 @@ import sys
 import threading
 import time
 
-from measure import BARE, bare_memory_kib, memory_kib, seconds
-
 from oasis.worker.pool import Pool, default_argv
+from tests.bench.measure import BARE, bare_memory_kib, memory_kib, seconds
 from tests.daemon import copy_root, start_daemon
 from tests.frontends import launcher
 from tests.worker.misbehaving import HELLO, WORLD, Server, chunked

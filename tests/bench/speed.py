@@ -9,12 +9,11 @@ import subprocess
 import sys
 import time
 
-from measure import BARE, seconds
-
 from oasis.change.commands import parse
 from oasis.system.ubus import Ubus
 from oasis.uci import model
 from oasis.uci.cursor import Cursor, open_cursor
+from tests.bench.measure import BARE, seconds
 from tests.change.kit import Kit
 from tests.daemon import Daemon, copy_root, start_daemon
 

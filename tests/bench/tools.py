@@ -31,7 +31,6 @@ def measure(bench: Any, folder: str, times: int) -> None:
     """Add the rows."""
     _registry(bench, times)
     _check(bench, times)
-    _catalogue(bench)
 
 
 def _registry(bench: Any, times: int) -> None:
@@ -70,7 +69,8 @@ def _check(bench: Any, times: int) -> None:
     bench.row("arguments of a call against their schema", ours, theirs, "jsonschema", "ms")
 
 
-def _catalogue(bench: Any) -> None:
+def catalogue(bench: Any) -> None:
+    """Add what telling a model of the built-in tools takes of its context."""
     made = registry(builtin.BuiltIn(None))
     whole = _tokens(made.specs())
     bench.row("tokens of all built-in tools", whole, WINDOW_TOKENS, "a small context", "tokens")

@@ -1,0 +1,106 @@
+"""Rows without noise: modules, bytes, tokens, memory beside a bare interpreter; `make test` holds them to the baseline.
+
+rows(bench, folder)     all of them, some seconds
+processes, weights      the two halves
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+from oasis.asking import prompts
+from oasis.core import trim
+from tests.bench import imports, measure, packages, tools, turns
+from tests.daemon import Daemon, copy_root, start_daemon
+
+RSS_GOAL = 1.6
+TURNS = 10
+PLANS = 2
+# A process that starts grows faster than that; one that waits for input does not grow at all.
+SETTLED_S = 0.5
+
+
+def rows(bench: Any, folder: str) -> None:
+    """Add all rows of this kind; `folder` is ours."""
+    processes(bench, folder)
+    weights(bench)
+
+
+def weights(bench: Any) -> None:
+    """Add what a model is told before the owner's words, and what is installed and loaded by a page."""
+    told = prompts()
+    bench.row("tokens of the system prompt", trim.tokens(told["system"] + "\n" + told["tools"]), 0, "", "tokens")
+    tools.catalogue(bench)
+    packages.weights(bench)
+
+
+def processes(bench: Any, folder: str) -> None:
+    """Add what our processes import and hold, and what a turn adds to the flash."""
+    for scene, imported in imports.scenes(folder).items():
+        mine = imports.ours(imported)
+        bench.row(f"{scene}: modules of ours", mine, 0, "", "modules")
+        bench.row(f"{scene}: modules of Python", len(imported) - mine, 0, "", "modules of Python")
+    bare = measure.bare_memory_kib()
+    _living(bench, bare, folder)
+    _modelling(bench, bare, folder)
+    # Without site-packages: what `requests` takes where it is installed is not ours.
+    argv = [sys.executable, "-I", "-S", "-B", imports.REPOSITORY + "/oasis/worker/__main__.py"]
+    _memory(bench, "worker, idle", _settled(argv), bare)
+
+
+def _living(bench: Any, bare: dict[str, int], folder: str) -> None:
+    daemon = start_daemon(copy_root(folder + "/budget"))
+    try:
+        daemon.call("info")
+        _daemon(bench, "oasisd, idle", daemon, bare, RSS_GOAL)
+        before = measure.stored_bytes([daemon.root + "/etc"])
+        for number in range(TURNS):
+            turns.ask(daemon, turns.QUESTIONS[number % len(turns.QUESTIONS)])
+        grown = measure.stored_bytes([daemon.root + "/etc"]) - before
+        lines = sum(os.path.getsize(path) for path in glob.glob(daemon.root + "/etc/oasis/chats/*.jsonl"))
+        bench.row("a turn: bytes more on flash", grown / TURNS, lines / TURNS, "its JSON lines", "bytes")
+        _daemon(bench, f"oasisd, after {TURNS} turns", daemon, bare)
+        for number in range(PLANS):
+            turns.change_and_undo(daemon, turns.NAMES[number % len(turns.NAMES)])
+        _daemon(bench, f"oasisd, after {TURNS} turns and {PLANS} plans", daemon, bare)
+    finally:
+        daemon.stop()
+
+
+def _modelling(bench: Any, bare: dict[str, int], folder: str) -> None:
+    with turns.model() as url:
+        daemon = start_daemon(turns.with_model(copy_root(folder + "/budget-model"), url))
+        try:
+            for _ in range(TURNS):
+                turns.ask_model(daemon)
+            _daemon(bench, f"oasisd, after {TURNS} turns with a model", daemon, bare)
+        finally:
+            daemon.stop()
+
+
+def _daemon(bench: Any, name: str, daemon: Daemon, bare: dict[str, int], goal: float | None = None) -> None:
+    _memory(bench, name, measure.memory_kib(daemon.process.pid), bare, goal)
+
+
+def _memory(bench: Any, name: str, now: dict[str, int], bare: dict[str, int], goal: float | None = None) -> None:
+    bench.row(name + ": RSS", now["rss"], bare["rss"], "bare, blocked", "KiB", goal)
+    bench.row(name + ": private dirty", now["private_dirty"], bare["private_dirty"], "bare, blocked", "KiB")
+
+
+def _settled(argv: list[str]) -> dict[str, int]:
+    """Return the memory of a program that waits for input, once it grows no more."""
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    process = subprocess.Popen(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        now, before = measure.memory_kib(process.pid), {}
+        while now != before:
+            time.sleep(SETTLED_S)
+            before, now = now, measure.memory_kib(process.pid)
+        return now
+    finally:
+        process.communicate(timeout=10)
