@@ -5,7 +5,7 @@ Knows which part answers which methods, offers which tools and adds what to a tu
 A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
 
     METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
-    source                its tools, as tools/registry.py wants them; a file beside it has their specs, see OFFERING
+    source                makes the calls of its tools; a file beside it has their specs, see OFFERING
     added(turn, told)     what a model is told before it answers; see Told
     after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
     close()               ends its threads, within a second

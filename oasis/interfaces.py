@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oasis.memory.embedding import Embedder
     from oasis.memory.facts_kept import Facts
     from oasis.memory.vectors import Vectors
-    from oasis.seed.knowledge import Source
+    from oasis.tools.builtin import BuiltIn
     from oasis.tools.registry import Registry
 
     Values = dict[str, Any]
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         def text(self, about: Any, /) -> str: ...
 
     def _satisfied(
-        embedder: Embedder, vectors: Vectors, facts: Facts, source: Source, registry: Registry, story: Story, told: Told
+        embedder: Embedder, vectors: Vectors, facts: Facts, tools: BuiltIn, registry: Registry, story: Story, told: Told
     ) -> tuple[EmbeddingProvider, VectorStore, MemoryStore, Tool, ToolRegistry, Frontend, Frontend]:
         """Let the type checker compare ours with what they are to be."""
-        return embedder, vectors, facts, source, registry, story, told
+        return embedder, vectors, facts, tools, registry, story, told

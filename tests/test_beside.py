@@ -27,9 +27,3 @@ def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
     assert not any(parts.is_made(name) for name in beside.PARTS)
     assert schedule.call("schedule_list", {}, None, None)["orders"] == []
     assert [name for name in beside.PARTS if parts.is_made(name)] == ["schedule"]
-
-
-def test_what_a_part_offers_is_what_its_own_source_tells(parts):
-    for source in parts.sources():
-        own = parts.part(source.name).source
-        assert (own.name, own.specs()) == (source.name, source.specs())

@@ -6,9 +6,6 @@ conversation. One order at a time, named so that it can be no other: nothing her
 
 from __future__ import annotations
 
-import os
-
-from oasis.core import jsonl
 from oasis.errors import ToolError, UsageError
 
 TYPE_CHECKING = False
@@ -19,28 +16,15 @@ if TYPE_CHECKING:
     from oasis.tools.operator import Operator
     from oasis.tools.watch import Watch
 
-    Spec = dict[str, Any]
-
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/tools.json"
 _SHOWN = ("id", "when", "wish", "enabled", "next", "note")
 _FEW = 5
 
 
 class Orders:
-    """The source of these tools, as tools/registry.py wants it."""
-
-    name = "schedule"
+    """Makes the calls of these tools; their specs are offered by beside.py."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self._specs: list[Spec] = []
-
-    def specs(self) -> list[Spec]:
-        """Return the specs, always the same list."""
-        if not self._specs:
-            with open(_FILE, "rb") as handle:
-                self._specs = jsonl.loads(handle.read())["tools"]
-        return self._specs
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
         """Call one of the tools."""

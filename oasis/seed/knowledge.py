@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
     Found = tuple[Document, list[str]]
 
-_FILE = os.path.dirname(os.path.abspath(__file__)) + "/knowledge.json"
 # All documents, where the owner says nothing else: of the flash the chats take a tenth, at most 2 MiB.
 QUOTA_BYTES = 4 * 1024 * 1024
 SHARE = 5
@@ -210,20 +209,10 @@ class Knowledge:
 
 
 class Source:
-    """The tools of the library, as tools/registry.py wants them."""
-
-    name = "knowledge"
+    """Makes the calls of the library's tools; their specs, in knowledge.json, are offered by beside.py."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
-        self._specs: list[dict[str, Any]] = []
-
-    def specs(self) -> list[dict[str, Any]]:
-        """Return the specs; the options are always there, so the search is, too."""
-        if not self._specs:
-            with open(_FILE, "rb") as handle:
-                self._specs = jsonl.loads(handle.read())["tools"]
-        return self._specs
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
         """Call a tool; raises UsageError and StoreError."""

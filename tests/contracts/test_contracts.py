@@ -4,10 +4,12 @@ import io
 import itertools
 import json
 import random
+import types
 
 import pytest
 
 from oasis import providers
+from oasis.beside import OFFERING, Offered
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UsageError
 from oasis.frontends import cli_run
@@ -259,7 +261,8 @@ def knowledge_tools():
             return {"id": "x", "title": title, "chunks": 1}
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}
-    return Source(Part()), calls, kit.Hands(), Watch()
+    part = types.SimpleNamespace(source=Source(Part()))
+    return Offered("knowledge", OFFERING["knowledge"], lambda name: part), calls, kit.Hands(), Watch()
 
 
 def built_in_tools():
