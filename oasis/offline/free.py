@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.offline.lexicon import FILLER
+from oasis.offline.lexicon import FILLER, ORDINARY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Raw = dict[str, tuple[str, bool]]
 
 FREE = ("ssid", "key", "hostname", "name", "search", "plainname", "hostlabel")
-_NOUNS = {"thing", "works", "vpn", "software"}  # words of the lists that are also names of things
+_NOUNS = {"thing", "works", "vpn", "software", "person"}  # words of the lists that are also names of things
 ONE_WORD = ("plainname", "hostlabel")  # types whose values have no blanks
 LEADING = ("to", "called", "is_", "as_", "from_", "with_", "set", "make", "use", "new")
 _BEFORE_VALUE = ("to", "called", "is_", "colon")
@@ -32,6 +32,34 @@ _BOUNDS = {"and", "with_", "as_", "end_", "until", "password", "on_band"}
 _ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname": {"name", "called"}}
 _TOPICS = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
 _SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
+_NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
+_LINKS = {
+    "de",
+    "del",
+    "la",
+    "las",
+    "los",
+    "el",
+    "y",
+    "am",
+    "an",
+    "im",
+    "in",
+    "zum",
+    "zur",
+    "der",
+    "die",
+    "das",
+    "dem",
+    "von",
+    "vom",
+    "und",
+    "of",
+    "the",
+    "and",
+    "at",
+    "by",
+}  # small words inside of names
 WIDTH = 6  # segments of an unquoted text
 CANDIDATES = 14
 _OWN_WORDS = {"wifi", "led", "ssid", "router", "lan", "wan", "internet", "ipv6", "upnp", "qos", "port", "band", "dns"}
@@ -126,7 +154,7 @@ def _foreign(clause: Clause, frame: Frame, taken: set[int]) -> list[tuple[int, i
 
 def candidates(clause: Clause, taken: set[int]) -> list[tuple[int, int]]:
     """Return the spans of segments that can be a free text."""
-    found: list[tuple[int, int]] = []
+    found = [run for run in capitals(clause) if not taken & set(range(run[0], run[1] + 1))]
     for at, segment in enumerate(clause.segments):
         if at in taken:
             continue
@@ -139,6 +167,35 @@ def candidates(clause: Clause, taken: set[int]) -> list[tuple[int, int]]:
     return list(dict.fromkeys(found))[:CANDIDATES]
 
 
+def capitals(clause: Clause) -> list[tuple[int, int]]:
+    """Return the runs of two or more words with capitals, which are names: Haus am See, Los Pérez."""
+    runs: list[tuple[int, int]] = []
+    first = 0
+    while first < len(clause.segments):
+        last = first
+        while _is_capital(clause, first) and not clause.tail(last):
+            following = last + 1
+            while following < len(clause.segments) and clause.norm(clause.segments[following]) in _LINKS:
+                if clause.tail(following):
+                    break
+                following += 1
+            if following >= len(clause.segments) or not _is_capital(clause, following):
+                break
+            last = following
+        if last > first:
+            runs.append((first, last))
+        first = last + 1
+    return runs
+
+
+def _is_capital(clause: Clause, at: int) -> bool:
+    """Tell whether a word has a capital that begins no sentence, and is no word for what the sentence is about."""
+    segment = clause.segments[at]
+    is_begun = segment.start == 0 or clause.tokens[segment.start - 1].tail[-1:] in (".", "!", "?")
+    text = clause.text(at, at)
+    return text[:1].isupper() and text.upper() != text and not is_begun and not segment.concepts & _NOT_NAMES
+
+
 def _is_mark_word(clause: Clause, at: int) -> bool:
     """Tell whether a word in small letters only leads to a value, or means nothing: no value begins or ends with it."""
     segment = clause.segments[at]
@@ -146,7 +203,7 @@ def _is_mark_word(clause: Clause, at: int) -> bool:
     return (
         is_small
         and not segment.slips
-        and bool(segment.concepts & {*_MARK_WORDS, FILLER})
+        and bool(segment.concepts & {*_MARK_WORDS, FILLER, ORDINARY})
         and "package" not in segment.concepts
     )
 
@@ -193,6 +250,16 @@ def _only_fillers(clause: Clause, start: int) -> bool:
     return all(FILLER in one.concepts for one in clause.segments[start:])
 
 
+def _known_words(clause: Clause, first: int, last: int) -> float:
+    """Return what it costs that words of a span are in the lists; a run of words with capitals is one name."""
+    runs = capitals(clause)
+    if (first, last) in runs:
+        return -0.35
+    cut = sum(0.5 for start, end in runs if start <= last and first <= end)
+    inside = clause.segments[first : last + 1]
+    return cut + sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
+
+
 def _worth(clause: Clause, first: int, last: int, kind: str) -> float:
     """Return how much a span looks like a value of a type."""
     if first == last and "quoted" in clause.segments[first].values:
@@ -207,7 +274,9 @@ def _worth(clause: Clause, first: int, last: int, kind: str) -> float:
         inside = clause.segments[first : last + 1]
         if not raw.isascii():
             worth -= sum(1.6 for one in inside if one.concepts - {FILLER})  # 用意 in 用意して is no name
-        worth -= sum(0.12 if FILLER in one.concepts and not one.values else 0.3 for one in inside if one.is_known())
+        worth -= _known_words(clause, first, last)
+        if kind == "key" and all(one.is_known() and not one.slips for one in inside) and not re.search(r"\d", raw):
+            worth -= 0.8  # of words like all others nobody makes a password without quotes
         if kind in ("key", "plainname", "hostlabel", "search") and last > first:
             worth -= 0.5
         worth += 0.25 if _is_marked(clause, first) or _is_named_behind(clause, last) else 0.0
