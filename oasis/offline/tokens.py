@@ -101,7 +101,7 @@ def narrow(text: str) -> str:
 
 
 def _narrowed(char: str, following: str, before: list[str]) -> list[str]:
-    if char in "，；" or (char == "：" and not following.isdigit()):
+    if char in "，；、。" or (char == "：" and not following.isdigit()):
         return [char, " "]
     if char in "！？）":
         return [chr(ord(char) - 0xFEE0), " "]
