@@ -65,6 +65,8 @@ def _living(bench: Any, bare: dict[str, int], folder: str) -> None:
         lines = sum(os.path.getsize(path) for path in glob.glob(daemon.root + "/etc/oasis/chats/*.jsonl"))
         bench.row("a turn: bytes more on flash", grown / TURNS, lines / TURNS, "its JSON lines", "bytes")
         _daemon(bench, f"oasisd, after {TURNS} turns", daemon, bare)
+        for child in measure.children(daemon.process.pid):
+            _memory(bench, "built-in service, after these turns", measure.memory_kib(child), bare)
         for number in range(PLANS):
             turns.change_and_undo(daemon, turns.NAMES[number % len(turns.NAMES)])
         _daemon(bench, f"oasisd, after {TURNS} turns and {PLANS} plans", daemon, bare)

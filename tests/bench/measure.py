@@ -47,6 +47,19 @@ def memory_kib(pid: int) -> dict[str, int]:
     return {"rss": rss, "private_dirty": dirty}
 
 
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started and that live."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as handle:
+                if int(handle.read().rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(name))
+        except OSError:
+            continue  # it ended meanwhile
+    return found
+
+
 def bare_memory_kib() -> dict[str, int]:
     """Return the memory of a bare interpreter that waits for input."""
     process = subprocess.Popen(_BLOCKED, stdin=subprocess.PIPE)
