@@ -79,7 +79,7 @@ class Asides:
                 if not self._chats.store.has(chat):
                     raise
                 time.sleep(_PAUSE_S)
-        raise UsageError("chat %s is being answered" % chat)
+        raise UsageError("chat %s is being answered" % chat, "wait for the answer, or stop it")
 
     def summarise(
         self, chat: str, head: str, service: dict[str, Any], elsewhere: Elsewhere, came: Sequence[Any] = ()

@@ -147,7 +147,8 @@ class Settings:
         found = [_meant(target, offered) for target in targets]
         usable = [item for item in found if item["ready"]]
         if not usable:
-            raise SettingsError("; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found))
+            lacks = "; ".join("service %s cannot be used: %s" % (i["name"], i["note"]) for i in found)
+            raise SettingsError(lacks, "mend it (oasis key, oasis change), or let another one answer: oasis select")
         return usable
 
     def aliases(self) -> dict[str, list[str]]:

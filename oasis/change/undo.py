@@ -68,7 +68,8 @@ def plan_undo(
         raise UsageError(
             "everything of change %s was changed since" % change
             if conflicts
-            else "all is already as it was before change %s" % change
+            else "all is already as it was before change %s" % change,
+            "what it did: oasis changes %s" % change,
         )
     plan["words"] += ["stays as it is: " + conflict_words(item) for item in conflicts]
     return plan
@@ -76,11 +77,13 @@ def plan_undo(
 
 def _check(record: Record) -> None:
     if record["state"] != "confirmed":
-        raise UsageError("change %s is %s: there is nothing to undo" % (record["id"], record["state"]))
+        told = "change %s is %s: there is nothing to undo" % (record["id"], record["state"])
+        raise UsageError(told, "those that can be: oasis changes")
     if record.get("undone_by"):
         raise UsageError("change %s was undone already" % record["id"], "see: oasis changes")
     if not record["packages"]:
-        raise UsageError("change %s only restarted services: there is nothing to undo" % record["id"])
+        told = "change %s only restarted services: there is nothing to undo" % record["id"]
+        raise UsageError(told, "those that can be: oasis changes")
 
 
 def _newest(journal: Journal) -> Record:

@@ -116,7 +116,7 @@ def _is_topic(value: object) -> bool:
 def _topic(title: str, text: str) -> dict[str, Any]:
     title = " ".join(title.split())
     if not title or len(title) > TITLE_CHARS:
-        raise UsageError("the title must have 1 to %d characters" % TITLE_CHARS)
+        raise UsageError("the title must have 1 to %d characters" % TITLE_CHARS, "like: Guests and their Wi-Fi")
     if len(text) > TEXT_CHARS:
         raise UsageError("the text has more than %d characters" % TEXT_CHARS, "it goes along with every request")
     return {"title": title, "text": text}

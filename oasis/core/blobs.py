@@ -100,7 +100,7 @@ class Blobs:
         Raises: UsageError for a file that is empty or too large, StoreError for the flash.
         """
         if not data:
-            raise UsageError("the file %r is empty" % name[:NAME_CHARS])
+            raise UsageError("the file %r is empty" % name[:NAME_CHARS], "attach one that holds something")
         if len(data) > BLOB_BYTES:
             raise UsageError(
                 "the file has %d bytes; %d are allowed" % (len(data), BLOB_BYTES), "attach the part that matters"

@@ -275,7 +275,7 @@ class Chat:
             raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
         handle = self._files.reader(self._path)
         if handle is None:
-            raise StoreError("the file of chat %s is gone" % self.id)
+            raise StoreError("the file of chat %s is gone" % self.id, "somebody deleted it; the others: oasis list")
         with handle:
             self._files.rewrite(self._path, lines.spliced(handle, changes))
         self.messages.pop(name, None)

@@ -48,7 +48,7 @@ def _limit(text: str) -> dict[str, object]:
     if not text:
         return {}
     if not text.isdigit():
-        raise UsageError(f"--limit {text!r} is no number")
+        raise UsageError(f"--limit {text!r} is no number", "like: --limit 8")
     return {"limit": int(text)}
 
 

@@ -206,7 +206,7 @@ def _given(arguments: dict[str, str]) -> dict[str, object]:
     for name in _OPTIONS:
         word = arguments["--" + name.replace("_", "-")]
         if name in _NUMBERS and word and not (word.isascii() and word.isdigit() and len(word) < 10):
-            raise UsageError(f"{word!r} is no whole number of tokens")
+            raise UsageError(f"{word!r} is no whole number of tokens", "like: 4000")
         if word:
             given[name] = int(word) if name in _NUMBERS else word
     return given

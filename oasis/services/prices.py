@@ -29,7 +29,7 @@ def budget(present: dict[str, str], given: dict[str, object]) -> Steps:
     """
     words = {name: "" if value in (0, "", "0") else str(value).strip() for name, value in given.items()}
     if words.get("budget_tokens") and not 0 < int(words["budget_tokens"]) <= _MOST_TOKENS:
-        raise UsageError("a budget has 1 to %d tokens" % _MOST_TOKENS)
+        raise UsageError("a budget has 1 to %d tokens" % _MOST_TOKENS, "like: 2000000; empty for none")
     if words.get("budget_cost"):
         amount("budget_cost", words["budget_cost"])
     _printable("currency", words.get("currency", ""), _CURRENCY_CHARS)
@@ -51,7 +51,7 @@ def price(sections: Iterable[Section], given: dict[str, str]) -> Steps:
     for name in ("service", "model"):
         _printable(name, given.get(name, ""), _WORD_CHARS)
     if not given.get("model"):
-        raise UsageError("a price needs the name of a model")
+        raise UsageError("a price needs the name of a model", "as `oasis usage` shows it")
     whose = given.get("service", ""), given["model"]
     steps: Steps = [
         {"op": "delete", "package": _PACKAGE, "section": section.name}
