@@ -1010,8 +1010,8 @@ MUTANTS = (
     (
         "schedule: devices by chance do not wear the flash",
         "oasis/schedule/devices.py",
-        "WRITE_S = 3600",
-        "WRITE_S = 0",
+        "AT_ONCE, WRITE_S = 8, 3600",
+        "AT_ONCE, WRITE_S = 800, 3600",
         ("tests/schedule/test_book.py",),
     ),
     ("schedule: once ends itself", CLOCKWORK, 'noted["enabled"] = False', "pass", OF_CLOCKWORK),

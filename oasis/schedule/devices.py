@@ -1,7 +1,7 @@
-"""The devices that were here, for who wants to know of new ones: on flash, bounded, and seldom written.
+"""The devices that were here, for who wants to know of new ones: on flash, bounded, and not written without end.
 
-A telephone takes another address when it likes, and a program as many as it likes: what was met since the last write
-waits in memory, and a power cut forgets it, after which a device is new once more. Knows no entry.
+A telephone takes another address when it likes, and a program as many as it likes: beyond a few at once, what is met
+waits in memory for the next write, and a power cut forgets it, after which it is new once more. Knows no entry.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from oasis.memory.records import Records
 
 MOST = 512
-# Between two writes: an entry that is fired by a device rests for ten minutes, and writes as well.
-WRITE_S = 3600
+# A party's guests are written one by one; after that, writes come one in so long.
+AT_ONCE, WRITE_S = 8, 3600
 
 
 class Devices:
@@ -30,7 +30,8 @@ class Devices:
         self._log = log
         self._lock = threading.Lock()
         self._met: dict[str, None] = {}  # since the last write, in order
-        self._written_s: float | None = None
+        self._writes = float(AT_ONCE)  # that may be made now
+        self._counted_s = now_s()
 
     def is_known(self, mac: str) -> bool:
         """Tell whether a device was here before; from now on it was."""
@@ -40,9 +41,18 @@ class Devices:
             self._met[mac] = None
             while len(self._met) > MOST:
                 del self._met[next(iter(self._met))]
-            if self._written_s is None or self._now_s() - self._written_s >= WRITE_S:
+            if self._may_write():
                 self._write()
             return False
+
+    def _may_write(self) -> bool:
+        now_s = self._now_s()
+        self._writes = min(self._writes + (now_s - self._counted_s) / WRITE_S, AT_ONCE)
+        self._counted_s = now_s
+        if self._writes < 1:
+            return False
+        self._writes -= 1
+        return True
 
     def seed(self, macs: Iterable[str]) -> None:
         """Remember who is here when somebody first wants to know of others.
@@ -60,7 +70,6 @@ class Devices:
                 self._write()
 
     def _write(self) -> None:
-        self._written_s = self._now_s()
         try:
             over = self._records.count() + len(self._met) - MOST
             if over > 0:  # some more of the oldest, so that this is not done for each
