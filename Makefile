@@ -115,4 +115,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package clean
+.PHONY: help run setup test test-all qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package i18n pictures clean
