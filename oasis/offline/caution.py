@@ -53,6 +53,30 @@ def times_marked(tokens: list[Token], segments: list[Segment], marks: dict[str, 
             one.concepts = {*(one.concepts - {FILLER}), "later"}
 
 
+def not_this(tokens: list[Token], segments: list[Segment]) -> None:
+    """Take the meaning from a value that another one is put in place of: not the xbox, the printer; AではなくてB."""
+    for at, one in enumerate(segments):
+        if "no" not in one.concepts or tokens[one.end - 1].tail:
+            continue
+        values = [place for place, other in enumerate(segments) if other.values and place != at]
+        ahead = [place for place in values if place < at]
+        behind = [place for place in values if place > at]
+        if ahead and behind and _is_beside(segments, ahead[-1], at):
+            wrong, others = ahead[-1], behind
+        elif behind and _is_beside(segments, at, behind[0]) and tokens[segments[behind[0]].end - 1].tail:
+            wrong, others = behind[0], behind[1:]
+        else:
+            continue
+        if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
+            segments[wrong] = type(one)(segments[wrong].start, segments[wrong].end, {FILLER}, {})
+            one.concepts = {"no", FILLER}
+
+
+def _is_beside(segments: list[Segment], first: int, last: int) -> bool:
+    """Tell whether only words without meaning stand between two segments."""
+    return all(FILLER in one.concepts for one in segments[first + 1 : last])
+
+
 def _ends(words: list[str], mark: str) -> bool:
     wanted = mark.split()
     return words[len(words) - len(wanted) :] == wanted

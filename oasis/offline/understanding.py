@@ -52,6 +52,8 @@ class Understander(Follower):
         if whole is None:
             return Guess([], NONE)
         guess = self._whole(whole)
+        if before and before[-1].intent.startswith("guest_") and not whole.concepts & {"wifi", "guest", "admin"}:
+            guess = self._of_guests(whole, guess)
         if before and (guess.certainty < SURE or self._goes_on(whole)):
             more = self._following(whole, before[-1])
             if more.certainty > guess.certainty or (more.certainty and more.score >= guess.score):

@@ -95,6 +95,7 @@ class Weigher:
             if one.slips:
                 one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
         caution.times_marked(tokens, segments, self._marks)
+        caution.not_this(tokens, segments)
         whole = Clause(sentence, tokens, segments, set(), self._is_value)
         caution.yes_or_if(whole)
         whole = Clause(sentence, tokens, segments, set(), self._is_value)
@@ -103,7 +104,7 @@ class Weigher:
     def _signs(self, clause: Clause) -> set[str]:
         is_request = "request" in clause.concepts
         last = clause.tokens[clause.segments[-1].end - 1].tail if clause.segments else ""
-        is_marked = any(mark in last for mark in "?？") or bool(clause.concepts & {"question_end"})
+        is_marked = any(mark in last for mark in "?？") or _ends_asking(clause)
         is_first = bool(self._first(clause) & {"ask_first"})
         is_asked = bool(clause.concepts & self._frames.asking) or ((is_marked or is_first) and not is_request)
         return ({"request"} if is_request else set()) | ({ASKED} if is_asked else set())
@@ -246,6 +247,15 @@ class Weigher:
         if found:
             found.loss += sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
         return found
+
+
+def _ends_asking(clause: Clause) -> bool:
+    """Tell whether a word makes a question of a clause, as Japanese and Chinese have them; 不 ahead is a no."""
+    last = len(clause.segments) - 1
+    return any(
+        "question_end" in one.concepts and ("no" not in one.concepts or at == last)
+        for at, one in enumerate(clause.segments)
+    )
 
 
 def joins_values(clause: Clause, end: int, start: int) -> bool:
