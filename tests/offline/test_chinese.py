@@ -96,3 +96,23 @@ def test_question_and_answer_stay_in_their_language():
     assert "这个有4个" in text_of(router.ask("修改Wi-Fi密码", "abcd"))
     changes = router.changes(router.ask("修改Wi-Fi密码", "abcd", "改成hunter2hunter"))
     assert changes == {path: value for path, value in KEYS.items() if path.endswith("key")}
+
+
+def test_traditional_characters_are_read_as_the_simplified_ones():
+    router = Router(HOME)
+    assert router.changes(router.ask("關掉5G的無線網路")) == {"wireless.radio1.disabled": "1"}
+    assert router.changes(router.ask("時區改成東京"))["system.@system[0].zonename"] == "Asia/Tokyo"
+
+
+def test_a_character_of_the_same_sound_is_read_as_the_one_meant():
+    router = Router(HOME)
+    assert calls_of(router.ask("重启防火强")) == [("service", {"name": "firewall", "action": "restart"})]
+    assert "访客" in text_of(router.ask("开访客wifi"))  # 访客 is a word: 开访 is no mistyped 开放
+
+
+def test_one_value_is_put_in_place_of_another_one():
+    router = Router(HOME)
+    printer = block(2, "aa:bb:cc:00:00:07", "HP-Printer")
+    assert router.changes(router.ask("屏蔽nas", "不，打印机")) == printer
+    assert router.changes(router.ask("屏蔽nas", "不是nas，是打印机")) == printer
+    assert router.changes(router.ask("不是2.4G，是5G关掉")) == {"wireless.radio1.disabled": "1"}

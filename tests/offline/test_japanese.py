@@ -92,3 +92,21 @@ def test_question_and_answer_stay_in_their_language():
     assert "これは4文字" in text_of(router.ask("Wi-Fiのパスワードを変えて", "abcd"))
     changes = router.changes(router.ask("Wi-Fiのパスワードを変えて", "abcd", "hunter2hunterにしてください"))
     assert changes == {path: value for path, value in KEYS.items() if path.endswith("key")}
+
+
+def test_mistyped_words_in_katakana_and_kanji_are_read():
+    router = Router(HOME)
+    assert router.changes(router.ask("Wi-Fiのパスワドをhunter2hunterにして")) == {
+        path: value for path, value in KEYS.items() if path.endswith("key")
+    }
+    assert calls_of(router.ask("dnsmasqを再起同して", "はい")) == [("service", {"name": "dnsmasq", "action": "restart"})]
+
+
+def test_one_value_is_put_in_place_of_another_one():
+    router = Router(HOME)
+    assert router.changes(router.ask("2.4Gじゃなくて5GのWi-Fiを切って")) == {"wireless.radio1.disabled": "1"}
+
+
+def test_a_wide_comma_parts_latin_words():
+    router = Router(HOME)
+    assert router.changes(router.ask("SSID、Kumoに変えて")) == {path: "Kumo" for path in SSIDS if path.endswith("ssid")}
