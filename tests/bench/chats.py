@@ -233,5 +233,5 @@ def _searching(bench: object, folder: str, ids: Scru128, xids: Xid, times: int) 
     if grep:
         argv = [grep, "-ci", "needle", *paths]
         theirs = best_s(lambda: subprocess.run(argv, stdout=subprocess.DEVNULL, check=True), times) * 1000
-        bench.row(what + "time", seconds, theirs, "grep -ci, its start counted", "ms")
+        bench.row(what + "time beside grep", seconds, theirs, "grep -ci, its start counted", "ms")
     bench.row(what + "peak", peak_bytes(ours) / 1024, 0, "", "KiB")

@@ -25,6 +25,8 @@ from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
 
 # A thread or a connection that is just ending is none that stays.
 _LOOKS, _LOOK_S = 5, 0.2
+# Fewer times are no beginning: buffers and lists still get the size that they keep.
+FIRST = 5
 # What may be more at the end: pages of the heap that one more thread touched, a longer list.
 MORE_KIB = 256
 COLUMNS = ("rss", "private_dirty", "fds", "threads", "log_bytes")
@@ -44,11 +46,12 @@ def sample(daemon: Daemon) -> Sample:
 
 
 def live(daemon: Daemon, what: str, count: int, work: Callable[[int], object]) -> list[tuple[str, Sample]]:
-    """Do something so often; return what the daemon holds after a fifth and at the end."""
+    """Do something so often, at least twice; return what the daemon holds after a fifth and at the end."""
     found = []
+    first = min(max(count // 5, FIRST), count - 1)
     for number in range(count):
         work(number)
-        if number + 1 in (max(count // 5, 1), count):
+        if number + 1 in (first, count):
             found.append((f"{number + 1} {what}", sample(daemon)))
     return found
 
