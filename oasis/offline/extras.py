@@ -6,11 +6,9 @@ missing the Problem says which one to install.
 
 from __future__ import annotations
 
-import re
-
 from oasis.offline.addresses import mask, parse_ipv4, split_cidr
 from oasis.offline.lan import check_inside, host_section, need, reference, words
-from oasis.offline.slots import Problem
+from oasis.offline.slots import Problem, host_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def _switch(world: World, slots: dict[str, object], section: Section, option: st
 def named_host(world: World, slots: dict[str, object]) -> Rows:
     """Return the section that names a device, its own or a new one. Raises: Problem."""
     device = slots["device"]
-    name = re.sub(r"[^A-Za-z0-9]+", "-", str(slots["name"])).strip("-")[:63]
+    name = host_label(str(slots["name"]))
     if not name:
         raise Problem("bad_name", value=slots["name"])
     mac = need(device, "mac")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from oasis.offline.lexicon import FILLER, ORDINARY
+from oasis.offline.naming import NAMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def free_values(clause: Clause, frame: Frame, taken: set[int]) -> Iterator[tuple
     choices = [*candidates(clause, taken), *_foreign(clause, frame, taken)]
     names = frame.free
     if any(kind in ONE_WORD for _, kind, _ in names):
-        choices = [pair for pair in choices if " " not in clause.text(*pair)] + _single(clause, frame, taken)
+        choices = [pair for pair in choices if " " not in clause.text(*pair) or _is_named(clause, *pair)]
+        choices += _single(clause, frame, taken)
     elif any(kind == "search" for _, kind, _ in names):
         choices += _single(clause, frame, taken, _NOUNS | _TOPICS)
     choices = [pair for pair in choices if not _is_cut(clause, *pair)]
@@ -102,6 +104,11 @@ def free_values(clause: Clause, frame: Frame, taken: set[int]) -> Iterator[tuple
                 worth = _worth(clause, first, last, one_kind) + _worth(clause, start, end, two_kind)
                 raws = {one: _raw(clause, first, last, one_kind), two: _raw(clause, start, end, two_kind)}
                 yield raws, span | other, worth
+
+
+def _is_named(clause: Clause, first: int, last: int) -> bool:
+    """Tell whether a span is the one name that a sentence gives, of one word or more."""
+    return first == last and clause.segments[first].values.get("quoted") == NAMED
 
 
 def _is_cut(clause: Clause, first: int, last: int) -> bool:
@@ -128,7 +135,8 @@ def _single(
 
 def _raw(clause: Clause, first: int, last: int, kind: str) -> tuple[str, bool]:
     if first == last and "quoted" in clause.segments[first].values:
-        return clause.text(first, first), True
+        # Of a name without quotes more may be in it than the value.
+        return clause.text(first, first), not _is_named(clause, first, last)
     tokens = clause.tokens[clause.segments[first].start : clause.segments[last].end]
     if kind not in ("key", "ssid"):
         return clause.sentence[tokens[0].start : tokens[-1].end], False
@@ -264,6 +272,8 @@ def _worth(clause: Clause, first: int, last: int, kind: str) -> float:
     """Return how much a span looks like a value of a type."""
     if first == last and "quoted" in clause.segments[first].values:
         worth = 0.5
+        if kind == "key" and _is_named(clause, first, last):
+            return -2.0
     else:
         raw = _raw(clause, first, last, kind)[0]
         if kind == "key" and not raw.isascii():

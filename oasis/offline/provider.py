@@ -14,6 +14,7 @@ from oasis.core import jsonl
 from oasis.offline import caution, closing
 from oasis.offline.evidence import Evidence
 from oasis.offline.lexicon import Lexicon
+from oasis.offline.naming import Naming
 from oasis.offline.pattern import Grammar
 from oasis.offline.reading import kinds_of
 from oasis.offline.session import CALL, MODEL, Session
@@ -47,6 +48,7 @@ class Provider:
         self._shared: dict[str, object] = {}
         self._frames: Frames | None = None
         self._cautions: dict[str, object] | None = None
+        self._namings: dict[str, Naming] = {}
 
     def load(self, name: str) -> dict[str, object]:
         """Return one file of the folder intents."""
@@ -84,6 +86,13 @@ class Provider:
             self._cautions = load("cautions")
         found = self._cautions.get(name)
         return found if isinstance(found, dict) else {}
+
+    def naming(self, name: str) -> Naming:
+        """Return the forms in which something gets a name in a language."""
+        if name not in self._namings:
+            data = load("naming").get(name)
+            self._namings[name] = Naming(data if isinstance(data, dict) else {})
+        return self._namings[name]
 
     def _services(self, language: dict[str, object]) -> dict[str, list[str]]:
         """Return the names of services with what people of a language call them."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from oasis.offline.evidence import Evidence
     from oasis.offline.lexicon import Lexicon
+    from oasis.offline.naming import Naming
     from oasis.offline.pattern import Grammar
     from oasis.offline.understanding import Frames
     from oasis.offline.world import FactsLike
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         def frames(self) -> Frames: ...
         def learned(self, name: str) -> Evidence: ...
         def caution(self, name: str) -> dict[str, object]: ...
+        def naming(self, name: str) -> Naming: ...
 
 
 MODEL = "intents"
@@ -107,7 +109,9 @@ class Session:
         marks = self._known.caution(name)
         frames, names, learned = self._known.frames(), self._names, self._known.learned(name)
         lexicon = self._known.lexicon(name)
-        return Understander(lexicon, grammar.fold, frames, names, self._is_value, marks, learned)
+        return Understander(
+            lexicon, grammar.fold, frames, names, self._is_value, marks, learned, self._known.naming(name)
+        )
 
     def _new_world(self) -> World:
         return World(self._facts, self._language, self._known.data, self._known.load)

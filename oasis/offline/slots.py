@@ -47,6 +47,10 @@ _SHAPES = {
 }
 _ADDRESS = r"[\d.:a-f]*[.:][\d.:a-f]*\Z"
 _LISTED = {"servers": _ADDRESS, "ports": r"\d+(?:-\d+)?\Z"}
+# Letters of names as a host name has them; an apostrophe is left out: Johns-phone.
+_PLAIN = str.maketrans(
+    "áàâãåéèêëíìîïóòôõúùûñçÁÀÂÃÅÉÈÊËÍÌÎÏÓÒÔÕÚÙÛÑÇ", "aaaaaeeeeiiiioooouuuncAAAAAEEEEIIIIOOOOUUUNC", "'’"
+) | {ord(one): two for one, two in zip("äöüßÄÖÜ", ("ae", "oe", "ue", "ss", "Ae", "Oe", "Ue"), strict=True)}
 # Characters without a width and those that turn the text around.
 _UNSEEN = "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 
@@ -104,10 +108,15 @@ def value(kind: str, text: str, is_quoted: bool, world: World) -> object:
 def _hostname(text: str, is_quoted: bool, world: World) -> str:
     if re.match(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z", text) and not text.isdigit():
         return text
-    suggestion = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")[:63].strip("-")
+    suggestion = host_label(text)
     if suggestion and not suggestion.isdigit():
         raise Problem("bad_hostname_try", value=text[:80], suggestion=suggestion)
     raise Problem("bad_hostname", value=text[:80])
+
+
+def host_label(text: str) -> str:
+    """Return the host name that is nearest to a name in people's words, "" when it has no Latin letters or digits."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text.translate(_PLAIN)).strip("-")[:63].strip("-")
 
 
 def _ssid(text: str, is_quoted: bool, world: World) -> str:
@@ -302,6 +311,9 @@ def _name(text: str, is_quoted: bool, world: World) -> str:
     bare = text if is_quoted else _without_stop(text, world, "note_stop_ssid")
     if not 1 <= len(bare) <= 63:
         raise Problem("bad_name", value=text[:63])
+    if not bare.translate(_PLAIN).isascii():  # of another script nothing would be left
+        suggestion = host_label(bare)
+        raise Problem("bad_hostname_try" if suggestion else "bad_hostname", value=bare, suggestion=suggestion)
     return bare
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from oasis.offline.evidence import Evidence
     from oasis.offline.lexicon import Lexicon
+    from oasis.offline.naming import Naming
 
     Raw = dict[str, tuple[str, bool]]
 
@@ -73,7 +74,9 @@ class Weigher:
         is_value: Callable[[str, str, bool], bool],
         marks: dict[str, object] | None = None,
         learned: Evidence | None = None,
+        naming: Naming | None = None,
     ) -> None:
+        self._naming = naming
         self._learned = learned
         self._marks = marks or {}
         self._lexicon = lexicon
@@ -91,6 +94,8 @@ class Weigher:
         if not tokens or len(tokens) > SENTENCE_TOKENS:
             return None
         segments = Scanner(self._lexicon, self._names, tokens).segments()
+        if self._naming:
+            segments = self._naming.joined(sentence, tokens, segments)
         for one in segments:
             if one.slips:
                 one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
