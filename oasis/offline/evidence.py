@@ -49,7 +49,7 @@ def features(clause: Clause) -> list[str]:
 
 
 def _words(clause: Clause, segment: Segment) -> set[str]:
-    if set(segment.values) & (_BY_FORM | {"place", "provider"}):
+    if segment.slips or set(segment.values) & (_BY_FORM | {"place", "provider"}):
         return set()
     norms = [token.norm for token in clause.tokens[segment.start : segment.end]]
     return {"w:" + norm for norm in norms} | {f"w:{norm[:BEGIN]}*" for norm in norms if len(norm) > BEGIN}

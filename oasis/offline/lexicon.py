@@ -70,6 +70,7 @@ class Lexicon:
         self._near: dict[str, list[str]] = {}
         self.vocabulary: set[str] = set()
         self._stems: dict[str, list[str]] = {}
+        self._ordinary = {phrase for phrase in _listed(language.get("ordinary")) if " " not in phrase}
         self._parts: set[str] = set()
         self._corrected: dict[str, str] = {}
         self._real = {normal(word, fold) for word in _listed(language.get("real_words"))}
@@ -181,8 +182,8 @@ class Lexicon:
     def _compound(self, norm: str) -> list[str] | None:
         for at in range(len(norm) - _PART, _PART - 1, -1):
             head, rest = norm[:at], norm[at:]
-            if head not in self.vocabulary:
-                continue
+            if head not in self.vocabulary or head in self._ordinary:
+                continue  # what means nothing here makes no compound: restrat is no Rest-Rat
             for link in _LINKS:
                 tail = rest[len(link) :]
                 if not rest.startswith(link) or len(tail) < _PART:

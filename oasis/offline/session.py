@@ -7,12 +7,12 @@ from which the next message may go on ("and the other band too").
 from __future__ import annotations
 
 from oasis.offline.fulfil import Fulfilment
-from oasis.offline.joining import merged
+from oasis.offline.joining import merged, together
 from oasis.offline.reading import Part, Reader, Reading, familiarity
 from oasis.offline.scan import Names
 from oasis.offline.slots import Problem, value
 from oasis.offline.template import sentence, text_of
-from oasis.offline.understanding import NONE, SURE, Guess, Understander
+from oasis.offline.understanding import NONE, SURE, UNSURE, Guess, Understander
 from oasis.offline.world import World
 
 TYPE_CHECKING = False
@@ -226,14 +226,17 @@ class Session:
                 break
         self._use(self._kept)
         best.parts = merged(best.parts)
-        return best
+        clause = self._by_concepts(self._kept).clause(said) if len(best.parts) < 2 else None
+        several = together(clause) if clause else []
+        return Guess(several, UNSURE) if several else best
 
     def _by_vocabulary(self, said: str, kept: str) -> list[str]:
         """Return the languages that know most of the words, at most two: to others all of it could be a name."""
         order = self._by_familiarity(said)
         unknown = {name: self._by_concepts(name).unknown(said) for name in order}
         best = sorted(order, key=lambda name: (unknown[name], name != kept))
-        return [name for name in best[:2] if unknown[name] == unknown[best[0]]]
+        least = unknown[best[0]]
+        return [name for name in best[:2] if unknown[name] <= least + (name == kept)]  # a slip is no other language
 
     def _asked(self, parts: list[Part]) -> Answer:
         """Return a guess as a question."""

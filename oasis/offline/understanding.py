@@ -73,7 +73,8 @@ class Understander(Follower):
         """Tell whether a sentence hardly speaks for a request, and clearly for another one."""
         clause = self.clause(sentence)
         odds = self._odds(clause) if clause else {}
-        return bool(odds) and belief(part, odds) < HARDLY and max(odds.values()) >= CLEAR
+        likely = likeliest(odds)[:1]
+        return bool(likely) and belief(part, odds) < HARDLY and odds[likely[0]] >= CLEAR
 
     def is_later(self, sentence: str) -> bool:
         """Tell whether something is to be done at another time than now."""

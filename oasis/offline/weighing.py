@@ -39,6 +39,7 @@ ONE_LEFT = 1.6  # one word that nobody knows: it is asked
 MARGIN = 0.3  # between the best intent and the next one
 # Of the evidence: what counts as nothing; what a request needs to be asked about, and how probable it may be that none
 # was meant; what agrees with a frame, and what speaks against one.
+SURELY_NOTHING = 0.9  # so probable that no request is meant, that no change is carried out without a yes
 LITTLE, ENOUGH, DOUBT, DOUBT_HELD, AGREED, AGAINST = 0.002, 0.3, 0.55, 0.33, 0.3, 0.03
 FRAME_SHARE = 0.5  # of a frame's score beside the logarithm of the evidence
 LEFT_OUT = 0.35  # for a value that stands outside of the part that is covered
@@ -293,6 +294,9 @@ def certainty(fits: list[Fit], odds: dict[str, float]) -> int:
     is_whole = best.loss <= SURE_LOSS and best.loss <= SURE_SHARE * best.gain
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
     if odds:
+        is_asked = any(not best.slots.get(name, ("", True))[1] for name in ("device", "devices"))  # about the device
+        if best.frame.mood == "change" and odds.get(evidence.NOTHING, 0.0) >= SURELY_NOTHING and not is_asked:
+            return UNSURE
         belief = odds.get(request_of(best), 0.0) / max(1.0 - odds.get(evidence.NOTHING, 0.0), LITTLE)
         is_clear = belief >= AGREED or (is_clear and belief >= AGAINST)
     return SURE if is_clear and is_whole else UNSURE
