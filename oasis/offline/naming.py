@@ -6,7 +6,8 @@ of what is named (OF). Such a name becomes one segment, as if it stood in quotes
 
     "edges"   what stands around a name and is none of it: please, from now on
     "bounds"  what comes behind a name: with the password
-    "none"    what is no name though it stands there: something else; "small": what none in small letters begins with
+    "none"    what is no name though it stands there: something else; "small" and "lead": what none in small letters
+              begins with, and what is left out at its beginning
     "forms"   {o} what gets the name, {a} the same with nothing but articles before it, {d} a device, {x} some words,
               {e} edges, {n} the name; a form that begins with a bound counts only behind another name
 """
@@ -30,6 +31,7 @@ OF = (
 NAMED = "~"  # the value of a segment that counts as quoted, and has no marks
 _WIDE = "\u3000"
 _MOST = 8  # tokens of a name in Latin letters; of wide characters, which are a token each, twice as many
+_LONG, _LONG_SLIPS = 3, 6  # words of a name that is said back as a question first: more than the name may be in it
 # What is no part of a name without quotes: values told by their form, and words of other wishes.
 _EXACT = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "clock", "hours", "duration", "speed", "width", "power", "range",
@@ -54,7 +56,8 @@ class Naming:
         edges = f"(?: ?(?:{self._edge})(?![a-z]))*"
         self._none = re.compile(f"(?:{'|'.join(_listed(data.get('none'))) or '$.'})\\Z")
         self._edges = re.compile(f"(?:{self._edge})\\Z")
-        self._small = re.compile(f"(?:{'|'.join(_listed(data.get('small'))) or '$.'})(?: |\\Z)")
+        self._lead = _listed(data.get("lead"))
+        self._small = re.compile(f"(?:{'|'.join(_listed(data.get('small'))) or '$.'})\\Z")
         parts = {
             "{o}": _THING,
             "{a}": f"(?:(?:{articles}) ?)*{_NAMED_HERE}",
@@ -98,9 +101,9 @@ class Naming:
                     continue
                 taken.append((start, end))
                 span = self._span(text, places, start, end)
-                if span is None or (_is_small(sentence, tokens, span) and self._small.match(match["name"].strip())):
-                    continue
-                if not _is_other(segments, *span) and not _is_held(match.span(), places, segments):
+                if span and _is_small(sentence, tokens, span):
+                    span = self._bare(tokens, span)
+                if span and not _is_other(segments, *span) and not _is_held(match.span(), places, segments):
                     spans.append(span)
         return spans
 
@@ -119,6 +122,13 @@ class Naming:
             return None  # it begins or ends inside a word
         first, last = inside[0][2], inside[-1][3]
         return (first, last) if last - first <= _MOST * (1 if name < _WIDE else 2) else None
+
+    def _bare(self, tokens: list[Token], span: tuple[int, int]) -> tuple[int, int] | None:
+        """Return a name in small letters without its article, None when it begins as no name does."""
+        first, last = span
+        if tokens[first].norm in self._lead:
+            return (first + 1, last) if last - first > 2 else None
+        return None if self._small.match(tokens[first].norm) else span
 
     def _calm(self, tokens: list[Token], segments: list[Segment]) -> None:
         """Make words such as `from now on` fillers: in a sentence that gives a name they are no condition."""
@@ -210,7 +220,8 @@ def _merged(segments: list[Segment], first: int, last: int, sentence: str, token
         if one.start < first:
             found.append(Segment(one.start, first, one.concepts, {}))
         if one is inside[0]:
-            found.append(Segment(first, last, set(), {"quoted": NAMED}))
+            slips = _LONG_SLIPS if last - first > _LONG and tokens[first].norm < _WIDE else 0
+            found.append(Segment(first, last, set(), {"quoted": NAMED}, slips))
         if one.end > last:
             found.append(Segment(last, one.end, one.concepts, {}))
     return found

@@ -81,3 +81,8 @@ def test_a_name_in_another_script_is_asked_for_in_letters_and_the_answer_is_take
 def test_a_name_that_is_not_wished_for_is_not_given(facts, sentence):
     found = Session(PROVIDER, facts).follow([{"role": "user", "content": sentence}])
     assert not found.calls
+
+
+def test_a_long_name_is_said_back_before_it_is_given(facts):
+    asked = Session(PROVIDER, facts).follow([{"role": "user", "content": "please list the xbox as Box of Tom Senior"}])
+    assert asked.is_guess and asked.parts[0].slots["name"] == ("Box of Tom Senior", False)
