@@ -9,7 +9,7 @@ from tests.eval.offline import score
 from tests.eval.offline.skeleton import skeleton
 
 # What was measured, less a little for sentences that are mended; the goals are 95 % right and under 2 % false accepts.
-RIGHT = {"en": 0.85, "de": 0.94, "es": 0.92, "ja": 0.93, "zh": 0.95}
+RIGHT = {"en": 0.85, "de": 0.94, "es": 0.925, "ja": 0.93, "zh": 0.95}
 FALSE_ACCEPTS = 0.025
 MS = 400  # of the median sentence, on a machine five times slower than ours
 # Each time a part of them, which may be off by so much; all of them with the long tests.
