@@ -13,7 +13,7 @@ from oasis.offline import caution, evidence
 from oasis.offline.clause import Clause
 from oasis.offline.following import Follower, belief, request_said
 from oasis.offline.frames import Fit, Frames
-from oasis.offline.lexicon import FILLER, Segment
+from oasis.offline.lexicon import FILLER, ORDINARY, Segment
 from oasis.offline.reading import Part
 from oasis.offline.weighing import (
     NONE,
@@ -139,6 +139,8 @@ class Understander(Follower):
         """Return a reading as certain as the rest of the sentence lets it be."""
         changes = [part for part in guess.parts if self._frames.is_change(part.intent)]
         said = caution.stopped(clause, changes[0]) if changes else set()
+        if changes and _goes_elsewhere(clause):
+            said.add(caution.OTHERS)
         if not said:
             return guess
         certainty = UNSURE
@@ -282,6 +284,12 @@ class Understander(Follower):
             parts.append(part_of(best))
         is_same = len({(part.intent, str(part.slots)) for part in parts}) < len(parts)
         return ([], 0.0) if is_same else (parts, least)
+
+
+def _goes_elsewhere(clause: Clause) -> bool:
+    """Tell whether a word that means nothing here stands right behind `and`: block the xbox and paint the fence."""
+    pairs = pairwise(clause.segments)
+    return any("and" in one.concepts and following.concepts == {ORDINARY} for one, following in pairs)
 
 
 def _are_two(odds: dict[str, float]) -> bool:
