@@ -99,7 +99,9 @@ def test_mistyped_words_in_katakana_and_kanji_are_read():
     assert router.changes(router.ask("Wi-Fiのパスワドをhunter2hunterにして")) == {
         path: value for path, value in KEYS.items() if path.endswith("key")
     }
-    assert calls_of(router.ask("dnsmasqを再起同して", "はい")) == [("service", {"name": "dnsmasq", "action": "restart"})]
+    assert calls_of(router.ask("dnsmasqを再起同して", "はい")) == [
+        ("service", {"name": "dnsmasq", "action": "restart"})
+    ]
 
 
 def test_one_value_is_put_in_place_of_another_one():
