@@ -50,7 +50,7 @@ setup: $(VENV)/dev
 	@sh tests/setup.sh
 
 test: setup
-	@$(BIN)/python3 -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python3 -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 
 test-all: test qemu mutants eval
 	@$(BIN)/python3 -m pytest -q -m long
