@@ -73,11 +73,11 @@ class Naming:
             self._forms.append(form)
         self._compiled: list[re.Pattern[str]] = []
 
-    def joined(self, sentence: str, tokens: list[Token], segments: list[Segment]) -> list[Segment]:
-        """Return the segments with each name that the sentence gives as one."""
+    def joined(self, sentence: str, tokens: list[Token], segments: list[Segment], words: list[str]) -> list[Segment]:
+        """Return the segments with each name that the sentence gives as one; `words` has mistyped ones mended."""
         if not self._forms:
             return segments
-        text, places = _written(sentence, tokens, segments)
+        text, places = _written(sentence, tokens, segments, words)
         spans = self._spans(sentence, tokens, segments, text, places)
         if spans:
             self._calm(tokens, segments)
@@ -165,7 +165,7 @@ def _spelled(words: list[str]) -> str:
     return ("" if words[0] >= _WIDE else " ").join(words)
 
 
-def _written(sentence: str, tokens: list[Token], segments: list[Segment]) -> tuple[str, list[Place]]:
+def _written(sentence: str, tokens: list[Token], segments: list[Segment], words: list[str]) -> tuple[str, list[Place]]:
     """Return the sentence as forms are held against it: `|` between clauses, `&` for and, and where its words stand."""
     text = ""
     places: list[Place] = []
@@ -175,7 +175,7 @@ def _written(sentence: str, tokens: list[Token], segments: list[Segment]) -> tup
             text = _put(text, places, letter, one.start, one.end)
         else:
             for place in range(one.start, one.end):
-                text = _put(text, places, tokens[place].norm, place, place + 1)
+                text = _put(text, places, words[place] if one.slips else tokens[place].norm, place, place + 1)
         tail = tokens[one.end - 1].tail
         if tail:
             text += ":" if tail in (":", "：") else "|"

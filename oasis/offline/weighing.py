@@ -96,7 +96,7 @@ class Weigher:
             return None
         segments = Scanner(self._lexicon, self._names, tokens).segments()
         if self._naming:
-            segments = self._naming.joined(sentence, tokens, segments)
+            segments = self._naming.joined(sentence, tokens, segments, self._lexicon.norms(tokens)[0])
         for one in segments:
             if one.slips:
                 one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
@@ -144,7 +144,11 @@ class Weigher:
         if any(kind == "switch" for _, kind, _ in frame.slots):
             meant = meant | {"on", "off"}
         brakes = self._frames.brakes - meant
-        is_braked = any(one.concepts & brakes and not one.concepts & meant for one in clause.segments)
+        offs = sum("off" in one.concepts for one in clause.segments)
+        is_braked = any(
+            one.concepts & brakes and (not one.concepts & meant or ("off" in one.concepts and offs > 1))
+            for one in clause.segments  # no longer needed is off; no need to turn it off is not
+        )
         return is_braked or (ASKED in clause.signs and ASKED not in meant)
 
     def _cuts(self, clause: Clause) -> list[tuple[int, int]]:
@@ -176,7 +180,8 @@ class Weigher:
         odds = self._odds(clause)
         fits.sort(key=lambda one: -weight(one, odds))
         best = fits[0]
-        return Guess([part_of(best)], certainty(fits, odds), best.score(), best.loss)
+        is_typed_wrong = any(one.slips for one in clause.segments)
+        return Guess([part_of(best)], certainty(fits, odds, is_typed_wrong), best.score(), best.loss)
 
     def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
         return self._learned.probabilities(clause, more) if self._learned else {}
@@ -286,8 +291,8 @@ def request_of(one: Fit) -> str:
     return evidence.request_of(one.frame.intent, {name: raw for name, (raw, _) in one.slots.items()})
 
 
-def certainty(fits: list[Fit], odds: dict[str, float]) -> int:
-    """Return how certain the first of some fits is."""
+def certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = False) -> int:
+    """Return how certain the first of some fits is; of a mistyped word the evidence knows nothing."""
     best = fits[0]
     if best.gain < 0.9 or best.loss > UNSURE_LOSS or best.loss > max(UNSURE_SHARE * best.gain, ONE_LEFT):
         return NONE
@@ -295,7 +300,8 @@ def certainty(fits: list[Fit], odds: dict[str, float]) -> int:
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
     if odds:
         is_asked = any(not best.slots.get(name, ("", True))[1] for name in ("device", "devices"))  # about the device
-        if best.frame.mood == "change" and odds.get(evidence.NOTHING, 0.0) >= SURELY_NOTHING and not is_asked:
+        is_nothing = odds.get(evidence.NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong
+        if best.frame.mood == "change" and is_nothing and not is_asked:
             return UNSURE
         belief = odds.get(request_of(best), 0.0) / max(1.0 - odds.get(evidence.NOTHING, 0.0), LITTLE)
         is_clear = belief >= AGREED or (is_clear and belief >= AGAINST)
