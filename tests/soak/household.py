@@ -21,6 +21,7 @@ from tests.daemon import Daemon, connected, read_line
 from tests.frontends import launcher
 
 TALKS = 6  # chats that go on; more are begun and deleted
+CHATS = 150  # that are kept
 KEPT_CHANGES = 30  # what the journal keeps (change/journal.py)
 WAIT_S = 90
 END_S = 60  # as files/etc/init.d/oasis has procd wait
@@ -216,6 +217,8 @@ class House:
         params = {"message": text or dice.choice(QUESTIONS), "service": service, **({"chat": chat} if chat else {})}
         started = self.fair(self.call("run.start", **params), "run.start")
         if not started:
+            if chat in self.deleted:
+                chats.remove(chat)
             self.is_over.wait(0.2)
             return
         with self._ledger:
@@ -322,8 +325,19 @@ class House:
             self.fair(self.call(method), method)
         if dice.random() < 0.1:
             self.fair(self.call("doctor.run"), "doctor.run")
+        self._tidy_up()
         self.count("looks")
         self.is_over.wait(0.5)
+
+    def _tidy_up(self):
+        """Delete the oldest chats: what a list of all takes grows with them, and nobody keeps thousands."""
+        listed = (self.fair(self.call("chat.list"), "chat.list") or {"item": []})["item"]
+        listed.sort(key=lambda one: one["updated_unix_s"])
+        for one in listed[: max(len(listed) - CHATS, 0)]:
+            if self.fair(self.call("chat.delete", id=one["id"]), "chat.delete"):
+                with self._ledger:
+                    self.deleted.add(one["id"])
+                self.count("deletions")
 
     def _command(self, dice, memory):
         words = dice.choice((["status"], ["list"], ["changes"], ["prompt", "status"], ["plans"]))
