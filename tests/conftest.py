@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 
 import pytest
@@ -18,8 +19,14 @@ LONG = (
     "tests/change/reach/test_nft.py", "tests/test_secret_sweep.py", "tests/bench/test_bench.py",
     "tests/change/test_transaction.py", "tests/test_micropython.py", "tests/luci/test_hostile.py",
     "tests/luci/test_page.py", "tests/change/reach/test_dhcp.py", "tests/chats/test_faults.py",
-    "tests/mcp/test_server.py",
+    "tests/mcp/test_server.py", "tests/test_real_tool_call.py", "tests/frontends/test_terminal_chat.py",
+    "tests/bench/test_growth.py", "tests/eval/test_eval.py",
 )  # fmt: skip
+
+
+# Where a shell starts this in the background, Ctrl-C is ignored, and by all programs that we start: some are to hear it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _program(*names: str) -> str:

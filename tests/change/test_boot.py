@@ -71,7 +71,7 @@ def cut(kit):
     before = files(kit.root.folder)
     kit.transaction.apply(kit.plan(BOTH))
     kit.transaction._record = None
-    kit.transaction._end_guard()
+    kit.transaction._guard.end()
     return kit.root.folder, before, files(kit.root.folder)
 
 
