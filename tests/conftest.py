@@ -24,7 +24,7 @@ LONG = (
 )  # fmt: skip
 
 
-# Where a shell starts this in the background, Ctrl-C is ignored, and by all programs that we start: some are to hear it.
+# Where a shell starts this in the background, Ctrl-C is ignored, also by what we start: some of that is to hear it.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
