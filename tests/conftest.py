@@ -19,7 +19,7 @@ LONG = (
     "tests/change/reach/test_nft.py", "tests/test_secret_sweep.py", "tests/bench/test_bench.py",
     "tests/change/test_transaction.py", "tests/test_micropython.py", "tests/luci/test_hostile.py",
     "tests/luci/test_page.py", "tests/change/reach/test_dhcp.py", "tests/chats/test_faults.py",
-    "tests/mcp/test_server.py", "tests/test_real_tool_call.py", "tests/frontends/test_terminal_chat.py",
+    "tests/mcp/test_server.py", "tests/frontends/test_terminal_chat.py",
     "tests/bench/test_growth.py", "tests/eval/test_eval.py",
 )  # fmt: skip
 

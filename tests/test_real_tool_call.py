@@ -12,7 +12,8 @@ from tests.peers import tool_model
 from tests.test_daemon import approve, follow, of_type
 from tests.test_models import root_with
 
-pytestmark = pytest.mark.model
+# A minute of both processors; tests/memory/test_facts_model.py is what `make test` has of a real model.
+pytestmark = [pytest.mark.model, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,7 @@ def test_what_a_turn_leaves_in_memory_is_next_to_nothing(router):
     assert grown(turn, FIRST, MORE) < STAYS_BYTES
 
 
+@pytest.mark.long
 def test_what_a_plan_and_its_undo_leave_in_memory_is_next_to_nothing(router):
     def plan():
         router.proposed("uci set system.@system[0].hostname='attic'")
