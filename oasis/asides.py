@@ -13,7 +13,7 @@ import time
 from oasis.asking import prompts
 from oasis.core import clean, schema, thread, trim
 from oasis.core.summary import TITLE_CHARS, first_words
-from oasis.errors import OasisError, UsageError
+from oasis.errors import BusyError, OasisError, UsageError
 
 if False:  # annotations only
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ class Asides:
                 if not self._chats.store.has(chat):
                     raise
                 time.sleep(_PAUSE_S)
-        raise UsageError("chat %s is being answered" % chat, "wait for the answer, or stop it")
+        raise BusyError("chat %s is being answered" % chat, "wait for the answer, or stop it")
 
     def summarise(
         self, chat: str, head: str, service: dict[str, Any], elsewhere: Elsewhere, came: Sequence[Any] = ()

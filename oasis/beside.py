@@ -63,7 +63,7 @@ class Kit:
     conversations: Callable[[], Conversations]
     is_clock_trusted: Callable[[int], bool]
     free_bytes: Callable[[str], int]
-    log: Callable[[str], None]
+    log: Callable[..., object]  # text, is_fault=True
     call: Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]  # a method, by a role: methods.py
     beside: Beside
 
@@ -166,11 +166,12 @@ PARTS: dict[str, str] = {
     "telegram": "oasis.frontends.telegram",
     "privacy": "oasis.privacy",
     "setup": "oasis.setup",
+    "said": "oasis.seed.said",
 }
 # Who takes part in turns, so that nobody else is made for them: has a source (its specs are in the file), added, after.
 OFFERING = {"schedule": "schedule/tools.json", "knowledge": "seed/knowledge.json"}
 ADDING = ("memory", "skill")
-LOOKING = ("memory",)
+LOOKING = ("memory", "said")
 
 
 def _made(module: str, kit: Kit) -> Any:

@@ -6,6 +6,8 @@ is cut into pieces here is cleared before it is cut. Knows no front-end.
 
 from __future__ import annotations
 
+import io
+
 from oasis.chats import shelf
 from oasis.chats.collection import TAKEN
 from oasis.chats.intake import bring
@@ -27,11 +29,16 @@ if False:  # annotations only
 PAGE_BYTES = 192 * 1024
 PAGE_MESSAGES = 200
 PART_CHARS = 96 * 1024
+# By these the kind of a file is known whose name does not tell it.
+KIND_BYTES = 64 * 1024
 # The words of siblings are read for switches, which nobody puts more of side by side.
 SIBLINGS = 32
 FORMS = ("oasis", "upstream", "markdown")
 OLD_CHATS = "/etc/oasis/chat_data"
 OLD_TOPICS = "/etc/oasis/oasis.conf"
+# Where icons are, and which one the phone shows.
+ICONS = "/luci-static/resources/oasis/"
+ICON_FILE = "/icons.json"
 
 
 class Conversations:
@@ -182,7 +189,9 @@ class Conversations:
     def _kind(self, upload: str) -> dict[str, object]:
         from oasis.core.blobs import media_type
 
-        kind, note = media_type(*self.uploads.read(upload))
+        with self.uploads.open(upload) as handle:
+            first = handle.read(KIND_BYTES) or b""
+        kind, note = media_type(self.uploads.name(upload), first)
         return {"media_type": kind, "note": note} if note else {"media_type": kind}
 
     def upload_drop(self, upload: str) -> dict[str, object]:
@@ -192,10 +201,9 @@ class Conversations:
 
     def files(self, uploads: list[str]) -> list[Block]:
         """Keep uploads as attachments; return their blocks. The uploads stay until they are dropped."""
-        found = [self.uploads.read(upload) for upload in uploads]
-        self._chats.make_room(sum(len(data) for _, data in found))
+        self._chats.make_room(sum(self.uploads.size(upload) for upload in uploads))
         blobs = self._chats.blobs()
-        return [blobs.put(name, data)[0] for name, data in found]
+        return [blobs.put(*self.uploads.read(upload))[0] for upload in uploads]
 
     def chat_export(self, id: str, form: str = FORMS[0], head: str = "", part: int = 0) -> dict[str, object]:
         """Return a part of a chat's export; the whole is cleared of secrets before it is cut."""
@@ -242,21 +250,24 @@ class Conversations:
         return document
 
     def chat_import(self, upload: str) -> dict[str, object]:
-        """Make a new chat of an upload."""
-        name, data = self.uploads.read(upload)
-        chat, reports = bring(self._chats, data, self._new_id)
-        self.uploads.drop([upload])
+        """Make a new chat of an upload, which is gone then, also when it is none: nobody asks for it again."""
+        name = self.uploads.name(upload)
+        try:
+            with self.uploads.open(upload) as handle:
+                chat, reports = bring(self._chats, handle, self._new_id)
+        finally:
+            self.uploads.drop([upload])
         return {"chats": [chat], "reports": ["%s: %s" % (name, report) for report in reports]}
 
     def append(self, id: str, data: bytes) -> None:
         """Put the messages of a chat file of upstream's behind a chat, as words of an import."""
-        found = exchange.read(data, self._new_id, lambda name: False)
+        found = exchange.read(io.BytesIO(data), self._new_id)
 
         def write() -> None:
             opened = self._chats.open(id)
             opened.reports += self._chats.make_room(len(data))
-            found["messages"][0]["continues"] = list(opened.heads)
-            for message in found["messages"]:
+            for message in found.messages():
+                message.setdefault("continues", list(opened.heads))
                 opened.add(message)
             opened.flush()
 
@@ -277,12 +288,15 @@ class Conversations:
         for name, title in self._old_names():
             if name in done:
                 continue
-            data = self._disk.read("%s/chat-%s" % (self._old_folder(), name))
-            if data is None:
+            path = "%s/chat-%s" % (self._old_folder(), name)
+            handle = self._disk.reader(path)
+            if handle is None:
                 reports.append("chat %s is in the index and has no file" % name)
                 continue
+            ended = self._disk.stamp(path) or (0, 0, 0)
             try:
-                chat, repaired = bring(self._chats, data, self._new_id, title)
+                with handle:
+                    chat, repaired = bring(self._chats, handle, self._new_id, title, ended[0] // 1_000_000)
             except SchemaError as error:
                 reports.append("chat %s was left where it is: %s" % (name, error.message))
                 continue
@@ -291,9 +305,19 @@ class Conversations:
             chats.append(chat)
             reports += ["chat %s: %s" % (name, report) for report in repaired]
         text = (self._disk.read(self._path(OLD_TOPICS)) or b"").decode("utf-8", "replace")
-        topics = list(self.topics.take_over(upstream.topics(text)))
+        taken = self.topics.take_over(upstream.topics(text))
+        topics = list(taken.values())
+        told = "the system message %s of the earlier Oasis is %s here: the other name means another one"
+        reports += [told % (key, taken[key]) for key in taken if taken[key] != key]
+        self._take_icon(upstream.icon(text))
         self._disk.replace(self._state + TAKEN, jsonl.line(done))
         return {"chats": chats, "topics": topics, "reports": reports}
+
+    def _take_icon(self, name: str) -> None:
+        """Go on with the icon that was chosen before, where its file is still there and no other was chosen since."""
+        is_there = name in self._disk.names(self._path("/www" + ICONS))
+        if is_there and self._disk.read(self._state + ICON_FILE) is None:
+            self._disk.replace(self._state + ICON_FILE, jsonl.line({"using": name, "hidden": []}))
 
     def _done(self) -> dict[str, str]:
         data = self._disk.read(self._state + TAKEN)

@@ -18,7 +18,7 @@ from oasis.change.audit import Audit
 from oasis.change.commit import Committer
 from oasis.change.expiry import Expiry
 from oasis.change.journal import Journal
-from oasis.change.plan import Planner
+from oasis.change.plan import Planner, ahead
 from oasis.change.policy import APPROVALS, Policy
 from oasis.change.redact import Redactor
 from oasis.change.transaction import Transaction
@@ -26,7 +26,7 @@ from oasis.chats.collection import TAKEN
 from oasis.chats.collection import gather as gather_chats
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
-from oasis.errors import OasisError
+from oasis.errors import OasisError, StoreError
 from oasis.methods import Methods, shown
 from oasis.models import Models
 from oasis.offline.process import Offline
@@ -45,7 +45,7 @@ from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop
 from oasis.uci import model
-from oasis.uci.backends import BACKENDS, CLASSES, chosen
+from oasis.uci.backends import BACKENDS, NAMES, chosen
 from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from oasis.change.origin import Origins
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Images
+    from oasis.change.texts import Texts
     from oasis.conversations import Conversations
     from oasis.exchanges import Exchanges
     from oasis.services.book import Book
@@ -77,6 +78,8 @@ class Daemon:
         self._lock = hold(root.run_folder + "/lock", root.folder)
         self._parts: Evidence | None = None
         self._origins: Origins | None = None
+        self._whose: Texts | None = None
+        self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
         self._clock = clock = Clock()
         self.settings = Settings(root, files, environment)
         self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
@@ -89,19 +92,19 @@ class Daemon:
         self.confinement = Confinement(
             root, files.read, self._executor.run, self._service_urls, os.geteuid(), clock.now_s
         )
-        shop.unconfined = self.confinement.reason
+        shop.unconfined = self.confinement.shown
         idle_s = self.settings.number("worker_idle_s", 60)
         # In a folder a worker may stay who started it; on a router it never is root.
         user = USER if root.folder == "/" and os.geteuid() == 0 else ""
         self._workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
         self.models = Metered(self._workers, self._usage)
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
-                                  clock.unix_s, free_bytes, log)  # fmt: skip
+                                  clock.unix_s, free_bytes, fault)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
         self.offline = Offline(offline_argv(idle_s))
-        name = CLASSES[chosen(self._backend, bool(root.program("uci")))]
+        shop.times = lambda said: self.offline.times(said, shop.facts)
+        name = NAMES[chosen(self._backend, bool(root.program("uci")))]
         self._new_message_id = _serialised(messages.next)
-        self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
         self._made: Exchanges | None = None
         self._talks: Conversations | None = None
         self._book: Book | None = None
@@ -119,23 +122,26 @@ class Daemon:
             self.settings.number("confirm_s", 0),
             self.settings.number("management_confirm_s", 0),
         )
+        journal = Journal(files, root.state_folder, free_bytes)
         planner = Planner(
             root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way,
-            self._unconfined,
+            self._unconfined, self._texts, self._luci_waits, journal,
         )  # fmt: skip
-        journal = Journal(files, root.state_folder, free_bytes)
         self.ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
         transaction = Transaction(
             root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,
-            self._evidence,
+            self._evidence, self._announce,
         )  # fmt: skip
         facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
         facts.history = journal.records
+        facts.ending = lambda: _ending(journal, planner)
         facts.key = self.settings.install_key()
+        facts.texts = self._texts
         audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, log)
         self.expiry.failed = lambda *told: self.beside.part("notice").expiry_failed(*told)
+        self.expiry.spoken = lambda words, now_s: _spoken(words, now_s, facts, root)
         shop = Workshop(
             facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
             self.redactor,
@@ -144,13 +150,21 @@ class Daemon:
         shop.examine = lambda: self._examine(facts)
         return shop
 
+    def _texts(self) -> Texts:
+        with self._making:
+            if self._whose is None:
+                from oasis.change.texts import Texts  # with the first words of the configuration that are told
+
+                self._whose = Texts(self.root, self.files, self.settings.install_key(), self._journal)
+            return self._whose
+
     def _stand_beside(self) -> Beside:
         kit = Kit()
         kit.root, kit.files, kit.settings, kit.clock = self.root, self.files, self.settings, self._clock
         kit.new_id, kit.redactor, kit.models, kit.runs = self._new_record_id, self.redactor, self.models, self.runs
         kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
         kit.facts, kit.exchanges, kit.conversations = self._shop.facts, self.exchanges, self.conversations
-        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, free_bytes, log
+        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, free_bytes, fault
         kit.call = lambda *asked: self.methods.call(*asked)
         self.beside = Beside(kit)
         return self.beside
@@ -206,6 +220,11 @@ class Daemon:
         """Return why the worker could reach the router by itself, "" when it cannot."""
         return self.confinement.reason()
 
+    def _luci_waits(self) -> bool:
+        from oasis.change.evidence import luci_waits  # with the first change: an idle daemon does without
+
+        return luci_waits(self.ubus.call)
+
     def _examine(self, facts: Facts) -> dict[str, object]:
         from oasis.tools.diagnose import examined  # an idle daemon does without
 
@@ -244,7 +263,10 @@ class Daemon:
         )
 
     def _config(self, package: str) -> dict[str, dict[str, object]] | None:
-        data = self.files.read(self.root.confdir + "/" + package) if "/" not in package else None
+        try:
+            data = self.files.read(self.root.confdir + "/" + package) if "/" not in package else None
+        except StoreError:
+            return None  # a folder, a FIFO, a device: UCI has no such package either
         return None if data is None else tables(model.parse(data, package))
 
     def _services_book(self) -> Book:
@@ -260,20 +282,29 @@ class Daemon:
 
         state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
         tell = lambda text: self.beside.part("notice").tell("budget_reached", text)  # noqa: E731
-        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s, tell)
+        is_set = lambda: self._is_clock_trusted(0)  # noqa: E731
+        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s, tell, is_set)
 
     def _tell(self, record: dict[str, object]) -> None:
         """Tell the run that made a change, the log and who reads notices, that the change has a new state."""
+        self._texts().hear(record)
         change = shown(self.transaction.pending() or record)
         nonce = self.transaction.nonce(str(record["id"]))
         if nonce:  # for the front-end that follows this run, and nobody else
             change["nonce"] = nonce
         self.runs.tell(str(record.get("run", "")), "change", change=change)
         self.beside.part("notice").changed(record)
-        if record.get("until_unix_s"):
+        if record.get("until_unix_s") or record.get("ends"):
             self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):
-            log("change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", "")))
+            words = "change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", ""))
+            log(words, record["state"] == "rollback_failed")
+
+    def _announce(self, plan: dict[str, object]) -> None:
+        """Tell the run that makes a change what its front-end must know before the router may be elsewhere."""
+        told = ahead(plan)
+        if told:
+            self.runs.tell(str(plan["run"]), "applying", applying=told)
 
     def start(self) -> None:
         """Recover, then listen and serve."""
@@ -282,6 +313,8 @@ class Daemon:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
         self.notes += filter(None, (upgrade.rollbacks(self._journal, self.files, self.root.state_folder),
                                     upgrade.keys(self.settings, self.root, self._cursor)))  # fmt: skip
+        if self._has_old():
+            self.notes.append(upgrade.WAITING)
         loose = self.confinement.reason()
         if loose:
             self.notes.append("workers are not kept from the router: " + loose)
@@ -315,24 +348,47 @@ class Daemon:
             log(note)
 
     def stop(self) -> None:
-        """Stop serving, end runs and workers, put back what nobody kept."""
-        if self.server is not None:
-            self.server.stop()
-        self.runs.cancel_all()
-        self.runs.wait_ended(_STOP_S)
-        self.models.close()
-        if self._made is not None:
-            self._made.sources.close()
-        self.beside.close()
-        self.expiry.stop()
-        self.offline.close()
-        self.chats.close()
-        self.transaction.stop()
+        """Put back what nobody kept, stop serving, end runs and workers; each step whatever the one before did.
+
+        The transaction is first, and has a thread of its own: it may have to wait for a reload that hangs.
+        """
+        undoing = threading.Thread(target=_tried, args=("transaction", self.transaction.stop), name="put-back")
+        undoing.start()
+        steps: list[tuple[str, Callable[[], object]]] = [
+            *([("server", self.server.stop)] if self.server is not None else []),
+            ("runs", self.runs.cancel_all),
+            ("runs", lambda: self.runs.wait_ended(_STOP_S)),
+            ("models", self.models.close),
+            *([("sources", self._made.sources.close)] if self._made is not None else []),
+            ("parts", self.beside.close),
+            ("expiry", self.expiry.stop),
+            ("offline", self.offline.close),
+            ("chats", self.chats.close),
+        ]
+        for name, step in steps:
+            _tried(name, step)
+        undoing.join()
+
+
+def _tried(name: str, step: Callable[[], object]) -> None:
+    """Do one step of stopping; a fault of it is told, and holds up nothing else."""
+    try:
+        step()
+    except Exception:
+        import traceback
+
+        print("oasisd: stopping %s failed:\n%s" % (name, traceback.format_exc()), file=sys.stderr)
 
 
 _IDS = threading.Lock()
 # procd kills 5 s after it asked; the transaction needs the rest.
 _STOP_S = 2.0
+
+
+def _ending(journal: Journal, planner: Planner) -> list[str]:
+    from oasis.change import ends  # an idle daemon does without
+
+    return ends.ending(journal, planner.read)
 
 
 def role_of(peer: dict[str, object]) -> dict[str, object]:
@@ -347,6 +403,14 @@ def role_of(peer: dict[str, object]) -> dict[str, object]:
     return role
 
 
+def _spoken(words: str, now_s: int, facts: Facts, root: Root) -> int:
+    """Return the time that words mean in the router's zone, by the reader of schedules; loaded with its first use."""
+    from oasis.schedule.spoken import moment
+    from oasis.schedule.zones import Zones
+
+    return moment(words, now_s, Zones(facts, root).router())
+
+
 def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:
     def make() -> str:
         with _IDS:
@@ -355,6 +419,11 @@ def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:
     return make
 
 
-def log(text: str) -> None:
-    """Tell whoever reads the log."""
-    print("oasisd: " + text, file=sys.stderr, flush=True)
+def log(text: str, is_fault: bool = False) -> None:
+    """Tell whoever reads the log: procd gives standard output the level daemon.info, standard error daemon.err."""
+    print("oasisd: " + text, file=sys.stderr if is_fault else sys.stdout, flush=True)
+
+
+def fault(text: str, is_fault: bool = True) -> None:
+    """Tell whoever reads the log of what went wrong; most of what parts have to tell is that."""
+    log(text, is_fault)

@@ -18,6 +18,8 @@ if False:  # annotations only
     from oasis.tools.refused import Refused
     from oasis.tools.registry import Registry
 
+_OWNER = "owner"
+
 
 class Errands:
     """The errands of one daemon; `came` is as in runs.py."""
@@ -32,7 +34,7 @@ class Errands:
         return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
 
     def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled)
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, _OWNER)
         result = operator.undo(change, skip_conflicts)
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
@@ -59,14 +61,16 @@ class Errands:
 
     def look(self, name: str, arguments: dict[str, Any]) -> str:
         """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
-        hands = Operator(self._shop, "", "", "", _nothing, _nothing, lambda: False)
+        hands = Operator(self._shop, "", "", "", _nothing, _nothing, lambda: False, _OWNER)
         return self._registry.call(name, arguments, hands)[0]
 
     def _propose(
         self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
     ) -> tuple[str, str]:
         chat, message = (of["chat"], of["message"]) if of else ("", "")
-        operator = Operator(self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, forces=forces)
+        operator = Operator(
+            self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, _OWNER, forces=forces
+        )
         result = operator.masked(work(operator))
         if result["status"] == "unchanged":
             run.emit("note", text="nothing to change: all of it is so already")
@@ -80,10 +84,11 @@ class Errands:
 
         What others ask for is treated as what a model asks for with their words in sight.
         """
-        return self._runs.start("", lambda run: self._use(run, name, arguments, words), None, came, client)
+        role = "client" if client else _OWNER
+        return self._runs.start("", lambda run: self._use(run, name, arguments, words, role), None, came, client)
 
-    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, bool(words))
+    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str, role: str) -> tuple[str, str]:
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, role, bool(words))
         text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
         run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
         return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"

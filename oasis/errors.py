@@ -2,10 +2,12 @@
 
     OasisError
         UsageError          the caller asked for something that does not exist or is badly formed
+            BusyError       well asked, and there is no room for it now
         SettingsError       a setting, key file or installation is wrong
         SchemaError         a value does not have its documented shape; the message names the path
         StoreError          a file could not be read or written; nothing already stored was lost
         UciError            a UCI file, name or operation was refused; words as libuci's
+            UnwrittenError  somebody else wrote at the same moment; nothing of the change was written
         PolicyError         the request is understood and not allowed
             UnprovedError   keeping a change needs a proof that the owner still reaches the router
             MistakeError    names or values that are not there; the words lead to those that are
@@ -45,6 +47,12 @@ class UsageError(OasisError):
     exit_status = 2
 
 
+class BusyError(UsageError):
+    code = "busy"
+    exit_status = 1
+    retryable = True
+
+
 class SettingsError(OasisError):
     code = "settings"
     exit_status = 3
@@ -66,6 +74,10 @@ class UciError(OasisError):
     exit_status = 1
 
 
+class UnwrittenError(UciError):
+    """A change of several packages of which none was written, because somebody else wrote one of them."""
+
+
 class PolicyError(OasisError):
     code = "policy"
     exit_status = 5
@@ -84,6 +96,7 @@ class MistakeError(PolicyError):
 class ToolError(OasisError):
     code = "tool"
     exit_status = 1
+    status = 0  # of the bus, where a call of it failed
 
 
 class ProviderError(OasisError):

@@ -13,7 +13,7 @@ from oasis.asking import Asking, prompts
 from oasis.context import Context
 from oasis.core import schema
 from oasis.errands import Errands
-from oasis.errors import OasisError, UsageError
+from oasis.errors import OasisError, StoreError, UsageError
 from oasis.failover import Failover, allowed, failing, source
 from oasis.presence import OWNER
 from oasis.repair import Repair
@@ -24,6 +24,7 @@ from oasis.sources import Sources
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.pace import Pace
 from oasis.system.patience import Patience
+from oasis.table import may_use
 from oasis.tools import offer
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
@@ -104,17 +105,31 @@ class Exchanges:
         def take() -> Taken:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
             opened = new or self._chats.open(chat)
-            opened.reports += self._chats.make_room(len(text))
+            full = self._make_room(opened, len(text))
             context = Context(self._chats)
             message, options = question.take(opened, self._chats, asked, self._new_id, context.find)
             stored.append(message["id"])
-            if asked.get("service"):
-                options = {**options, question.PROVIDER: asked["service"]}
+            if asked.get("service") or full:
+                options = {**options, question.PROVIDER: OFFLINE if full else asked["service"]}
             return opened, message, options, context, self._goal(asked), who
 
         run = self._runs.start(new.id if new else chat, who.around(self._answer), take, came)
         run.message = stored[0]
         return run
+
+    def _make_room(self, chat: Chat, needed: int) -> bool:
+        """See that an exchange fits the quota; return whether it fits only because the built-in service is brief.
+
+        Raises: StoreError when it does not fit at all.
+        """
+        try:
+            chat.reports += self._chats.make_room(needed)
+        except StoreError as error:
+            if not self._chats.has_reserve(needed):
+                raise
+            chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
+            return True
+        return False
 
     def _goal(self, asked: dict[str, Any]) -> Goal | None:
         if not asked.get("turns"):
@@ -135,10 +150,13 @@ class Exchanges:
             services, told, asker = [NOBODY], None, failing(error)
         is_model = _is_model(services)
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
+        tools = self.registry.own()
+        if is_model:
+            offered = self._offered(chat, failover.service, told.tools if told else None)
+            tools = [spec for spec in offered if may_use(who.role, spec["name"])]
         turn = Turn(
             chat, failover.ask, self._caller(run, taken, failover, is_model),
-            self._offered(chat, failover.service, told.tools if told else None) if is_model else self.registry.own(),
-            _system(goal, told), self._new_id, run.emit, run.is_cancelled, source(failover.service),
+            tools, _system(goal, told), self._new_id, run.emit, run.is_cancelled, source(failover.service),
             failover.context if is_model else None, str(message.get("head", "")), goal.turns if goal else ROUNDS,
             Repair() if is_model else None,
         )  # fmt: skip
@@ -159,10 +177,10 @@ class Exchanges:
         """Return what makes the calls of tools of a run, by the hands of whom it is for."""
         chat, message, _, _, goal, who = taken
         operator = Operator(
-            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled,
+            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, who.role,
             # Where a model may stand in, or hears of it, nobody has the owner's own rights.
             is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
-        )  # fmt: skip
+        ).answering(lambda: _said(chat), lambda: _turn(chat, message["id"]))  # fmt: skip
         operator.is_home = lambda: bool(failover.service.get("is_local"))
 
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
@@ -315,8 +333,20 @@ def _of_thread(services: list[Service], options: Options) -> list[Service]:
 
 def _of_others(chat: Chat) -> tuple[str, ...]:
     """Return whose words stand in a chat where the owner's do; the built-in service reads nothing else."""
-    said = [one for one in chat.messages.values() if one["role"] == "user"]
+    said = [one for one in chat.messages.values() if one["role"] in ("system", "user")]
     return tuple(dict.fromkeys([label for one in said for label in one.get("taint", [])]))
+
+
+def _turn(chat: Chat, message: str) -> str:
+    from oasis.tools import times  # with the first change
+
+    return times.said(list(chat.messages.values()), message, schema.text_of)
+
+
+def _said(chat: Chat) -> str:
+    """Return the owner's own words in a chat."""
+    said = [one for one in chat.messages.values() if one["role"] == "user" and not one.get("taint")]
+    return "\n".join(map(schema.text_of, said))
 
 
 def _is_model(services: list[Service]) -> bool:

@@ -11,12 +11,12 @@ import sys
 
 from oasis import VERSION
 from oasis.change import history
-from oasis.change.plan import card
+from oasis.change.journal import is_ending
+from oasis.change.plan import ahead, card
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.table import ROLES, TABLE, check, client_of
 from oasis.tools import replies
-from oasis.tools.operator import SUMMARY_CHARS
 
 if False:  # annotations only
     from oasis.beside import Beside
@@ -32,8 +32,8 @@ if False:  # annotations only
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
-_SHOWN = ("id", "state", "chat", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason", "kept",
-          "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source", "new_address",
+_SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason",
+          "kept", "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source", "new_address",
           "verified", "proof")  # fmt: skip
 
 
@@ -91,7 +91,7 @@ class Methods:
                 reply = getattr(others, function)(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
-        return replies.shown(reply, self._shop.redactor, self._shop.facts)
+        return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")
 
     def _toolset(self) -> Toolset:
         if self._tools is None:
@@ -102,7 +102,7 @@ class Methods:
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
         service = self._settings.services()[0]
-        pending = self._shop.transaction.pending()
+        pending = self._shop.transaction.pending(_session(role))
         return {
             "version": VERSION,
             "root": self._root,
@@ -111,6 +111,7 @@ class Methods:
             "approval": self._shop.planner.policy.approval,
             "pending": shown(pending) if pending else None,
             "waiting": self._cards(),
+            "ending": self._ending(),
             "unconfined": self._shop.unconfined(),
             "upstream": self._has_old(),
             "bus": self.bus(),
@@ -181,7 +182,7 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._exchanges().errands.propose(operations, summary[:SUMMARY_CHARS], forces, self._came(role))
+        run = self._exchanges().errands.propose(operations, summary, forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def doctor_run(self, role: dict[str, object]) -> dict[str, object]:
@@ -201,8 +202,8 @@ class Methods:
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
-        self._shop.desk.approve(plan, hash, role, word)
-        return {"plan": plan, "decision": "approved"}
+        told = ahead(self._shop.desk.approve(plan, hash, role, word))
+        return {"plan": plan, "decision": "approved", **({"applying": told} if told else {})}
 
     def plan_decline(self, role: dict[str, object], plan: str, reason: str = "") -> dict[str, object]:
         self._shop.desk.decline(plan, reason)
@@ -211,21 +212,30 @@ class Methods:
     def change_list(
         self, role: dict[str, object], since_unix_s: int = 0, chat: str = "", package: str = ""
     ) -> dict[str, object]:
-        records = [self._current(record) for record in self._shop.journal.records()]
+        records = [self._current(record, role) for record in self._shop.journal.records()]
         return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
 
     def change_load(self, role: dict[str, object], change: str) -> dict[str, object]:
-        record = self._current(self._shop.journal.read(change))
+        record = self._current(self._shop.journal.read(change), role)
         return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
 
-    def _current(self, record: dict[str, Any]) -> dict[str, Any]:
+    def _current(self, record: dict[str, Any], role: dict[str, object]) -> dict[str, Any]:
         """Return a record, with the seconds that are left when it is the one that waits."""
-        pending = self._shop.transaction.pending()
+        pending = self._shop.transaction.pending(_session(role))
         return pending if pending and pending["id"] == record["id"] else record
 
     def change_pending(self, role: dict[str, object]) -> dict[str, object]:
-        pending = self._shop.transaction.pending()
-        return {"change": shown(pending) if pending else None}
+        pending = self._shop.transaction.pending(_session(role))
+        ending = self._ending()
+        return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
+
+    def _ending(self) -> list[dict[str, Any]]:
+        """Return the changes that stand and will be undone by themselves, the next one first."""
+        found = [record for record in self._shop.journal.records() if is_ending(record)]
+        return [
+            {key: record[key] for key in ("id", "summary", "until_unix_s")}
+            for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
+        ]
 
     def change_confirm(self, role: dict[str, object], change: str = "", unproved: bool = False) -> dict[str, object]:
         proof = self._shop.transaction.witness(role, unproved)
@@ -255,7 +265,8 @@ class Methods:
         from oasis.system.connections import connection
 
         one = connection(server_addr, server_port, remote_addr, remote_port)
-        return {"path": self._shop.origins().seen(session, one) if self._shop.origins else "stranger"}
+        path = self._shop.origins().seen(session, one) if self._shop.origins else "stranger"
+        return {"path": path, **self._shop.transaction.arrive(session, one)}
 
     def _came(self, role: dict[str, object]) -> list[Any]:
         return self._shop.origins().of(role) if self._shop.origins else []
@@ -270,8 +281,11 @@ class Methods:
     def chat_list(self, role: dict[str, object]) -> dict[str, object]:
         return {"item": self._chats.items()}
 
-    def chat_search(self, role: dict[str, object], text: str, limit: int = 0) -> dict[str, object]:
-        reply = self._chats.search(text, limit)
+    def chat_search(
+        self, role: dict[str, object], text: str, limit: int = 0, meaning: bool = False
+    ) -> dict[str, object]:  # fmt: skip
+        # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
+        reply = self._beside.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
         items = {item["id"]: item for item in self._chats.items()}
         found = [one for one in reply.pop("results") if one["chat"] in items]  # another one was deleted meanwhile
         for one in found:
@@ -327,6 +341,11 @@ class Methods:
 
     def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
         return self._shop.audit.verify()
+
+
+def _session(role: dict[str, object]) -> str:
+    """Return the session of a page's call, "" for all others."""
+    return str(role.get("session", ""))
 
 
 # What toolset.py answers, and what services/ does.

@@ -45,9 +45,11 @@ class Models:
         """Return the models of a service; see the pool."""
         return self._opened().models(request, cancelled)
 
-    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+    def embed(
+        self, request: Event, texts: list[str], cancelled: Cancelled = None, on_event: OnEvent = lambda event: None
+    ) -> list[list[float]]:
         """Return a vector for each text; see the pool."""
-        return self._opened().embed(request, texts, cancelled)
+        return self._opened().embed(request, texts, cancelled, on_event)
 
     def show(self, request: Event, cancelled: Cancelled) -> Event:
         """Return the HTTP request that a chat would make; see the pool."""
@@ -88,7 +90,10 @@ class Models:
         from oasis.worker.pool import Pool, default_argv
 
         argv, is_fenced, idle_s = default_argv(user=self._user), bool(self._user), self._idle_s
-        return Pool(argv, None, max_workers, idle_s, prepare=self._prepare, is_fenced=is_fenced, tick_ms=tick_ms)
+        return Pool(
+            argv, None, max_workers, idle_s,
+            prepare=self._prepare, is_fenced=is_fenced, tick_ms=tick_ms, user=self._user,
+        )  # fmt: skip
 
     def close(self) -> None:
         """End all workers."""

@@ -64,10 +64,7 @@ class Notices:
         with self._lock:
             self._kept = [*self._kept[1 - KEPT :], notice]
             listeners = list(self._listeners)
-            try:
-                self._files.replace(self._path, jsonl.line(self._kept))
-            except OasisError as error:  # RAM is full: who listens hears of it all the same
-                self._log("notices are not kept: %s" % error.message)
+            self._store()
         for listener in listeners:
             listener(notice)
         return notice
@@ -78,12 +75,32 @@ class Notices:
         if kind == "change_applied" and record.get("undoes") and not record.get("run"):
             kind, words = "change_expired", "Its time is over, and it is undone"  # nobody else undoes without a run
         change = str(record["id"])
+        self._settle(change, str(record["state"]))
         if not kind or (kind != "change_rolled_back" and self._has_told(kind, change)):
             return  # more time, a proof, Keep: no news of the change itself
-        wait = ", and waits for your Keep" if record["state"] == "applied" else ""
+        words = _WAITS if record["state"] == "applied" else words
         reason = " (%s)" % record["reason"] if kind == "change_rolled_back" and record.get("reason") else ""
-        text = "%s%s%s: %s" % (words, wait, reason, record.get("summary") or change)
+        text = "%s%s: %s" % (words, reason, record.get("summary") or change)
         self.tell(kind, text, change=change, chat=str(record.get("chat", "")))
+
+    def _settle(self, change: str, state: str) -> None:
+        """Let the notice of a change that waited say how that ended; who listens has heard of the change itself."""
+        if state == "applied":
+            return
+        words = "A change is kept" if state == "confirmed" else "A change was applied"
+        with self._lock:
+            for number, one in enumerate(self._kept):
+                if one.get("change") == change and one["text"].startswith(_WAITS + ": "):
+                    settled = {**one, "text": words + one["text"][len(_WAITS) :]}
+                    self._kept = [*self._kept[:number], settled, *self._kept[number + 1 :]]
+                    self._store()
+                    return
+
+    def _store(self) -> None:
+        try:
+            self._files.replace(self._path, jsonl.line(self._kept))
+        except OasisError as error:  # RAM is full: who listens hears of it all the same
+            self._log("notices are not kept: %s" % error.message)
 
     def expiry_failed(self, record: dict[str, Any], words: str) -> None:
         """Tell that a change whose time is over is still there."""
@@ -114,6 +131,7 @@ class Notices:
         return {"notices": [one for one in kept if one["id"] > since], "newest": kept[-1]["id"] if kept else ""}
 
 
+_WAITS = "A change is applied, and waits for your Keep"
 _STATES = {
     "applied": ("change_applied", "A change is applied"),
     "confirmed": ("change_applied", "A change is applied"),

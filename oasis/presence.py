@@ -17,6 +17,7 @@ class Present:
     is_told        a model is told what stands beside the chat for him: facts, skills, documents
     has_teller     a model hears what tools say, though none is asked for their calls
     words          whose words a message may be, as taint of what is remembered of it
+    role           in the table of who may call what (table.py): which tools work for them
     desk           who decides about plans in his place (tools/operator.py, `unattended`), None: he does
     """
 
@@ -24,6 +25,7 @@ class Present:
     is_told = True
     has_teller = False
     words: tuple[str, ...] = ()
+    role = "owner"
     desk: Any = None
 
     def asking(self, services: list[Any], told: Any, asker: Any) -> tuple[list[Any], Any]:
@@ -39,6 +41,7 @@ class Distant(Present):
     """The owner by a messenger: his words come through a program that talks to the network, and may be anybody's."""
 
     words = ("words that came by a messenger",)
+    role = "messenger"
 
 
 OWNER, MESSENGER = Present(), Distant()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 
 from oasis.errors import UsageError
+from oasis.sections import is_at_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Privacy:
             raise UsageError("part is %d" % part, "this request has the parts 0 to %d" % (count - 1))
         data = binascii.b2a_base64(body[part * PART_BYTES : (part + 1) * PART_BYTES], newline=False).decode()
         service_shown = {key: found["service"][key] for key in ("identifier", "name", "model", "is_local")}
+        if request["url"] and is_at_home(request["url"]):
+            service_shown["is_local"] = True  # a server of any make, on this machine or in its network
         return {
             "service": service_shown,
             **{key: request[key] for key in ("method", "url", "headers")},

@@ -9,7 +9,7 @@ Knows no run and no model.
 from __future__ import annotations
 
 from oasis.core import heads, jsonl, thread, turns
-from oasis.core.ids import is_scru128
+from oasis.core.ids import looks_like_id
 from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
 
 
 def _resolved(headish: str, table: _Table) -> str:
-    return heads.resolve(headish, {} if is_scru128(headish) else table.read())
+    return heads.resolve(headish, {} if looks_like_id(headish) else table.read())
 
 
 def _load(chat: Chat, parents: list[str], elsewhere: Elsewhere) -> None:
@@ -131,14 +131,21 @@ def _closed(chat: Chat, parents: list[str], new_id: NewId, elsewhere: Elsewhere)
 
 
 def _head(chat: Chat, parents: list[str], asked: Asked, table: _Table, elsewhere: Elsewhere) -> tuple[str, bool]:
-    """Return the bookmark that the message carries, and whether a record must move it there."""
+    """Return the bookmark that the message carries, and whether a record must set it there.
+
+    Raises: UsageError for one that stands on another branch: only `bookmark.set` and a schedule move one.
+    """
     explicit = str(asked.get("head") or "")
     known = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
     if not explicit and not any((message or {}).get("head") for message in known.values()):
         return "", False  # no bookmark goes along: its table need not be read
-    return heads.head_of_turn(
+    head, is_set = heads.head_of_turn(
         parents, {**chat.messages, **{k: v for k, v in known.items() if v}}, table.read(), explicit
     )
+    if is_set and table.read().get(head) and not asked.get("moves_head"):
+        hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
+        raise UsageError("the bookmark %r stands on another branch" % head, hint)
+    return head, is_set
 
 
 class _Table:

@@ -14,7 +14,7 @@ import sys
 import threading
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, SchemaError, UsageError
+from oasis.errors import BusyError, OasisError, SchemaError, UsageError
 
 if False:  # annotations only
     from collections.abc import Sequence
@@ -41,6 +41,8 @@ _ENDS = ("message", "error", "end")
 RUNNING = 8
 # Of them, those of other people's programs: what they propose waits long, and the owner's own messages find room.
 CLIENTS = 6
+# What waits for its owner is what lasts: the plans that nobody decided.
+_ROOM = "wait for one to end, or decide what waits: `oasis plans` lists it, `oasis decline PLAN` ends it"
 
 
 class Run:
@@ -226,7 +228,7 @@ class Runs:
 
         `prepare()` is called before, in the caller's thread, while the chat is reserved already; what it returns is
         given on: `work(run, prepared)`.
-        Raises: UsageError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
+        Raises: BusyError when the chat, or the daemon, is busy; what prepare raises, and there is no run then.
         """
         run = self._reserve(chat, came, client)
         try:
@@ -244,13 +246,11 @@ class Runs:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
             if chat and (chat in self._held or any(run.chat == chat for run in busy)):
-                raise UsageError("chat %s is being answered already" % chat, "wait for it, or stop it first")
+                raise BusyError("chat %s is being answered already" % chat, _ROOM)
             if len(busy) >= RUNNING:
-                raise UsageError("%d runs are at work already" % RUNNING, "wait for one to end, or stop one")
+                raise BusyError("%d runs are at work already" % RUNNING, _ROOM)
             if client and sum(1 for run in busy if run.client) >= CLIENTS:
-                raise UsageError(
-                    "%d calls of clients are at work already" % CLIENTS, "wait for one to end, or stop one"
-                )
+                raise BusyError("%d calls of clients are at work already" % CLIENTS, _ROOM)
             run = Run(self._new_id(), chat, self._now_s, self._news, came, self._open_end)
             run.client = client
             self._runs[run.id] = run
@@ -259,11 +259,11 @@ class Runs:
     def alone(self, chat: str, work: Callable[[], Any]) -> Any:
         """Do something with a chat that nobody answers meanwhile; return what `work()` returns.
 
-        Raises: UsageError when the chat is being answered; what work raises.
+        Raises: BusyError when the chat is being answered; what work raises.
         """
         with self._lock:
             if chat in self._held or any(run.chat == chat for run in self._runs.values() if not run.is_ended()):
-                raise UsageError("chat %s is being answered" % chat, "wait for it, or stop it first")
+                raise BusyError("chat %s is being answered" % chat, _ROOM)
             self._held.add(chat)
         try:
             return work()

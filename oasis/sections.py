@@ -6,7 +6,7 @@ Knows no file, no key and no network.
 
 from __future__ import annotations
 
-from oasis.core import jsonl
+from oasis.core import addresses, jsonl
 from oasis.errors import SchemaError
 
 if False:  # annotations only
@@ -60,7 +60,8 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "tool_mode": texts.get("tool_mode", TOOL_MODES[0]),
         "context_tokens": _tokens(texts.get("context_tokens", str(entry.get("context_tokens", 0))), problems),
         "key": entry.get("key", "none"),
-        "is_local": bool(entry.get("local")),
+        # What is told at home stays there: a server that only speaks like one at home is none.
+        "is_local": bool(entry.get("local")) and (not base_url or is_at_home(base_url)),
         "pace": {"per_s": entry.get("per_s", PER_S), "burst": entry.get("burst", BURST)},
         "options": _options(texts, section.options.get("extra", []), problems),
     }
@@ -141,6 +142,20 @@ def is_address(url: str) -> bool:
     host = rest.partition("/")[0]
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @?#\"'<>\\")
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(host.partition(":")[0])
+
+
+# Names that no resolver of the internet answers: RFC 6761, 6762, 8375, and what routers call their own network.
+_HOME_NAMES = ("localhost", "local", "lan", "home", "internal", "localdomain", "home.arpa")
+
+
+def is_at_home(url: str) -> bool:
+    """Tell whether the server of an address is this machine or in its own network, by what is written there."""
+    place = url.partition("://")[2].partition("/")[0].partition("?")[0].lower()
+    host = place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0].rstrip(".")
+    host = host.partition("%")[0]
+    if addresses.number(host):
+        return addresses.is_home(host)
+    return "." not in host or host.endswith(tuple("." + name for name in _HOME_NAMES))
 
 
 def profile_of(name: str, known: Profiles) -> str:

@@ -5,7 +5,7 @@ A part of beside.py. Looks only when it is asked to, at machines that the router
 
 from __future__ import annotations
 
-from oasis.change.addresses import is_home
+from oasis.core.addresses import is_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

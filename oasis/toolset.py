@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oasis.change.audit import NO_PLAN
 from oasis.change.plan import CLIENT
-from oasis.table import client_of
+from oasis.table import client_of, may_use
 
 if False:  # annotations only
     from oasis.core.shapes import Any, Callable
@@ -35,7 +35,8 @@ class Toolset:
     def tool_specs(self, role: dict[str, object]) -> dict[str, object]:
         registry = self._exchanges().registry
         classes = {tool["name"]: tool["class"] for tool in registry.listed()}
-        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in registry.specs()]}
+        specs = [spec for spec in registry.specs() if role["name"] != "client" or may_use("client", spec["name"])]
+        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in specs]}
 
     def tool_call(
         self, role: dict[str, object], name: str, arguments: dict[str, object] | None = None

@@ -21,6 +21,10 @@ if False:  # annotations only
     from oasis.uci.model import Section
 
 
+# Of what is taken over when the owner says so: it may be much, and they may want none of it.
+WAITING = "chats and system messages of the earlier Oasis wait: oasis import --upstream takes them over"
+
+
 def rollbacks(journal: Journal, files: Files, state: str) -> str:
     """Put the old rollback list into the history, once; return what there is to tell, "" for nothing."""
     if not files.names(state + "/backup"):

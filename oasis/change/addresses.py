@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 
+from oasis.core.addresses import is_home as is_home
+from oasis.core.addresses import number as number
+from oasis.core.addresses import number4
+
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}\Z")
 _LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9])?\Z")
-_GROUP = re.compile(r"[0-9A-Fa-f]{1,4}\Z")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 _DOMAIN_CHARS = 253  # RFC 1035, without the final dot
 _LABEL_CHARS = 63
@@ -22,84 +25,17 @@ def is_number(text: str, low: int = 0, high: int = 0xFFFFFFFF) -> bool:
 
 def is_ip4(text: str) -> bool:
     """Tell whether the text is a dotted IPv4 address."""
-    parts = text.split(".")
-    return len(parts) == 4 and all(is_number(part, 0, 255) for part in parts)
+    return number4(text) is not None
 
 
 def is_ip6(text: str) -> bool:
-    """Tell whether the text is an IPv6 address without a zone. Source: RFC 4291, section 2.2."""
-    head, gap, tail = text.partition("::")
-    if "::" in tail or tail.startswith(":") or (text.endswith(":") and not text.endswith("::")):
-        return False
-    groups = _groups(head, False) if gap else _groups(head, True)
-    rest = _groups(tail, True) if gap else 0
-    if groups < 0 or rest < 0:
-        return False
-    return groups + rest < 8 if gap else groups == 8
-
-
-def _groups(text: str, may_end_in_ip4: bool) -> int:
-    """Count the 16-bit groups of colon separated text, -1 when one of them is wrong."""
-    if not text:
-        return 0
-    parts = text.split(":")
-    count = len(parts)
-    if may_end_in_ip4 and "." in parts[-1]:
-        if not is_ip4(parts.pop()):
-            return -1
-        count += 1
-    return count if all(_GROUP.match(part) for part in parts) else -1
-
-
-def number(text: str) -> tuple[int, int] | None:
-    """Return (4 or 6, the address as a whole number), None when the text is no address."""
-    if is_ip4(text):
-        return 4, _number4(text)
-    if not is_ip6(text):
-        return None
-    head, gap, tail = text.partition("::")
-    first, last = _values(head), _values(tail)
-    groups = first + [0] * (8 - len(first) - len(last)) + last if gap else first
-    value = 0
-    for group in groups:
-        value = value << 16 | group
-    return 6, value
-
-
-# RFC 1918, 3927, 4193, 4291 and 1122: (family, bits that all of a network have, how many).
-_HOME = ((4, 10, 8), (4, 127, 8), (4, 0xAC1, 12), (4, 0xC0A8, 16), (4, 0xA9FE, 16), (6, 0x7E, 7), (6, 0x3FA, 10),
-         (6, 1, 128))  # fmt: skip
-
-
-def is_home(text: str) -> bool:
-    """Tell whether a text is an address that no network outside has: private, link-local or loopback."""
-    family, value = number(text) or (0, 0)
-    bits = {4: 32, 6: 128}.get(family, 0)
-    return any(value >> (bits - length) == first for kind, first, length in _HOME if kind == family)
+    """Tell whether the text is an IPv6 address without a zone."""
+    return (number(text) or (0, 0))[0] == 6
 
 
 def is_private4(value: int) -> bool:
     """Tell whether a number is an IPv4 address of RFC 1918."""
     return value >> 24 == 10 or value >> 20 == 0xAC1 or value >> 16 == 0xC0A8
-
-
-def _number4(text: str) -> int:
-    value = 0
-    for part in text.split("."):
-        value = value << 8 | int(part)
-    return value
-
-
-def _values(text: str) -> list[int]:
-    """Return the 16-bit groups of colon separated text that is known to be right."""
-    values: list[int] = []
-    for part in text.split(":") if text else []:
-        if "." in part:
-            embedded = _number4(part)
-            values += [embedded >> 16, embedded & 0xFFFF]
-        else:
-            values.append(int(part, 16))
-    return values
 
 
 def text_of(family: int, value: int) -> str:

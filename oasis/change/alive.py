@@ -1,9 +1,10 @@
 """Proof of life: what shows that the owner still reaches the router after a change, and what does not.
 
 A reload leaves old connections alone: the page may go on talking over one that nobody could open any more. So the
-proof is a connection that did not exist when the reload was over. `begin` lists all connections of that moment and
-makes a nonce, which goes to the front-end whose run made the change, and to nobody else. That front-end posts nonce
-and session to a CGI script, which adds the addresses and ports of the very connection that it was asked over. Answers:
+proof is a connection that did not exist when the reload was over. `begin` lists all connections of that moment. A
+nonce goes to the front-end whose run made the change or that approved it, before anything is applied, and to nobody
+else. That front-end posts nonce and session to a CGI script, which adds the addresses and ports of the very connection
+that it was asked over. Answers:
 
     proved      a new connection from another machine, with the nonce, of a session that may keep changes
     reused      the connection is older than the end of the reload: try again over a new one
@@ -14,7 +15,9 @@ and session to a CGI script, which adds the addresses and ports of the very conn
 The proof is automatic, and keeps nothing: keeping is the owner's press. Without a connection that proved it, keeping
 needs one of these, which the record names ("proof"):
 
-    login       asked from a login over SSH that was accepted after the reload, with or without a terminal
+    login       asked from a login over SSH that was accepted after the reload, with or without a terminal; or from a
+                page that did not make the change, whose session came over a connection as above (`arrive`): that
+                shows its own way and no other, so it speaks for keeping only when this very session asks
     console     asked at a serial line or screen of the router: it proves nothing of the network, but is always there
     word        the owner says so, without a proof
 
@@ -25,8 +28,6 @@ daemon are on one machine on purpose. Knows no HTTP and no bus; all that it asks
 
 from __future__ import annotations
 
-import os
-
 from oasis.errors import UnprovedError
 from oasis.system.connections import OPEN, is_loopback, mirrored
 from oasis.system.digest import is_equal
@@ -35,8 +36,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.shapes import Callable, Role, Seconds
     from oasis.system.connections import Connection
-
-_NONCE_BYTES = 16
 
 
 class Life:
@@ -63,17 +62,20 @@ class Life:
         self._nonce = ""
         self._old: frozenset[Connection] = frozenset()
         self._since_s = 0.0
+        self._arrived: set[str] = set()
 
-    def begin(self, change: str) -> None:
-        """Remember this moment as the end of a change's reload."""
+    def begin(self, change: str, nonce: str) -> None:
+        """Remember this moment as the end of a change's reload; the nonce is that of its plan."""
         self._old = frozenset(self._connections())
         self._since_s = self._up_s()
-        self._nonce = os.urandom(_NONCE_BYTES).hex()
+        self._arrived = set()
+        self._nonce = nonce
         self._change = change
 
     def end(self) -> None:
         """Forget the change: it is kept or put back."""
         self._change, self._nonce, self._old = "", "", frozenset()
+        self._arrived = set()
 
     def nonce(self, change: str) -> str:
         """Return the nonce of a change that waits, "" for any other."""
@@ -81,8 +83,27 @@ class Life:
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
         """Return what a connection proves: one of the words of the module's docstring."""
+        if not change or change != self._change or not is_equal(nonce, self._nonce):
+            return "stranger"
+        return self._weigh(session, one)
+
+    def arrive(self, session: str, one: Connection) -> str:
+        """Return what the connection of a page proves that has no nonce, "" while no change waits.
+
+        A session that proved so much may keep the change itself, see `has_arrived`.
+        """
+        answer = self._weigh(session, one) if self._change else ""
+        if answer == "proved":
+            self._arrived.add(session)
+        return answer
+
+    def has_arrived(self, session: str) -> bool:
+        """Return whether a session came over a new connection since the reload."""
+        return session in self._arrived
+
+    def _weigh(self, session: str, one: Connection) -> str:
         known = self._connections()
-        if not change or change != self._change or not is_equal(nonce, self._nonce) or known.get(one) not in OPEN:
+        if known.get(one) not in OPEN:
             return "stranger"
         if not self._may_keep(session):
             return "denied"
@@ -97,6 +118,8 @@ class Life:
 
         Raises: UnprovedError when nothing does and the owner did not say that this is meant.
         """
+        if self.has_arrived(str(role.get("session", ""))):
+            return "login"
         kind, accepted_s = self._login_of(int(role.get("pid", 0)))
         if kind == "ssh" and accepted_s > self._since_s:
             return "login"

@@ -1,7 +1,9 @@
 """The audit log: one chained JSON line a decision, on flash, without contents that could be secret.
 
 Each line holds the SHA-256 of the line before it ("previous"), so that a removed or altered line shows; `verify` looks.
-What it cannot show is that the newest lines are missing: nothing later tells of them.
+A full file becomes FILE.1, and the first line of the new one says so: what that part was ("rotated": its lines, those
+that were rotated out for good before it, its SHA-256). What cannot be shown is that the newest lines are missing:
+nothing later tells of them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 AUDIT_BYTES = 128 * 1024
 _OLD = ".1"
 # For a decision that is about none.
+ROTATED = "rotated"
 NO_PLAN: dict[str, object] = {"id": "", "hash": "", "images": {}, "services": []}
 
 
@@ -46,9 +49,30 @@ class Audit:
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             self._files.cut(self._path, len(whole))
+        line = self._line(what, plan, role, whole)
+        if len(whole) + len(line) > AUDIT_BYTES:
+            self._files.move(self._path, self._path + _OLD)
+            whole = b""
+        if not whole:  # also after a power cut right behind that move
+            first = self._rotation()
+            if first:
+                self._files.append(self._path, first, True)
+                line = self._line(what, plan, role, first)
+        self._files.append(self._path, line, True)
+
+    def _rotation(self) -> bytes:
+        """Return the first line behind a rotated part, b"" where there is none."""
+        old = self._files.read(self._path + _OLD)
+        if not old:
+            return b""
+        told = {"lines": old.count(b"\n"), "gone": _gone(_part(old)), "sha256": sha256(old)}
+        return self._line(ROTATED, {**NO_PLAN, ROTATED: told}, "daemon", old)
+
+    def _line(self, what: str, plan: Plan, role: str, whole: bytes) -> bytes:
         last = whole.rstrip(b"\n").rpartition(b"\n")[2]
-        line = jsonl.line(
+        return jsonl.line(
             {
+                **({ROTATED: plan[ROTATED]} if what == ROTATED else {}),
                 **({"tainted": True} if plan.get("tainted") else {}),
                 **({"forces": plan["forces"]} if plan.get("forces") else {}),
                 **({"tool": plan["call"]["name"]} if plan.get("call") else {}),
@@ -62,9 +86,6 @@ class Audit:
                 "previous": sha256(last) if last else "",
             }
         )
-        if len(whole) + len(line) > AUDIT_BYTES:
-            self._files.move(self._path, self._path + _OLD)
-        self._files.append(self._path, line, True)
 
     def lines(self, limit: int, skip: int = 0) -> list[dict[str, object]]:
         """Return lines that can be read, newest first; at most `limit`, after the `skip` newest."""
@@ -82,11 +103,22 @@ class Audit:
         """Follow the chain from the oldest line on.
 
         Shape: {"lines": how many fit, "is_whole", "broken"?: {"file", "line": from 1, "reason"}, "torn"?: file whose
-        last line a power cut tore; the next decision cuts it off}.
+        last line a power cut tore; the next decision cuts it off, "gone"?: lines that were rotated out for good}.
         """
         reply: dict[str, object] = {"lines": 0, "is_whole": True}
         previous: str | None = None  # what the first line of a rotated file names is gone
-        for path, data in self._whole():
+        parts = self._whole()
+        for path, data in parts:
+            part = _part(data)
+            if part and path.endswith(_OLD):
+                reply["gone"] = _gone(part)
+            elif part and sha256(parts[0][1]) != part.get("sha256"):
+                return {
+                    **reply,
+                    "lines": 0,
+                    "is_whole": False,
+                    "broken": {"file": path + _OLD, "line": 1, "reason": _LOST},
+                }
             *lines, torn = data.split(b"\n")
             if torn:
                 reply["torn"] = path
@@ -104,6 +136,20 @@ class Audit:
         with self._lock:
             found = [(path, self._files.read(path)) for path in (self._path + _OLD, self._path)]
         return [(path, data) for path, data in found if data]
+
+
+_LOST = "this part is not what it was when it was rotated: it is missing, shortened or altered"
+
+
+def _part(data: bytes) -> dict[str, object]:
+    """Return what the first line of a file tells of the part before it, {} when it tells of none."""
+    first = _value(data.partition(b"\n")[0]) or {}
+    part = first.get(ROTATED)
+    return part if first.get("what") == ROTATED and isinstance(part, dict) else {}
+
+
+def _gone(part: dict[str, object]) -> int:
+    return sum(count for count in (part.get("lines"), part.get("gone")) if isinstance(count, int))
 
 
 def _value(line: bytes) -> dict[str, object] | None:

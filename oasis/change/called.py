@@ -6,7 +6,7 @@ bound is the tool, where it is from, and its arguments to the letter.
 
 from __future__ import annotations
 
-from oasis.change.visible import short
+from oasis.change.visible import plain
 from oasis.core import jsonl
 from oasis.errors import ApplyError, PolicyError
 
@@ -40,7 +40,7 @@ def plan(
     made = planner.empty(run, chat, words[0] if words else "call the tool %s" % tool["name"])
     made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
     made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
-    made["words"] += ["%s: %s" % (short(name), _shown(value)) for name, value in arguments.items()]
+    made["words"] += [line for name, value in arguments.items() for line in _shown(name, value)]
     made["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
     made["reasons"], made["is_asked"] = list(reasons), True
     return planner.bind(made)
@@ -55,5 +55,9 @@ def check_idle(pending: dict[str, Any] | None) -> None:
         )
 
 
-def _shown(value: Any) -> str:
-    return short(value if isinstance(value, str) else jsonl.dumps(value))
+def _shown(name: str, value: Any) -> list[str]:
+    """Return an argument, whole; each line of a longer text is marked, so that none looks like an argument."""
+    lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
+    if len(lines) == 1:
+        return ["%s: %s" % (plain(name), plain(lines[0]))]
+    return ["%s (%d lines):" % (plain(name), len(lines)), *["| " + plain(line) for line in lines]]

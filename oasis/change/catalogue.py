@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["check", "is_code", "mark", "title"]
 
 # ref: (package, section type, option that holds the name; "" is the section's own name)
-_TARGETS = {
+TARGETS = {
     "interface": ("network", "interface", ""),
     "zone": ("firewall", "zone", "name"),
     "radio": ("wireless", "wifi-device", ""),
@@ -227,7 +227,7 @@ class _Review:
     def check_references(self) -> None:
         """Check that what the new values name will be there."""
         for number, where, ref, value in self._references:
-            ref, value = _plain_reference(ref, value)
+            ref, value = plain_reference(ref, value)
             names = self._names(ref, False)
             if names and value not in names and value != "*":
                 text = f"{where} names the {ref} {value!r}, which does not exist"
@@ -245,12 +245,12 @@ class _Review:
 
     def _check_target(self, where: str, ref: str, value: object) -> None:
         for word in value if isinstance(value, list) else str(value).split():
-            kind, target = _plain_reference(ref, str(word))
-            if kind in _TARGETS and _TARGETS[kind][0] in self._touched and target in self._names(kind, True):
+            kind, target = plain_reference(ref, str(word))
+            if kind in TARGETS and TARGETS[kind][0] in self._touched and target in self._names(kind, True):
                 names = self._names(kind, False)
                 if target not in names:
                     text = f"{where} still names the {kind} {target!r}, which is removed"
-                    number = self._touched[_TARGETS[kind][0]]
+                    number = self._touched[TARGETS[kind][0]]
                     self._add(number, "missing_reference", where, text, "change or delete it too")
 
     def check_dependencies(self) -> None:
@@ -276,14 +276,10 @@ class _Review:
         return spelling.hint(word, names) if len(self.findings) < _HINTED else ""
 
     def _names(self, ref: str, is_before: bool) -> list[str]:
-        if ref not in _TARGETS:
+        if ref not in TARGETS:
             return []
-        package, type_, key = _TARGETS[ref]
-        sections = self._draft.before(package) if is_before else self._draft.sections(package)
-        found = [name if not key else str(s.get(key, "")) for name, s in sections.items() if s[".type"] == type_]
-        if ref == "bridge":
-            found += ["br-" + name for name, s in sections.items() if s.get("type") == "bridge"]
-        return [name for name in found if name] + _GIVEN.get(ref, [])
+        package = TARGETS[ref][0]
+        return target_names(ref, self._draft.before(package) if is_before else self._draft.sections(package))
 
     def _say(self, number: int, operation: dict[str, object], kind: str, message: str, hint: str) -> None:
         self._add(number, kind, _where(operation), message, hint)
@@ -296,6 +292,15 @@ _HANDLERS: dict[str, Callable[[_Review, int, dict[str, object]], None]] = {
     "set": _Review.set, "add": _Review.add, "add_list": _Review.add_list, "del_list": _Review.del_list,
     "delete": _Review.delete, "rename": _Review.rename, "reorder": _Review.reorder,
 }  # fmt: skip
+
+
+def target_names(ref: str, sections: dict[str, dict[str, object]]) -> list[str]:
+    """Return the names that a reference of a kind may have, given the sections of its package."""
+    _, type_, key = TARGETS[ref]
+    found = [name if not key else str(s.get(key, "")) for name, s in sections.items() if s[".type"] == type_]
+    if ref == "bridge":
+        found += ["br-" + name for name, s in sections.items() if s.get("type") == "bridge"]
+    return [name for name in found if name] + _GIVEN.get(ref, [])
 
 
 def _makeable(package: str) -> list[str]:
@@ -319,7 +324,7 @@ def _error(entry: dict[str, object], value: str) -> str:
     return datatypes.error(str(entry["type"]), value)
 
 
-def _plain_reference(ref: str, value: str) -> tuple[str, str]:
+def plain_reference(ref: str, value: str) -> tuple[str, str]:
     """Return what is named, without a firewall's `!`.
 
     Which devices there are only the kernel knows; but an alias (@lan) needs its network, and a bridge (br-lan,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from oasis.change import secrets
 from oasis.change.shellwords import commands as split
 from oasis.change.shellwords import quoted
-from oasis.change.visible import plain
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
@@ -28,6 +28,10 @@ _PACKAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*\Z")
 _SECTION = re.compile(r"(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]{1,5}\])\Z")
 _TYPE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _READING = ("get", "show", "export", "changes")
+# Everything that some language or keyboard puts around a quotation, and a shell does not know.
+_TYPOGRAPHIC = "‘’‚‛“”„‟«»‹›′″‴‵‶`´「」『』〝〞〟＂＇｀❛❜❝❞「」"
+# What stands for a secret or a text; what is none of this chat is refused by its own words (placeholders.py).
+_PLACEHOLDERS = ("«secret:", "«text:")
 # What people write after changes and what Oasis does by itself anyway.
 _IMPLIED = re.compile(r"(?:uci commit(?: [\w.-]+)*|reload_config|wifi(?: reload| up)?)\Z")
 
@@ -100,6 +104,7 @@ def _operation(words: list[str]) -> Operation:
         raise UsageError(
             "uci %s is not allowed" % verb, "allowed are set, add, add_list, del_list, delete, rename, reorder"
         )
+    _check_quotes(arguments)
     if len(arguments) != 1:
         raise UsageError("uci %s takes one argument, here are %d" % (verb, len(arguments)), "quote values with blanks")
     return maker(arguments[0])
@@ -117,7 +122,7 @@ def _add(arguments: list[str]) -> Operation:
 def _set(text: str) -> Operation:
     where, value = _split(text, "set")
     if "option" in where:
-        return {"op": "set", **where, "value": _value(value)}
+        return {"op": "set", **where, "value": _value(value, where)}
     _check(_TYPE, value, "section type")
     return {"op": "set", **where, "type": value}
 
@@ -127,7 +132,7 @@ def _list(verb: str) -> Callable[[str], Operation]:
         where, value = _split(text, verb)
         if "option" not in where:
             raise UsageError("names no option", "uci %s package.section.option=value" % verb)
-        return {"op": verb, **where, "value": _value(value)}
+        return {"op": verb, **where, "value": _value(value, where)}
 
     return make
 
@@ -193,14 +198,39 @@ def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
         )
 
 
-def _value(text: str) -> str:
-    for char in text:
-        if ord(char) < 32 or ord(char) == 127:
-            raise UsageError("the value holds the control character %#04x" % ord(char), "values are one line of text")
-    if plain(text) != text:
-        unseen = next(char for char in text if plain(char) != char)
-        raise UsageError("the value holds the invisible character %s" % plain(unseen), "leave it out")
+def _value(text: str, where: Operation) -> str:
+    """Return a value; which control characters it may hold its type tells (datatypes.py).
+
+    Quotes of typography are no quotes to a shell: around a value, they would become a part of it.
+    """
+    if _is_typographic(text):
+        # The plain form of a secret would be the secret.
+        inner = "…" if secrets.may_hold(where["package"], where["option"]) else text[1:-1]
+        raise UsageError(
+            "the value stands in %s and %s, which would become a part of it" % (text[0], text[-1]),
+            "write plain quotes: %s='%s'" % (where["option"], inner.replace("'", "'\\''")),
+        )
     return text
+
+
+def _is_typographic(text: str) -> bool:
+    """Tell whether a text stands in quotes of typography: not three backquotes alone, and no placeholder."""
+    if text.startswith(_PLACEHOLDERS):
+        return False
+    is_around = len(text) > 1 and text[0] in _TYPOGRAPHIC and text[-1] in _TYPOGRAPHIC
+    return is_around and text.strip(_TYPOGRAPHIC) != ""
+
+
+def _check_quotes(arguments: list[str]) -> None:
+    """Refuse quotes of typography also where a shell divides a value at the blanks between them."""
+    whole = " ".join(arguments)
+    if _is_typographic(whole):
+        raise UsageError(
+            "it stands in %s and %s, which are no quotes to a shell" % (whole[0], whole[-1]), "write plain quotes: '…'"
+        )
+    left, _, value = whole.partition("=")
+    if left.count(".") == 2 and _is_typographic(value):
+        _value(value, _where(left))
 
 
 def as_commands(operations: list[dict[str, object]], shown: Callable[[Operation, str], str] | None = None) -> list[str]:

@@ -41,5 +41,5 @@ class Committer:
         import os
 
         for package, (_, after) in plan["images"].items():
-            path = self._root.confdir + "/" + package
+            path = os.path.realpath(self._root.confdir + "/" + package)  # a link stays one
             self._files.replace(path, after, os.stat(path).st_mode & 0o777)

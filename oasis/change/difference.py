@@ -10,10 +10,13 @@ first, then by order within their type (their cfg names depend on position and s
 from __future__ import annotations
 
 from oasis.change import catalogue, linediff, secrets
-from oasis.change.visible import plain, short
+from oasis.change.pairing import fingerprint
+from oasis.change.visible import plain
 
 MASK = "(secret)"
 NEW_MASK = "(new secret)"
+# Kinds of differences that are about a whole section.
+WHOLE = ("section_added", "section_removed")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,20 +27,21 @@ if TYPE_CHECKING:
 def compare(before: Package, after: Package, package: str) -> list[Difference]:
     """Return the differences from `before` to `after`, in the order of the sections."""
     pairs = _pair(before.sections, after.sections)
+    was, is_now = _labels(before), _labels(after)
     found: list[Difference] = []
     for old, new in pairs:
         if new is None and old is not None:
-            found.append(_item("section_removed", package, label(before, old), old.type))
-            found.extend(_options(package, label(before, old), old.type, old.options, {}))
+            found.append(_item("section_removed", package, was[id(old)], old.type))
+            found.extend(_options(package, was[id(old)], old.type, old.options, {}))
         elif old is None and new is not None:
-            found.append(_item("section_added", package, label(after, new), new.type))
-            found.extend(_options(package, label(after, new), new.type, {}, new.options))
+            found.append(_item("section_added", package, is_now[id(new)], new.type))
+            found.extend(_options(package, is_now[id(new)], new.type, {}, new.options))
         elif old is not None and new is not None:
             if (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
-                found.append(_item("section_renamed", package, label(before, old), new.type, new=label(after, new)))
-            found.extend(_options(package, label(after, new), new.type, old.options, new.options))
+                found.append(_item("section_renamed", package, was[id(old)], new.type, new=is_now[id(new)]))
+            found.extend(_options(package, is_now[id(new)], new.type, old.options, new.options))
     if _is_reordered(pairs, before.sections):
-        found.append(_item("section_moved", package, label(after, after.sections[0]), after.sections[0].type))
+        found.append(_item("section_moved", package, is_now[id(after.sections[0])], after.sections[0].type))
     return found
 
 
@@ -49,24 +53,37 @@ def label(package: Package, section: Section) -> str:
     return "@%s[%d]" % (section.type, [other is section for other in same].index(True))
 
 
+def _labels(package: Package) -> dict[int, str]:
+    """Return how all sections are called, by their id."""
+    counts: dict[str, int] = {}
+    found = {}
+    for section in package.sections:
+        at = counts.get(section.type, 0)
+        counts[section.type] = at + 1
+        found[id(section)] = "@%s[%d]" % (section.type, at) if section.anonymous else section.name
+    return found
+
+
 def _pair(before: list[Section], after: list[Section]) -> list[tuple[Section | None, Section | None]]:
     partner: dict[int, Section] = {}
     taken: set[int] = set()
 
-    def join(is_same: Callable[[Section, Section], bool]) -> None:
+    def join(key: Callable[[Section], object]) -> None:
+        """Join what has equal keys, in the order of both; None joins nothing."""
+        waiting: dict[object, list[Section]] = {}
+        for old in reversed(before):
+            if id(old) not in taken:
+                waiting.setdefault(key(old), []).append(old)
         for new in after:
-            if id(new) in partner:
-                continue
-            for old in before:
-                if id(old) not in taken and is_same(old, new):
-                    partner[id(new)] = old
-                    taken.add(id(old))
-                    break
+            name = key(new) if id(new) not in partner else None
+            if name is not None and waiting.get(name):
+                partner[id(new)] = waiting[name].pop()
+                taken.add(id(partner[id(new)]))
 
-    join(lambda old, new: not old.anonymous and not new.anonymous and old.name == new.name and old.type == new.type)
-    join(lambda old, new: old.anonymous and new.anonymous and old.type == new.type and old.options == new.options)
-    join(lambda old, new: old.type == new.type and old.options == new.options)
-    join(lambda old, new: old.anonymous and new.anonymous and old.type == new.type)
+    join(lambda one: None if one.anonymous else (one.name, one.type))
+    join(lambda one: fingerprint(one) if one.anonymous else None)
+    join(fingerprint)
+    join(lambda one: one.type if one.anonymous else None)
     pairs: list[tuple[Section | None, Section | None]] = [(partner.get(id(new)), new) for new in after]
     return pairs + [(old, None) for old in before if id(old) not in taken]
 
@@ -103,11 +120,12 @@ def _options(package: str, section: str, type_: str, old: dict[str, Any], new: d
 def sentences(differences: list[Difference]) -> list[str]:
     """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
     lines: list[str] = []
+    whole = {(item["package"], item["section"]) for item in differences if item["kind"] in WHOLE}
     for item in differences:
-        if item["kind"] in ("section_added", "section_removed"):
+        if item["kind"] in WHOLE:
             verb = "new" if item["kind"] == "section_added" else "removed"
             lines.append("%s: %s %s" % (item["package"], verb, _section_title(item)))
-        elif _belongs_to_whole_section(item, differences):
+        elif (item["package"], item["section"]) in whole:
             if item["kind"] == "added":
                 lines[-1] += (", " if " with " in lines[-1] else " with ") + _short(item)
         elif item["kind"] in ("section_renamed", "section_moved"):
@@ -115,12 +133,6 @@ def sentences(differences: list[Difference]) -> list[str]:
         else:
             lines.append("%s: %s" % (_place(item), _from_to(item)))
     return lines
-
-
-def _belongs_to_whole_section(item: Difference, differences: list[Difference]) -> bool:
-    kinds = ("section_added", "section_removed")
-    place = (item["package"], item["section"])
-    return any(other["kind"] in kinds and (other["package"], other["section"]) == place for other in differences)
 
 
 def _section_title(item: Difference) -> str:
@@ -153,18 +165,18 @@ def _from_to(item: Difference) -> str:
 
 
 def _list_words(old: list[str], new: list[str]) -> str:
-    words = ["+ %s" % short(value) for value in new if value not in old] + [
-        "- %s" % short(value) for value in old if value not in new
+    words = ["+ %s" % plain(value) for value in new if value not in old] + [
+        "- %s" % plain(value) for value in old if value not in new
     ]
-    return ", ".join(words) or "in another order: " + ", ".join(map(short, new))
+    return ", ".join(words) or "in another order: " + ", ".join(map(plain, new))
 
 
 def shown(item: Difference, side: str) -> str:
     """Return the old or new value of a difference for people: quoted, lists joined, secrets masked."""
+    value, mask = item[side], NEW_MASK if side == "new" else MASK
     if secrets.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
-        return NEW_MASK if side == "new" else MASK
-    value = item[side]
-    return ", ".join("'%s'" % short(one) for one in value) if isinstance(value, list) else "'%s'" % short(value)
+        return "'%s'" % value if isinstance(value, str) and secrets.is_word(value) else mask
+    return ", ".join("'%s'" % plain(one) for one in value) if isinstance(value, list) else "'%s'" % plain(value)
 
 
 def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
@@ -204,7 +216,7 @@ def _lines(version: Package, package: str, older: Package | None) -> list[str]:
         for option, value in section.options.items():
             word = "list" if isinstance(value, list) else "option"
             for one in value if isinstance(value, list) else [value]:
-                if secrets.is_secret(package, section.type, option):
+                if secrets.is_secret(package, section.type, option) and not secrets.is_word(one):
                     one = MASK if known is None or one in known else NEW_MASK
                 lines.append("\t%s %s '%s'" % (word, option, plain(one)))
     return lines
@@ -217,4 +229,4 @@ def secret_values(version: Package, package: str) -> set[str]:
         for option, value in section.options.items():
             if secrets.is_secret(package, section.type, option):
                 found.update(value if isinstance(value, list) else [value])
-    return found
+    return {value for value in found if not secrets.is_word(value)}

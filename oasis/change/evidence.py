@@ -5,15 +5,17 @@ Loaded with the first change: an idle daemon does without.
 
 from __future__ import annotations
 
+import os
 import time
 
 from oasis.change.alive import Life
 from oasis.change.readback import SETTLE_S, ReadBack
 from oasis.change.services import Services
-from oasis.change.switches import turned_off
+from oasis.change.switches import bystanders, turned_off
 from oasis.errors import ToolError
 from oasis.system.connections import connections
 from oasis.system.logins import login_of
+from oasis.system.ubus import NO_DATA, NOT_FOUND, SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +31,10 @@ _FOLDER_SETTLE_S = 0.1
 
 
 class Evidence:
-    """The three parts: `services`, `readback`, `life`; and what tells which services a change turns off."""
+    """The three parts: `services`, `readback`, `life`; and which services a change turns off, or is not about."""
 
     turned_off = staticmethod(turned_off)
+    bystanders = staticmethod(bystanders)
 
     def __init__(self, services: Services, readback: ReadBack, life: Life) -> None:
         self.services = services
@@ -58,13 +61,26 @@ def gather(root: Root, executor: Executor, files: Files, bus: Bus, clock: Clock,
     return Evidence(Services(root, executor, files.names), readback, life)
 
 
+def luci_waits(bus: Bus) -> bool:
+    """Return whether rpcd waits for the confirmation of an apply; nothing is confirmed by asking.
+
+    Source: rpcd's uci.c, rpc_uci_confirm: no data when nobody waits, permission denied when it waits for another
+    session than the one that asks.
+    """
+    try:
+        bus("uci", "confirm", {SESSION: os.urandom(16).hex()})
+    except ToolError as error:
+        return error.status not in (NO_DATA, NOT_FOUND)  # a new rpcd knows nothing of what waited in the old one
+    return True
+
+
 def may_keep(bus: Bus, session: str) -> bool:
     """Return whether a session of rpcd may keep changes."""
     if len(session) != 32 or session.strip(_HEX):
         return False
     wanted: dict[str, object] = {"scope": "ubus", "object": "oasis.change", "function": "confirm"}
     try:
-        reply = bus("session", "access", {"ubus_rpc_session": session, **wanted})
+        reply = bus("session", "access", {SESSION: session, **wanted})
     except ToolError:  # rpcd knows no such session
         return False
     return bool(reply) and (reply or {}).get("access") is True

@@ -1,5 +1,7 @@
 """Changes that end by themselves: a record with a wall time, undone when the time has come.
 
+What the owner says meanwhile may drop that end, or give parts of the change another one (ends.py).
+
 The end is part of the record (`until_unix_s`), so it survives a power cut, and part of the approved plan's hash, so it
 needs no second approval. Undoing is the ordinary undo. It is done only while the clock is trusted (system/clock.py);
 15 minutes after a boot without such a clock, what opens the router is closed and everything else waits. An end that is
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from oasis.change.audit import Audit
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Callable, Clock, Record
+    from oasis.change.shapes import Callable, Clock, Plan, Record
     from oasis.change.transaction import Transaction
 
 # How long after a boot the clock may take to be set before openings are closed.
@@ -62,6 +64,7 @@ class Expiry:
         self._is_clock_trusted = is_clock_trusted
         self._log = log
         self.failed: Callable[[Record, str], object] = lambda record, words: None  # is told what could not end
+        self.spoken: Callable[[str, int], int] | None = None  # reads an end that was said as people say it
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False
@@ -78,7 +81,12 @@ class Expiry:
         if not self._is_trusted(self._journal.records()):
             raise ToolError("the router's clock is not set yet, so no end can be given", "try again in some minutes")
         now_s = self._clock.unix_s()
-        found = when.until(words, now_s)
+        try:
+            found = when.until(words, now_s)
+        except UsageError:
+            if self.spoken is None or words.strip()[:4].isdigit():
+                raise
+            found = self.spoken(words, now_s)
         if found > now_s + FURTHEST_S:
             raise UsageError("%r is more than a year away" % words, "leave the end out")
         return found
@@ -143,23 +151,26 @@ class Expiry:
         return max(left_s, self._not_before_s.get(str(record["id"]), 0.0) - self._clock.now_s())
 
     def _is_opening(self, record: Record) -> bool:
-        from oasis.uci import model
-
+        images = {}
         for name in record["packages"]:
             try:
-                images = [self._journal.image(str(record["id"]), which, str(name)) for which in ("before", "after")]
+                found = [self._journal.image(str(record["id"]), which, str(name)) for which in ("before", "after")]
             except UsageError:
                 continue  # then it cannot be undone either
-            if self._planner.policy.is_opening(*(model.parse(data, str(name)) for data in images)):
-                return True
-        return False
+            images[str(name)] = (found[0], found[1])
+        return bool(self._planner.openings(images)[0])
 
     def _end(self, record: Record, is_trusted: bool) -> None:
         change = str(record["id"])
         try:
-            plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]))
+            record = self._journal.read(change)
+            if not is_ending(record):
+                return  # the owner has said otherwise meanwhile
+            plan = self._plan(record, float(self._clock.unix_s()) if is_trusted else float("inf"))
+            if plan is None:
+                return
             # Approved together with the change; and nobody need be there to keep what was there before.
-            plan["needs_approval"], plan["confirm_s"] = False, 0
+            plan["needs_approval"], plan["confirm_s"], plan["is_automatic"] = False, 0, True
             plan["summary"] = "ended: %s" % record["summary"]
             self._audit.write("expired" if is_trusted else "closed", plan, "schedule")
             self._transaction.apply(plan)
@@ -170,6 +181,24 @@ class Expiry:
         else:
             why = "its time is over" if is_trusted else "the clock is not set, and it opens the router"
             self._log("change %s is undone: %s" % (change, why))
+
+    def _plan(self, record: Record, now_s: float) -> Plan | None:
+        """Return the plan of an end: of the whole change, or of what of it has no other end; None: of nothing."""
+        from oasis.change import ends  # an idle daemon does without
+
+        change, stays = str(record["id"]), ends.stays(record, now_s)
+        before = after = ends.state(record)
+        if stays:
+            standing = ends.places(self._journal, record, self._planner.read)
+            after = ends.after_end(record, standing, now_s)
+            if not set(standing) - set(stays):
+                self._journal.update(change, **ends.fields(after))
+                return None
+        plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]), False, stays)
+        if stays:
+            plan["undoes"] = ""  # the rest of it stands
+        plan["ends"] = [*plan["ends"], {"change": change, "before": before, "after": after}]
+        return self._planner.bind(plan)
 
     def _give_up(self, record: Record, reason: str) -> None:
         words = "could not expire: " + reason

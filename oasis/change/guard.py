@@ -41,6 +41,18 @@ class Guard:
         except ToolError as error:
             print("oasisd: no guard, tried again: %s" % error.message, file=sys.stderr)
 
+    def let_finish(self, seconds: float) -> None:
+        """Wait until it has reloaded the services, where it is the one that put the files back."""
+        if self._process is not None and self._is_restoring(self._process.pid):
+            self._process.wait(seconds)
+
+    def _is_restoring(self, pid: int) -> bool:
+        try:
+            with open("/proc/%d/cmdline" % pid, "rb") as handle:
+                return b"/guard.sh\0" not in handle.read()  # it has become restore.sh
+        except OSError:
+            return False
+
     def end(self) -> None:
         """End it; one of a daemon before this one ends by itself."""
         if self._process is not None:

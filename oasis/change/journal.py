@@ -9,11 +9,12 @@ nothing of plans or services beyond their names.
 
 from __future__ import annotations
 
+import os
 import threading
 
 from oasis.core import jsonl
 from oasis.core.ids import xid_s
-from oasis.errors import ApplyError, SchemaError, UsageError
+from oasis.errors import ApplyError, SchemaError, StoreError, UsageError
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 
 # Records kept for undo; a record of a stock package is about 10 kB.
 HISTORY = 30
+# Beside those, records of what nobody approved: whatever a model does at once, what the owner approved stays undoable.
+AUTOMATIC = 15
 # Free flash that a change leaves, beside twice the touched files (the images and the copies ready to be renamed).
 SPARE_BYTES = 64 * 1024
+RESTORED = "the time was over and the earlier settings were put back"
 # Our ids have 20, upstream's fewer than this.
 _ID_CHARS = 64
 
@@ -72,6 +76,47 @@ class Journal:
         """Write the deadline that the guard reads: seconds of uptime."""
         self._files.replace(self.pending + "/deadline", b"%d\n" % up_s)
 
+    def keep(self, change: str, moved: Callable[[], list[str]]) -> str:
+        """Forget the pending change because it is kept; return "", or why it cannot be kept any more.
+
+        Nobody else can put it back meanwhile. `moved()` gives the names of files that are not as planned.
+        """
+        why, lock = self._claimed(change, moved)
+        try:
+            if not why:
+                self._forget()
+        finally:
+            if lock >= 0:
+                os.close(lock)
+        return why
+
+    def fault(self, change: str, moved: Callable[[], list[str]]) -> str:
+        """Return why a pending change cannot be kept any more, "" when it can."""
+        why, lock = self._claimed(change, moved)
+        if lock >= 0:
+            os.close(lock)
+        return why
+
+    def _claimed(self, change: str, moved: Callable[[], list[str]]) -> tuple[str, int]:
+        path = self.pending + "/list"
+        if not self.is_pending():
+            return RESTORED, -1
+        lock = self._files.claim(path)
+        if lock < 0 or not self.is_pending():
+            return RESTORED, lock
+        if self.pending_id() != change:
+            return "another change, %s, waits in its place" % self.pending_id(), lock
+        names = moved()
+        return ("%s was changed by somebody else meanwhile" % ", ".join(names) if names else ""), lock
+
+    def _forget(self) -> None:
+        """Remove the list; when only its syncing failed, a power cut may still put the change back, which is safe."""
+        try:
+            self.clear()
+        except StoreError:
+            if self.is_pending():
+                raise
+
     def is_pending(self) -> bool:
         """Return whether files of an unfinished change wait to be put back."""
         return self._files.read(self.pending + "/list") is not None
@@ -111,10 +156,15 @@ class Journal:
     def keep_foreign(self, change: str) -> list[str]:
         """Move the copies of foreign edits beside the record; return their paths."""
         paths = []
+        folder = self._history + "/" + change + "/kept"
         for name in self.kept():
-            folder = self._history + "/" + change + "/kept"
-            self._files.folder(folder)
-            self._files.move(self.pending + "/kept/" + name, folder + "/" + name)
+            old = self.pending + "/kept/" + name
+            try:
+                self._files.folder(folder)
+                self._files.move(old, folder + "/" + name)
+            except StoreError:
+                paths.append(old)  # on a full flash it stays where it is until the next change is put back
+                continue
             paths.append(folder + "/" + name)
         return paths
 
@@ -188,16 +238,25 @@ class Journal:
         return max([xid_s(name) for name in self._files.names(self._history)], default=-1) + 1
 
     def trim(self) -> None:
-        """Remove the oldest records beyond HISTORY, but none that still has to end by itself."""
-        for name in self._files.names(self._history)[:-HISTORY]:
-            if not self._has_an_end(name):
+        """Remove the oldest records beyond HISTORY and AUTOMATIC, but none that still has to end by itself.
+
+        Each kind counts by itself: automatic changes push out none that the owner approved.
+        """
+        names = self._files.names(self._history)
+        if len(names) <= AUTOMATIC:
+            return
+        records = [(name, self._readable(name)) for name in names]
+        automatic = [pair for pair in records if pair[1].get("automatic")]
+        approved = [pair for pair in records if not pair[1].get("automatic")]
+        for name, record in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
+            if not (record and is_ending(record)):
                 self._remove(name)
 
-    def _has_an_end(self, change: str) -> bool:
+    def _readable(self, change: str) -> Record:
         try:
-            return is_ending(self.read(change))
+            return self.read(change)
         except UsageError:
-            return False
+            return {}
 
     def _remove(self, change: str) -> None:
         folder = self._history + "/" + change

@@ -36,8 +36,8 @@ class OwnerWay:
         self._call = call
 
     def __call__(self, images: Images, came: Sequence[Connection] = ()) -> Answer | None:
-        """Return verdict's answer and "read", {package: sha256} of its sources; None when nothing touches the way."""
-        from oasis.change.reach import paths
+        """Return verdict's answer, "dangers" and "read", {package: sha256} of the sources; None: it touches no way."""
+        from oasis.change.reach import dangers, logins, paths
         from oasis.change.reach.verdict import PACKAGES, verdict
 
         if not any(name in PACKAGES for name in images):
@@ -48,7 +48,10 @@ class OwnerWay:
         tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
         ways = paths.owner_paths(tables[0], tables[1], paths.management_ports(files))
         own = paths.among(ways, came)
-        answer = verdict(files, after, own, self._facts(files, own) if own else {})
+        keys = {"keys": self._read(logins.FILE)}
+        found = {**self._facts(files, own), **keys} if own else keys
+        answer = verdict(files, after, own, found)
+        answer["dangers"] = dangers.dangers(files, after, found)
         # What the verdict rests on: a plan is stale when any of it moved.
         answer["read"] = {name: sha256(data) for name, data in files.items()}
         return answer

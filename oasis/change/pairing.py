@@ -9,11 +9,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable
+    from oasis.change.shapes import Callable, Iterable
     from oasis.uci.model import Package, Section
 
 # The option that says which one a section is, in the order asked; what both carry decides.
 IDENTITY = ("mac", "name")
+# So many sections with the same value of an option are told apart by it no more: what is not sure is not paired.
+ALIKE = 64
 
 
 class Pairing:
@@ -82,33 +84,97 @@ class Pairing:
                 self.unsure.update(id(old) for old in equals)
 
     def _join_renamed(self) -> None:
+        waiting: dict[object, list[Section]] = {}
+        for new in self._left(self._new, self._old_of):
+            if not new.anonymous:
+                waiting.setdefault(fingerprint(new), []).append(new)
         for old in self._left(self._old, self._new_of):
-            same = [
-                new
-                for new in self._left(self._new, self._old_of)
-                if not old.anonymous and not new.anonymous and old.options and fingerprint(old) == fingerprint(new)
-            ]
+            same = waiting.get(fingerprint(old), []) if not old.anonymous and old.options else []
             if len(same) == 1:
-                self._join(old, same[0])
+                self._join(old, same.pop())
 
     def _join_likely(self) -> None:
         olds = [one for one in self._left(self._old, self._new_of) if one.anonymous]
         news = [one for one in self._left(self._new, self._old_of) if one.anonymous]
-        chosen = [(old, _best(old, news, self._score)) for old in olds]
-        for old, new in chosen:
-            if new is not None and _best(new, olds, lambda one, other: self._score(other, one)) is old:
-                self._join(old, new)
+        alike = _Alike(news)
+        sole = _sole_types(self._old) & _sole_types(self._new)
+        scored: list[tuple[int, int, int]] = []
+        for at, old in enumerate(olds):
+            for place in alike.candidates(old, old.type in sole):
+                score = _score(old, news[place], old.type in sole)
+                if score:
+                    scored.append((score, at, place))
+        new_of = _bests((score, at, place) for score, at, place in scored)
+        old_of = _bests((score, place, at) for score, at, place in scored)
+        for at, old in enumerate(olds):
+            best = new_of.get(at)
+            if best is not None and old_of.get(best) == at:
+                self._join(old, news[best])
 
-    def _score(self, old: Section, new: Section) -> int:
-        """Return how surely a section is the other one edited, 0 when it may as well be another."""
-        if old.type != new.type:
-            return 0
-        shared = sum(1 for option, value in old.options.items() if new.options.get(option) == value)
+
+class _Alike:
+    """Sections by the values of their options, so that one that shares more than half of its options is found."""
+
+    def __init__(self, sections: list[Section]) -> None:
+        self._by_value: dict[tuple[object, ...], list[int]] = {}
+        self._by_type: dict[str, list[int]] = {}
+        for place, section in enumerate(sections):
+            self._by_type.setdefault(section.type, []).append(place)
+            for key in _values(section):
+                self._by_value.setdefault(key, []).append(place)
+
+    def candidates(self, section: Section, is_sole: bool) -> list[int]:
+        """Return the places of the sections that may be another version of this one."""
+        if is_sole:
+            return self._by_type.get(section.type, [])
+        lists = sorted((self._by_value.get(key, []) for key in _values(section)), key=len)
+        # One that shares more than half of the options has one of any half of them; the rarest halve lists least.
+        found = {place for places in lists[: len(lists) // 2 + 1] if len(places) <= ALIKE for place in places}
         for option in IDENTITY:
-            if option in old.options and option in new.options:
-                return shared if old.options[option] == new.options[option] else 0
-        is_most = 2 * shared > max(len(old.options), len(new.options))
-        return shared + 1 if is_most or (_is_sole(old, self._old) and _is_sole(new, self._new)) else 0
+            if option in section.options:
+                same = self._by_value.get((section.type, option, _value(section, option)), [])
+                found.update(same if len(same) <= ALIKE else [])
+        return sorted(found)
+
+
+def _values(section: Section) -> list[tuple[object, ...]]:
+    return [(section.type, option, _value(section, option)) for option in section.options]
+
+
+def _value(section: Section, option: str) -> object:
+    value = section.options[option]
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _score(old: Section, new: Section, is_sole: bool) -> int:
+    """Return how surely a section is the other one edited, 0 when it may as well be another."""
+    if old.type != new.type:
+        return 0
+    shared = sum(1 for option, value in old.options.items() if new.options.get(option) == value)
+    for option in IDENTITY:
+        if option in old.options and option in new.options:
+            return shared if old.options[option] == new.options[option] else 0
+    is_most = 2 * shared > max(len(old.options), len(new.options))
+    return shared + 1 if is_most or is_sole else 0
+
+
+def _bests(scored: Iterable[tuple[int, int, int]]) -> dict[int, int | None]:
+    """Return for each place which other has its highest score, None where two have the same."""
+    best: dict[int, tuple[int, int | None]] = {}
+    for score, one, other in scored:
+        known = best.get(one, (0, None))
+        if score > known[0]:
+            best[one] = score, other
+        elif score == known[0]:
+            best[one] = score, None
+    return {one: other for one, (_, other) in best.items()}
+
+
+def _sole_types(sections: list[Section]) -> set[str]:
+    counts: dict[str, int] = {}
+    for one in sections:
+        counts[one.type] = counts.get(one.type, 0) + 1
+    return {kind for kind, count in counts.items() if count == 1}
 
 
 def fingerprint(section: Section) -> tuple[object, ...]:
@@ -124,15 +190,3 @@ def _places(sections: list[Section]) -> dict[int, int]:
     for one in sections:
         places[id(one)] = counts[one.type] = counts.get(one.type, -1) + 1
     return places
-
-
-def _best(one: Section, others: list[Section], score: Callable[[Section, Section], int]) -> Section | None:
-    """Return the other with the highest score, None when none has one or two have the same."""
-    ranked = sorted(((score(one, other), -at) for at, other in enumerate(others)), reverse=True)[:2]
-    if not ranked or not ranked[0][0] or (len(ranked) > 1 and ranked[1][0] == ranked[0][0]):
-        return None
-    return others[-ranked[0][1]]
-
-
-def _is_sole(section: Section, sections: list[Section]) -> bool:
-    return [other for other in sections if other.type == section.type] == [section]

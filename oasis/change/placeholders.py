@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import secrets
+from oasis.change import provenance, secrets
 from oasis.change.draft import Draft
+from oasis.change.foreign import HIDDEN
 from oasis.change.redact import ENTERED
 from oasis.errors import PolicyError
 
@@ -46,7 +47,8 @@ def refuse(given: Any, where: str) -> None:
 class Restorer:
     """Puts secrets in the place of a chat's placeholders.
 
-    `read_package(name)` gives the sections as they are; `words` tells, after `restore`, where secrets were copied from.
+    `read_package(name)` gives the sections as they are; `known` tells by value, after `restore`, where
+    secrets come from.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class Restorer:
         self._redactor = redactor
         self._chat = chat
         self._draft = Draft(read_package)
-        self.words: list[str] = []
+        self.known: dict[str, str] = {}
 
     def restore(self, operations: list[Operation]) -> list[Operation]:
         """Return the operations with secrets where placeholders stood.
@@ -82,6 +84,11 @@ class Restorer:
                 "%s: %s is a mask and no value" % (_where(operation), value),
                 "leave the option as it is, or give the placeholder that read_config shows",
             )
+        if HIDDEN in value:
+            raise PolicyError(
+                "%s: %s stands for a text that was not shown" % (_where(operation), HIDDEN),
+                "leave the option as it is, or read the text with names",
+            )
         if not _ANY.search(value):
             return value
         if not _WHOLE.match(value) or operation["op"] not in ("set", "add_list"):
@@ -93,8 +100,10 @@ class Restorer:
                 "read the configuration again; what the owner entered before a restart is entered once more",
             )
         package, section, held_kind, option, secret = held
+        if package == ENTERED and wanted and self._redactor.is_typed(value):
+            return secret  # whether it was given as the new one, the owner's words tell (forms.given)
         if package == ENTERED and wanted:
-            self.words.append("%s: the secret that was entered" % _where(operation))
+            self.known[secret] = provenance.ENTERED
             return secret
         if package == ENTERED:
             raise PolicyError("%s holds no secret" % _where(operation), "what was entered as one goes nowhere else")
@@ -103,7 +112,7 @@ class Restorer:
                 "%s does not hold a secret like %s.%s.%s" % (_where(operation), package, section, option),
                 "a placeholder goes only into an option that holds a secret of the same kind",
             )
-        self.words.append("%s: the secret of %s.%s.%s" % (_where(operation), package, section, option))
+        self.known[secret] = provenance.COPIED % ".".join((package, section, option))
         return secret
 
     def _check_shown(self, operation: Operation, section: str, kind: str) -> None:

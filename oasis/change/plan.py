@@ -4,19 +4,25 @@ Shape of a plan (in memory; what people see of it is `card`):
     {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
      "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
      "is_asked": whatever the setting, for it brings back what runs code or puts to use what was there (held.py),
+     "is_automatic": nobody approved it, and it is not what the owner himself said,
      "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
+     "ends": [what becomes of the ends of earlier changes, see ends.py],
      "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
      is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
      "forces": [what the owner lets through, see force.py], "verdict": whether he still reaches the router (owner.py),
+     "secrets": [where each new one comes from, provenance.py],
      "typed_word": what an approval must carry or "", "unconfined": why, "call": {} or the tool's call (called.py),
-     "new_address"?: where the router will be on its own network, when that moves}
+     "new_address"?: where the router will be on its own network, when that moves,
+     "nonce": what proves life for this change (alive.py); on no card}
 `hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
 other. Planning reads the router and writes nothing.
 """
 
 from __future__ import annotations
 
-from oasis.change import foreign, secrets
+import os
+
+from oasis.change import secrets
 from oasis.change.visible import plain
 from oasis.core import jsonl, when
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
@@ -26,24 +32,31 @@ from oasis.uci.tables import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.change.ends import Said
+    from oasis.change.journal import Journal
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Callable, Card, Difference, Images, NewId, Operation, Plan, Seconds
+    from oasis.change.texts import Texts
     from oasis.system.files import Files
     from oasis.system.root import Root
 
-FORMAT = 2
+FORMAT = 3
 # What an approval is for.
-_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "tainted", "verdict",
-          "forces", "call")  # fmt: skip
+_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "ends", "tainted",
+          "verdict", "forces", "call")  # fmt: skip
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
+# Of a plan's words, commands and difference: with what stands beside them they fit into a reply of the bus (256 KiB).
+CARD_CHARS = 160 * 1024
 # What an approval of a risky plan carries while the worker is not confined; one word in every language.
 TYPED_WORD = "risky"
+# The script that is asked for a proof of life takes 32 hexadecimal digits.
+_NONCE_BYTES = 16
 TAINTED = "text from devices or networks was in the conversation"
 # Whose words a call is that a program of somebody else's makes; the rest is how it calls itself.
 CLIENT = "words of the MCP client "
-# Where rpcd keeps the files of an apply with rollback until its confirm. Source: rpcd's uci.c.
+# Where rpcd keeps the files of an apply. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
 
 
@@ -52,7 +65,9 @@ class Planner:
 
     `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images, run)` tells
     whether the owner still reaches the router (owner.py), `unconfined()` why nothing keeps the worker away from it, ""
-    when something does: without, the owner types a word before anything risky happens.
+    when something does: without, the owner types a word before anything risky happens. `texts()` tells whose words
+    stand in a plan (texts.py), `luci_waits()` whether an apply of LuCI waits for its confirmation; asked only where
+    there are files of one. `journal` knows which changes end by themselves.
     """
 
     def __init__(
@@ -65,6 +80,9 @@ class Planner:
         now_s: Seconds,
         reach: Callable[[Images, str], Answer | None] | None = None,
         unconfined: Callable[[], str] = lambda: "",
+        texts: Callable[[], Texts] | None = None,
+        luci_waits: Callable[[], bool] = lambda: True,
+        journal: Journal | None = None,
     ) -> None:
         self._root = root
         self._files = files
@@ -74,6 +92,9 @@ class Planner:
         self._now_s = now_s
         self._reach = reach
         self._unconfined = unconfined
+        self.texts = texts
+        self._luci_waits = luci_waits
+        self._journal = journal
 
     def propose(
         self,
@@ -85,6 +106,8 @@ class Planner:
         forces: tuple[str, ...] = (),
     ) -> Plan | None:
         """Return the plan of UCI operations, None when they change nothing; it may end by itself at a time.
+
+        Operations that say again what an earlier change says that ends set the end of that change (ends.py).
 
         `forces` are the kinds that the owner lets through (force.py); those that it needs are in the plan.
         Raises: UciError or UsageError for what UCI itself would refuse, PolicyError for what is not allowed; of these
@@ -100,6 +123,10 @@ class Planner:
         is_mistake = "exec" not in needs  # what has no entry counts as code from here on
         images = _images(before, operations, told, MistakeError if is_mistake else PolicyError)
         plan = self._plan(images, run, chat, summary, needs)
+        said = self._said(operations, until_unix_s)
+        if plan is None and said is not None and said.entries:
+            plan = self.empty(run, chat, summary)
+            plan["before"] = {name: sha256(data) for name, data in before.items()}
         uci = _commands(operations, images)
         if needs:
             revisions = {name: sha256(data) for name, data in before.items()}
@@ -111,10 +138,24 @@ class Planner:
         plan["operations"], plan["uci"] = operations, uci
         for name, data in read.items():
             plan["before"].setdefault(name, sha256(data))
-        if until_unix_s:
+        if said is not None:
+            until_unix_s = said.until_unix_s
+            from oasis.change.ends import tell
+
+            tell(plan, said.entries, said.words, said.is_risky)
+            plan["untrusted"] += said.untrusted
+        if until_unix_s and plan["images"]:
             plan["until_unix_s"] = until_unix_s
             plan["words"].append("until %s: then all of this is undone by itself" % when.shown(until_unix_s))
+        _check_readable(plan)
         return self.bind(plan)
+
+    def _said(self, operations: list[Operation], until_unix_s: int) -> Said | None:
+        if self._journal is None:
+            return None
+        from oasis.change.ends import Said  # an idle daemon does without
+
+        return Said(self._journal, operations, until_unix_s, self.read)
 
     def restore(
         self, images: Images, operations: list[Operation], run: str, chat: str, summary: str, undoes: str
@@ -163,7 +204,7 @@ class Planner:
         return data
 
     def _packages_hint(self) -> str:
-        return "there are: " + ", ".join(self._files.names(self._root.confdir))
+        return "there are: " + ", ".join(model.listed(self._files.names(self._root.confdir)))
 
     def _refuse_forbidden_package(self, package: str) -> None:
         risk, reasons = self.policy.judge([{"kind": "set", "package": package, "type": "", "section": ""}])
@@ -197,38 +238,81 @@ class Planner:
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
         diff, shown = [], []
-        opened, asked = [], []
+        asked = []
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
             # What is new is foreign only where something old comes back.
             shown += [before, after] if is_undo else [before]
             found = difference.compare(before, after, name)
             differences += found
-            opened += self.policy.openings(before, after)
             asked += self.policy.put_to_use(after, found)
             diff.append({"package": name, "lines": difference.diff_lines(before, after, name)})
         if not differences:
             return None
         plan = self.empty(run, chat, summary)
         plan["images"] = images
-        self._judge(plan, differences, needs, is_undo)
-        _tell_first(plan, opened, asked)
+        looked_at = self._judge(plan, differences, needs, is_undo)
+        opened, read = self.openings(images)
+        turned, others = self._detours(images)
+        _tell_first(plan, [*opened, *turned], asked)
         if "network" in images:
             from oasis.change import moved
 
             plan.update(moved.new_address(images))
         plan["verdict"] = self._judge_way(images, run, str(plan["risk"]), needs)
+        plan["reasons"] = [*plan["verdict"].pop("dangers", []), *self._left_behind(images), *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
-        for package in shown:
-            plan["untrusted"] += foreign.told(package, plan["words"])
+        if self.texts is not None:
+            for package in shown:
+                plan["untrusted"] += self.texts().told(package, plan["words"])
         plan["diff"] = diff
-        plan["before"] = {**plan["verdict"].pop("read", {}), **{name: sha256(pair[0]) for name, pair in images.items()}}
+        touched = {name: sha256(pair[0]) for name, pair in images.items()}
+        plan["before"] = {**others, **read, **looked_at, **plan["verdict"].pop("read", {}), **touched}
         plan["after"] = {name: sha256(pair[1]) for name, pair in images.items()}
         plan["services"] = self.policy.services(list(images), self._has_service)
         return plan
 
-    def _judge(self, plan: Plan, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool) -> None:
-        plan["risk"], plan["reasons"] = self.policy.judge(differences, True)
+    def openings(self, images: Images) -> tuple[list[str], dict[str, str]]:
+        """Return a sentence for who is let in by packages before and after, and {package: sha256} of what else counted.
+
+        Raises: UciError for a package that is none.
+        """
+        from oasis.change.reach import admission
+
+        found: list[str] = []
+        read: dict[str, bytes] = {}
+        if any(name in admission.PACKAGES for name in images):
+            held = {name: self._files.read(self._root.confdir + "/" + name) for name in admission.PACKAGES}
+            read = {name: data for name, data in held.items() if data is not None and name not in images}
+            sides = [{**read, **{name: pair[side] for name, pair in images.items()}} for side in (0, 1)]
+            found = admission.openings(*sides)
+        for name, pair in images.items():
+            found += self.policy.openings(model.parse(pair[0], name), model.parse(pair[1], name))
+        return found, {name: sha256(data) for name, data in read.items()}
+
+    def _detours(self, images: Images) -> tuple[list[str], dict[str, str]]:
+        """Return what packages turn aside or weaken at home, and {package: sha256} of what else counted."""
+        from oasis.change.reach import detours
+
+        if not any(name in detours.PACKAGES for name in images):
+            return [], {}
+        others: dict[str, bytes] = {}
+        if "network" not in images:  # which addresses are the router's own
+            others["network"] = self._files.read(self._root.confdir + "/network") or b""
+        sides = [
+            {**others, **{name: pair[side] for name, pair in images.items() if name in detours.PACKAGES}}
+            for side in (0, 1)
+        ]
+        return detours.detours(*sides), {name: sha256(data) for name, data in others.items() if data}
+
+    def _judge(
+        self, plan: Plan, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool
+    ) -> dict[str, str]:
+        """Fill in class and reasons; return the revisions that a class of low was judged by."""
+        from oasis.change.harmless import Router  # an idle daemon does without
+
+        router = Router(self._root, self._files, plan["images"])
+        plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
         code = self.policy.code(differences)
@@ -236,6 +320,16 @@ class Planner:
             plan["is_asked"] = bool(code)  # what the owner took away does not come back without him
         else:
             _add_code(needs, code)
+        return router.read if plan["risk"] == "low" else {}
+
+    def _left_behind(self, images: Images) -> list[str]:
+        """Return what still names a section that goes, in every package of the router."""
+        from oasis.change import references
+
+        def read(name: str) -> bytes:
+            return self._files.read(self._root.confdir + "/" + name) or b""
+
+        return references.left_behind(images, self._files.names(self._root.confdir), read)
 
     def _judge_way(self, images: Images, run: str, risk: str, needs: dict[str, list[str]]) -> Answer:
         """Return whether the owner still reaches the router after a risky plan, {} where nothing says so."""
@@ -251,8 +345,10 @@ class Planner:
         return {
             "id": self.new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
-            "is_restore": False, "is_asked": False, "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
-            "verdict": {}, "forces": [], "typed_word": "", "unconfined": "", "call": {},
+            "is_restore": False, "is_asked": False, "is_automatic": False,
+            "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
+            "ends": [], "verdict": {}, "forces": [], "typed_word": "", "unconfined": "", "call": {}, "secrets": [],
+            "nonce": os.urandom(_NONCE_BYTES).hex(),
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:
@@ -295,17 +391,33 @@ class Planner:
                     "%s was changed by somebody else since the plan was made; nothing was written" % package,
                     "ask for the change again: it will be worked out on the new state",
                 )
+        self._check_ends(plan)
         if plan["images"]:
             self._check_apply()
         self._check_foreign(plan)
 
+    def _check_ends(self, plan: Plan) -> None:
+        if not plan["ends"] or self._journal is None:
+            return
+        from oasis.change import ends
+
+        for entry in plan["ends"]:
+            record = self._journal.read(str(entry["change"]))
+            if not ends.is_standing(record) or ends.state(record) != entry["before"]:
+                raise ApplyError(
+                    "the end of change %s is another one since the plan was made; nothing was written" % record["id"],
+                    "ask for the change again",
+                )
+
     def _check_apply(self) -> None:
-        """Refuse while rpcd holds snapshots: its rollback would silently take ours back with its own files."""
-        if self._files.names(self._root.path(_SNAPSHOTS)):
+        """Refuse while an apply waits in rpcd: its rollback would silently take ours back with its own files.
+
+        An apply without rollback leaves such files, too, and they stay: whether anybody waits only rpcd knows.
+        """
+        if self._files.names(self._root.path(_SNAPSHOTS)) and self._luci_waits():
             raise ApplyError(
                 "an apply in LuCI waits for its confirmation; nothing was written",
-                "confirm or revert it there, then ask again; when rpcd was restarted meanwhile, nobody waits any more: "
-                "rm -r " + _SNAPSHOTS,
+                "confirm or revert it there, then ask again",
             )
 
     def _check_foreign(self, plan: Plan) -> None:
@@ -335,6 +447,15 @@ def _images(before: dict[str, bytes], operations: list[Operation], told: list[st
     return {name: (before[name], after[name]) for name in before}
 
 
+def _check_readable(plan: Plan) -> None:
+    length = len(jsonl.dumps([plan["words"], plan["uci"], plan["diff"]]))
+    if length > CARD_CHARS:
+        raise PolicyError(
+            "all that this changes takes %d characters to be told, %d can be shown" % (length, CARD_CHARS),
+            "do it in smaller steps",
+        )
+
+
 def _tell_first(plan: Plan, opened: list[str], asked: list[str]) -> None:
     """Put who is let in, and what is put to use, before all other reasons: such a plan is never low."""
     if opened or asked:
@@ -359,20 +480,33 @@ def _commands(operations: list[Operation], images: Images) -> list[str]:
     def mask(operation: Operation, value: str) -> str:
         package = str(operation["package"])
         is_secret = value in held.get(package, ()) or secrets.may_hold(package, str(operation["option"]))
+        is_secret = is_secret and not secrets.is_word(value)
         return difference.NEW_MASK if is_secret else plain(value)
 
     return as_commands(operations, mask)
+
+
+def ahead(plan: Plan) -> dict[str, object]:
+    """Return what a front-end must know before a change is applied that has to be kept; {} for every other.
+
+    Afterwards the router may answer at another address only. Shape: {"change", "confirm_s", "nonce", "new_address"?}
+    """
+    if not plan["images"] or not plan["confirm_s"]:
+        return {}
+    found = {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"]}
+    found.update({key: plan[key] for key in ("new_address",) if plan.get(key)})
+    return found
 
 
 def card(plan: Plan, now_s: float) -> Card:
     """Return what people and programs are shown of a plan (see methods.py for the shape)."""
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
             "confirm_s")  # fmt: skip
-    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call")
+    where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets")
     shown = {key: plan[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
     shown.update({key: plan[key] for key in where_set if plan.get(key)})
-    if plan["untrusted"]:
+    if plan["untrusted"] and plan["tainted"]:  # an old name that is replaced is no reason to be warned
         shown["untrusted"] = sorted(set(plan["untrusted"]))
     shown["needs_approval"] = plan["needs_approval"]
     shown["expires_in_s"] = max(int(plan["expires_s"] - now_s), 0)

@@ -1,7 +1,12 @@
 """What a change is: low, risky or forbidden; how long it may wait for its owner; which services it reloads.
 
-The rules are data (policy.json, services.json, the marks of the catalogue), out of the model's reach. Knows no plan and
-no file of the router.
+The rules are data (policy.json, services.json, the marks of the catalogue), out of the model's reach. Knows no plan,
+and of the router what it is given to look at. In policy.json every place that is not judged by its package alone has
+a row:
+    path      package.type or package.type.option, the longer one first
+    check     what proves that a change of it is low (harmless.py); without one it never is
+    reason    what the owner is told where it is not low; some checks tell more themselves
+    why       what a hostile model could do with it at 3 a.m.: why it is, or is not, low
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.change.harmless import Router
     from oasis.change.shapes import Action, Any, Callable, Difference
     from oasis.uci.model import Package, Section
 
@@ -35,20 +41,48 @@ class Policy:
         self._confirm_s = confirm_s or self._data["confirm_s"]
         self._management_s = management_s or confirm_s or self._data["management_s"]
 
-    def judge(self, differences: list[Difference], allows_code: bool = False) -> tuple[str, list[str]]:
-        """Return the class ("low", "risky" or "forbidden") of what a change does, and why.
+    def judge(
+        self, differences: list[Difference], allows_code: bool = False, router: Router | None = None
+    ) -> tuple[str, list[str]]:
+        """Return the class ("low", "risky" or "forbidden") of what a change does, and why: only what is true of it.
 
-        What runs code is only risky where it is allowed: to an undo, which brings back what the owner had there, and to
-        the owner who forces it. Shape of differences: see oasis.change.difference.
+        Nothing is low without a look at the router: each place that may be has a check (harmless.py). What runs code
+        is only risky where it is allowed: to an undo, which brings back what the owner had there, and to the owner who
+        forces it. Shape of differences: see oasis.change.difference.
         """
-        worst, reasons, gone = "low", [], _gone(differences)
+        from oasis.change import destinations  # as below: an idle daemon has none
+
+        worst, gone = "low", _gone(differences)
+        reasons: list[str] = []
+        places: list[str] = []
+        elsewhere: list[str] = []
+        sections: dict[tuple[object, object], list[Difference]] = {}
         for item in differences:
+            sections.setdefault((item["package"], item["section"]), []).append(item)
+        for item in differences:
+            package, option = str(item["package"]), str(item.get("option", ""))
             risk, reason = self._judge_one(item, _is_code(item, gone), allows_code)
+            if not risk:
+                risk, reason = self._by_place(item, sections[item["package"], item["section"]], router)
+            found = destinations.new(item)
+            if found and not reason:
+                elsewhere.append("%s.%s to %s" % (package, option, " and ".join(found)))
             if reason and reason not in reasons:
                 reasons.append(reason)
+            elif risk == "risky" and not reason and not found and package not in places:
+                places.append(package)
             if _ORDER.index(risk) > _ORDER.index(worst):
                 worst = risk
-        return worst, reasons
+        told = ["sends traffic or logs elsewhere: " + "; ".join(dict.fromkeys(elsewhere))] if elsewhere else []
+        return worst, [*reasons, *told, *self._places(places)]
+
+    def _places(self, packages: list[str]) -> list[str]:
+        """Return the one reason that the places of a change are: the owner's way to the router before all others."""
+        way = [name for name in packages if name in self._data["management"]]
+        if way:
+            be = "is" if len(way) == 1 else "are"
+            return ["%s %s on the way by which you reach the router" % (" and ".join(way), be)]
+        return ["%s can interrupt somebody's connection" % " and ".join(packages)] if packages else []
 
     def code(self, differences: list[Difference]) -> list[str]:
         """Return the places, package.section.option, where a change sets what runs code or has no entry."""
@@ -60,6 +94,7 @@ class Policy:
         ]
 
     def _judge_one(self, item: Difference, is_code: bool, allows_code: bool) -> tuple[str, str]:
+        """Return the class of one difference, and a reason of its own: what is forbidden, what runs code."""
         package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
         for name in (package, package + "." + kind):
             if name in self._data["forbidden"]:
@@ -74,17 +109,24 @@ class Policy:
             )
         from oasis.change import catalogue  # what judges plans comes with the first one: an idle daemon has none
 
-        if option and catalogue.mark(package, kind, option) == "outward":
-            return "risky", "%s.%s sends traffic or logs elsewhere" % (package, option)
-        return self._judge_place(package, kind, option)
+        is_outward = bool(option) and catalogue.mark(package, kind, option) == "outward"
+        return "risky" if is_outward else "", ""
 
-    def _judge_place(self, package: str, kind: str, option: str) -> tuple[str, str]:
-        low = self._data["low"]
-        if package + "." + kind in low or "%s.%s.%s" % (package, kind, option) in low:
-            return "low", ""
-        if package in self._data["management"]:
-            return "risky", "%s is on the way by which you reach the router" % package
-        return "risky", "%s can interrupt somebody's connection" % package
+    def _by_place(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
+        """Return the class of a change that sends nothing elsewhere, and why, "" where its package says it all."""
+        place = "%s.%s" % (item["package"], item["type"])
+        rows = {row["path"]: row for row in self._data["places"]}
+        row = rows.get("%s.%s" % (place, item.get("option", "")), rows.get(place))
+        if row is None:
+            return "risky", ""
+        if "check" not in row:
+            return "risky", str(row["reason"])
+        if router is None:
+            return "risky", "%s was not looked at on the router" % row["path"]
+        from oasis.change import harmless  # an idle daemon does without
+
+        reason = harmless.CHECKS[row["check"]](item, mine, router, row)
+        return ("risky", reason) if reason else ("low", "")
 
     def is_stop(self, name: str, action: str) -> bool:
         """Return whether an action ends a service by which the owner and everybody else reach something."""
@@ -98,18 +140,17 @@ class Policy:
             return "risky", ["without %s %s" % (name, self._data["stops"][name])]
         if action in _STOPS:
             return "risky", ["what %s does is not done any more" % name]
-        if name in self._data["risky_services"]:
-            return "risky", ["restarting %s interrupts connections" % name]
-        if name not in {rule["name"] for rule in _read("services.json")["services"]} | set(self._data["low_services"]):
+        if name in self._data["restarts"]:
+            return "risky", ["%s of %s %s" % (action, name, self._data["restarts"][name])]
+        if name not in {rule["name"] for rule in _read("services.json")["services"]}:
             return "risky", ["what restarting %s does is not known here" % name]
-        return "low", []
-
-    def is_opening(self, before: Package, after: Package) -> bool:
-        """Return whether a change lets somebody in: it made what the data calls open, or took a barrier away."""
-        return bool(self.openings(before, after))
+        return "risky", ["what %s does stops for a moment" % name]
 
     def openings(self, before: Package, after: Package) -> list[str]:
-        """Return a sentence for each section by which a change lets somebody in, and for each barrier taken away."""
+        """Return a sentence for each section of a service by which a change lets somebody in, or takes a barrier away.
+
+        Data, for the services that reach/admission.py does not know; what that one judges has no entry here.
+        """
         from oasis.change.pairing import Pairing
 
         pairs = Pairing(before, after)

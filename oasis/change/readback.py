@@ -140,7 +140,8 @@ class ReadBack:
             if action in ("enable", "disable"):
                 found["start of %s at boot" % name] = ("start of %s at boot" % name, self._look_for_link(name, action))
                 continue
-            is_ended = bool(item.get("status")) or action == "stop"
+            # One that failed for a reason of its own (not ok) must run as before all the same.
+            is_ended = (bool(item.get("status")) and item.get("ok") is not False) or action == "stop"
             found[name] = ("service %s" % name, one.look_for_end if is_ended else one.look)
         return list(found.values())
 

@@ -2,25 +2,31 @@
 
 Secrets are the values of secret options (secrets.py), the accounts and tokens inside addresses, and the keys of model
 services. Tools hide them where they stand; here every text is searched for those of SECRET_CHARS characters and more,
-in the forms that quoting gives them. On the way to a model a placeholder stands for the value, everywhere else a mask.
+in the forms that quoting and encoding give them, and for what is a secret by its form (forms.py), whoever holds it. On
+the way to a model a placeholder stands for the value, everywhere else, and for what only looks like one, a mask.
 
 A placeholder names one value of one option in one chat. It is made from these by HMAC, so that it is the same after a
 restart, another one in the next chat, and nobody can make one up. What the owner enters as a secret (`keep`) has a
-placeholder from the start, is in memory alone, and is gone with the daemon. Read afresh when a file changed; knows no
-front-end.
+placeholder from the start, is in memory alone, and is gone with the daemon. What they type as one in a message has a
+placeholder that is made of chat and value, before anything of it is sent: it stays the same when the value was set on
+the router, after a restart too, and so does the beginning of what a service is sent. Read afresh when a file changed;
+knows no front-end.
 """
 
 from __future__ import annotations
 
+import binascii
+
 from oasis.change import secrets
 from oasis.change.secrets import MASK
 from oasis.core import jsonl
-from oasis.errors import OasisError, UciError, UsageError
+from oasis.errors import OasisError, StoreError, UciError, UsageError
 from oasis.system.digest import hmac_sha256
 from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TextIO
 
     from oasis.change.shapes import Callable
@@ -35,6 +41,16 @@ SECRET_CHARS = 8
 ENTERED = "(entered)"
 # A front-end that repeats itself must not fill the memory.
 _ENTERED = 32
+# Passwords in messages of all chats, the newest; a chat that goes on enters its own again.
+_TYPED = 256
+_CLEAN = 512
+# Without one of these no text holds what forms.py looks for; an idle daemon does without it.
+_MARKS = ("=", ":", "$", "<", "--", "sk-", "eyJ", "_", "{S", "option", "list", "AKIA", "ASIA", "AIza", " -u", "LS0t",
+          "earer ", "EARER ", "sshpass", "csk-", "xox", "tskey-", "AGE-", "nmcli", "login ", " -", " *", "ommunity",
+          "com2sec", "asswd", "PASS ", "LOGIN ", "AUTH", "asic ", "%3", "\uff1a", "\uff1d")  # fmt: skip
+# Fields in which tools give lines that programs wrote; a field of the configuration has a key that may be public.
+_LOGS = (("text",), ("lines",), ("output",))
+_PROGRAM = "oasisd: "
 _SECRET_BYTES = 4096  # a private key; an SSH or VPN key has less
 _DIGITS = 8
 _ACCOUNT = rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@"
@@ -55,15 +71,20 @@ class Redactor:
         self._keys = keys
         self._known: dict[str, tuple[object, list[Secret]]] = {}  # package: (stamp of its file, what it holds)
         self._entered: list[Secret] = []
+        self._typed: dict[str, tuple[str, str]] = {}  # placeholder: (chat, value)
+        self._clean: set[int] = set()  # of texts in which nothing was found by its form
         self._cached: tuple[list[Secret], list[tuple[str, Secret]]] = ([], [])  # the secrets and their forms
 
     def held(self) -> list[Secret]:
         """Return all secrets of the configuration, in the order of packages and files."""
         known: dict[str, tuple[object, list[Secret]]] = {}
         for package in self._files.names(self._confdir):
-            stamp = self._files.stamp(self._confdir + "/" + package)
-            old = self._known.get(package)
-            known[package] = old if old and old[0] == stamp else (stamp, self._read(package))
+            try:
+                stamp = self._files.stamp(self._confdir + "/" + package)
+                old = self._known.get(package)
+                known[package] = old if old and old[0] == stamp else (stamp, self._read(package))
+            except StoreError:
+                continue  # a folder, a FIFO, a loop of links: no tool reads it either
         self._known = known
         return [secret for _, found in known.values() for secret in found] + self._entered
 
@@ -89,6 +110,8 @@ class Redactor:
             for option, value in section.options.items():
                 if secrets.looks_secret(package, section.type, option):
                     for one in value if isinstance(value, list) else [value]:
+                        if secrets.is_word(one):
+                            continue
                         found.append((package, str(section.name), section.type, option, one))
         return found
 
@@ -102,23 +125,76 @@ class Redactor:
 
     def named(self, chat: str, placeholder: str) -> Secret | None:
         """Return the secret that a placeholder of a chat stands for, None when it stands for nothing any more."""
+        told, value = self._typed.get(placeholder, ("", ""))
+        if value and told == chat:
+            return ENTERED, placeholder, ENTERED, "", value
         for secret in self.held():
             if secret[2] and self.placeholder(chat, secret) == placeholder:
                 return secret
         return None
 
+    def is_typed(self, placeholder: str) -> bool:
+        """Tell whether a placeholder stands for what somebody typed in a message."""
+        return placeholder in self._typed
+
     def hide(self, value: Any, chat: str = "") -> Any:
         """Return a JSON value without secrets in its texts: with placeholders of a chat, without one masked."""
-        forms = self._forms()
-        replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in forms]
-        return walk(value, lambda text: _without(text, replaced))
+        held = self._forms()
+        replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in held]
+        marked: list[bool] = []
+
+        def change(text: str, is_owner: bool) -> str:
+            if _may_be_key(text):
+                marked.append(True)
+            return self._hidden(text, is_owner, chat, replaced)
+
+        turned = _turned(value, change)
+        return _without_blocks(turned) if marked and not isinstance(value, str) else turned
+
+    def _hidden(self, text: str, is_owner: bool, chat: str, replaced: list[tuple[str, str]]) -> str:
+        """Return a text without secrets; `is_owner`: its sentences are somebody's own, who may type a password."""
+        if is_owner:
+            from oasis.change import forms  # an idle daemon does without
+
+            text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))
+        for name, (told, value) in list(self._typed.items()):
+            if len(value) >= SECRET_CHARS:
+                shown = [(form, name if chat and told == chat else MASK) for form in written_forms(value)]
+                text = _without(text, shown)
+        text = _without(text, replaced)
+        if is_owner or not any(mark in text for mark in _MARKS):
+            return text
+        seen = hash(text)  # a chat is sent again and again, and what is long in it has no secret
+        if seen in self._clean:
+            return text
+        from oasis.change import forms
+
+        found = forms.within_json(text, forms.spans(text))
+        if not found:
+            if len(self._clean) >= _CLEAN:
+                self._clean.clear()
+            self._clean.add(seen)
+        return forms.replaced(text, found, lambda value: MASK)
+
+    def _typed_as(self, value: str, chat: str) -> str:
+        """Return what stands for a password that was typed in a message of a chat."""
+        if not chat:
+            return MASK
+        bound = jsonl.canonical(["placeholder", chat, "typed", value])
+        name = "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8", "surrogatepass"))[:_DIGITS]
+        self._typed.pop(name, None)
+        self._typed[name] = chat, value
+        while len(self._typed) > _TYPED:
+            del self._typed[next(iter(self._typed))]
+        return name
 
     def text(self, text: str) -> str:
         """Return a text with every secret masked."""
         return str(self.hide(text))
 
     def first_words(self, text: str, inputs: list[Any]) -> str:
-        """Return a text with every secret masked, also those that tools were called with: somebody typed them."""
+        """Return the owner's text with every secret masked, also those that tools were called with: they typed them."""
+        text = self.hide({"role": "user", "content": text})["content"]
         if not text or "=" not in str(inputs):
             return self.text(text)
         from oasis.change import typed  # with the first call that sets something
@@ -157,7 +233,8 @@ class Redactor:
 class Masked:
     """A stream that writes what it is given with every secret masked: what standard error is for a daemon.
 
-    Where it cannot be written, nothing is raised: the log tells of a change, and must not break it off.
+    Where it cannot be written, nothing is raised: the log tells of a change, and must not break it off. The name of the
+    program before a line is no secret, and its colon is no reason to load the forms in an idle daemon.
     """
 
     def __init__(self, stream: TextIO, mask: Callable[[str], str]) -> None:
@@ -165,8 +242,9 @@ class Masked:
         self._mask = mask
 
     def write(self, text: str) -> int:
+        name = _PROGRAM if text.startswith(_PROGRAM) else ""
         try:
-            shown = self._mask(text)
+            shown = name + self._mask(text[len(name) :])
         except OasisError as error:
             shown = "(a line is left out, for it cannot be told whether it holds a secret: %s)\n" % error.code
         _try(self._stream.write, shown)
@@ -184,12 +262,27 @@ def _try(act: Callable[..., object], *text: str) -> None:
 
 
 def written_forms(value: str) -> list[str]:
-    """Return how a value stands in a text: plain, in JSON, in a shell's or UCI's single quotes, in an address."""
+    """Return how a value stands in a text: plain, in JSON, in a shell's or UCI's quotes, in an address, encoded."""
     percent = "".join([c if c in _PLAIN else "".join(["%%%02X" % byte for byte in c.encode("utf-8")]) for c in value])
     found = [value]
-    for form in (jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent):
+    for form in (jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent, *_encoded(value)):
         if form not in found:
             found.append(form)
+    return found
+
+
+def _encoded(value: str) -> list[str]:
+    """Return a value as hexadecimal digits and base64, there also as it stands inside something longer."""
+    data = value.encode("utf-8", "surrogatepass")
+    if len(data) < SECRET_CHARS:
+        return []
+    found = [data.hex(), data.hex().upper()]
+    for before in range(3):
+        whole = binascii.b2a_base64(b"\0" * before + data, newline=False).decode("ascii").rstrip("=")
+        # A sixth of a byte at each end belongs to what stands around it.
+        end = len(whole) if (before + len(data)) % 3 == 0 else len(whole) - 1
+        core = whole[(8 * before + 5) // 6 : end]
+        found += [core, core.replace("+", "-").replace("/", "_")]
     return found
 
 
@@ -203,6 +296,86 @@ def walk(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         fields = {key: walk(item, change) for key, item in value.items()}
         return value if all(fields[key] is item for key, item in value.items()) else fields
+    return value
+
+
+def _turned(value: Any, change: Callable[[str, bool], str], is_owner: bool = False) -> Any:
+    """Return a JSON value with every text changed as by `walk`; those of an owner's message are told as theirs."""
+    if isinstance(value, str):
+        return change(value, is_owner)
+    if isinstance(value, (list, tuple)):
+        items = [_turned(item, change, is_owner) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if isinstance(value, dict):
+        is_owner = is_owner or value.get("role") == "user"
+        fields = {key: _turned(item, change, is_owner) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    return value
+
+
+def _may_be_key(text: str) -> bool:
+    """Tell whether a text may be a line of a private key, most of which are short and have none of its marks."""
+    return (
+        "-----" in text or "Private-" in text or "</" in text or (44 <= len(text) <= 64 and text.rstrip().endswith("="))
+    )
+
+
+def _without_blocks(value: Any) -> Any:
+    """Return a JSON value in which private keys are masked whose lines are texts of their own, as those of a log."""
+    from oasis.change import forms  # an idle daemon does without
+
+    groups: dict[tuple[str, ...], list[str]] = {}
+    _gather(value, (), groups)
+    changed = {}
+    for name, texts in groups.items():
+        joined = "\n".join(texts)
+        found = forms.blocks(joined, name[-1:] in _LOGS)
+        if found:  # a line of a block never holds the end of a text, so that all texts are still there
+            changed[name] = iter(_pieces(texts, found))
+    return _put(value, (), changed) if changed else value
+
+
+def _pieces(texts: list[str], found: list[tuple[int, int]]) -> list[str]:
+    """Return texts with what stands in some places of all of them, joined by line ends, masked."""
+    shown, begun, at = [], 0, 0
+    for text in texts:
+        pieces, done = [], 0
+        while at < len(found) and found[at][0] <= begun + len(text):
+            start, end = found[at][0] - begun, found[at][1] - begun
+            pieces += [text[done:start], MASK]
+            done, at = end, at + 1
+        shown.append("".join([*pieces, text[done:]]))
+        begun += len(text) + 1
+    return shown
+
+
+def _gather(value: Any, name: tuple[str, ...], groups: dict[tuple[str, ...], list[str]]) -> None:
+    from oasis.change import forms  # an idle daemon does without
+
+    if isinstance(value, str):
+        if not forms.is_json(value):  # the result of a tool, whose texts were judged before
+            groups.setdefault(name, []).append(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _gather(item, (*name, str(key)), groups)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _gather(item, name, groups)
+
+
+def _put(value: Any, name: tuple[str, ...], changed: dict[tuple[str, ...], Iterator[str]]) -> Any:
+    """Return a JSON value with the texts of some places replaced, in the order of _gather."""
+    from oasis.change import forms
+
+    if isinstance(value, str):
+        shown = next(changed[name]) if name in changed and not forms.is_json(value) else value
+        return value if shown == value else shown
+    if isinstance(value, dict):
+        fields = {key: _put(item, (*name, str(key)), changed) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    if isinstance(value, (list, tuple)):
+        items = [_put(item, name, changed) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
 

@@ -17,7 +17,8 @@ what=${3:-files}
 list=$pending/list
 failed=0
 
-sum_of() {
+sum_of() { # only of a file: a FIFO would be waited for without end
+	[ -f "$1" ] || return 0
 	set -- "$(sha256sum <"$1" 2>/dev/null)"
 	printf '%s' "${1%% *}"
 }
@@ -28,8 +29,25 @@ say() {
 	return 0
 }
 
+keep() { # NAME: their version of the target; a second name for it needs no space, so it works on a full flash, too
+	kept=$pending/kept/$1
+	mkdir -p "$pending/kept" && rm -rf "$kept"
+	if [ ! -f "$target" ]; then # a folder, a FIFO, a device: moved out of the way
+		mv "$target" "$kept" && return 0
+	fi
+	ln "$target" "$kept" 2>/dev/null && return 0
+	cp "$target" "$kept" 2>/dev/null && [ "$(sum_of "$kept")" = "$now" ] && return 0
+	rm -f "$kept"
+	return 1
+}
+
 put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 	target=$root$5
+	[ -L "$target" ] && target=$(readlink -f "$target") # the link stays a link
+	[ -n "$target" ] || {
+		say "$5 is a link that leads nowhere"
+		return 1
+	}
 	copy=$pending/files/$4
 	if [ ! -f "$copy" ]; then
 		# Renamed by an earlier run of this script, or lost: the target tells which.
@@ -42,9 +60,13 @@ put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 		return 1
 	fi
 	now=$(sum_of "$target")
-	if [ "$now" != "$2" ] && [ "$now" != "$3" ]; then
+	if [ "$now" != "$2" ] && [ "$now" != "$3" ] && [ -e "$target" ]; then
 		# Somebody else wrote it meanwhile: their version is kept beside the journal.
-		mkdir -p "$pending/kept" && cp "$target" "$pending/kept/$4" && say "$5 was edited by others; kept a copy"
+		if keep "$4"; then
+			say "$5 was edited by others; kept a copy"
+		else
+			say "$5 was edited by others, and there is no space to keep a copy"
+		fi
 	fi
 	chmod "$1" "$copy" && mv -f "$copy" "$target" && return 0
 	# The daemon and the guard may restore at the same moment: then the other one has renamed it.
@@ -54,7 +76,7 @@ put_back() { # MODE SUM-BEFORE SUM-AFTER COPY PATH
 }
 
 call() { # SERVICE ACTION: one that fails must not keep the next one from it
-	"$root/etc/init.d/$1" "$2" </dev/null >/dev/null 2>&1 || say "$1 $2 failed"
+	"$root/etc/init.d/$1" "$2" </dev/null >/dev/null 2>&1 9<&- || say "$1 $2 failed with status $?"
 }
 
 starts_at_boot() { # SERVICE
@@ -65,6 +87,12 @@ starts_at_boot() { # SERVICE
 }
 
 [ -f "$list" ] || exit 0
+# One at a time: daemon, guard and boot hook may all want to. The daemon holds this lock while it keeps the change.
+exec 9<"$list"
+if command -v flock >/dev/null 2>&1; then
+	flock 9
+	[ -f "$list" ] || exit 0
+fi
 if ! grep -q '^end$' "$list"; then
 	say "the list of pending files is torn; nothing was committed before it was whole"
 	rm -f "$list"
@@ -86,6 +114,7 @@ while read -r word name at_boot rest; do
 done <"$list"
 
 mv -f "$list" "$pending/restored" 2>/dev/null
+exec 9<&- # what a service starts must not hold the lock
 sync
 say "an unconfirmed change was put back"
 

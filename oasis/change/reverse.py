@@ -7,6 +7,10 @@ any other value is a conflict:
 `option` is "" for a whole section, `section` "" for the order of the package. `now` and `expected` are an option's text
 or list of texts, None for an absent one, and for sections and order the words GONE, THERE and OTHER. Re-created
 sections get their old place among those that are still there.
+
+What goes back has a place, a text that means the same for as long as the change is kept, whatever is renamed or moved
+since: a section that was added by its name after the change, `NAME.OPTION` for an option, `=NAME` for type and name of
+a section, `-NAME` for one that was removed by its name before.
 """
 
 from __future__ import annotations
@@ -16,24 +20,42 @@ from oasis.change.pairing import Pairing, fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Conflict, Operation
+    from oasis.change.shapes import Any, Collection, Conflict, Fall, Operation
     from oasis.uci.model import Package, Section
 
 GONE, THERE, OTHER = "gone", "there", "another one"
 
 
-def reverse(before: Package, after: Package, now: Package) -> tuple[list[Operation], list[Conflict]]:
-    """Return the operations that take a change back, and what they leave out because somebody changed it since."""
-    back = _Reverse(before, after, now)
+def reverse(
+    before: Package, after: Package, now: Package, stays: Collection[str] = ()
+) -> tuple[list[Operation], list[Conflict]]:
+    """Return the operations that take a change back, and what they leave out because somebody changed it since.
+
+    What is at a place of `stays` is left as it is.
+    """
+    back = _Reverse(before, after, now, stays)
     back.look()
     return back.operations(), back.conflicts
+
+
+def falling(before: Package, after: Package, now: Package) -> list[Fall]:
+    """Return what a change's end would take back now.
+
+    Shape: {"place", "section" (of `now`, of `before` for one that comes back), "option" or "", "wanted" (its value
+    then), "is_gone": the section goes, "is_back": it comes back}
+    """
+    back = _Reverse(before, after, now, ())
+    back.look()
+    return back.falls
 
 
 class _Reverse:
     """One reversal: `look` decides what is to be done to sections of `now`, `operations` says it in UCI."""
 
-    def __init__(self, before: Package, after: Package, now: Package) -> None:
+    def __init__(self, before: Package, after: Package, now: Package, stays: Collection[str]) -> None:
         self._before, self._after, self._now = before, after, now
+        self._stays = stays
+        self.falls: list[Fall] = []
         self._change = Pairing(before, after)
         self._since = Pairing(after, now)
         self.conflicts: list[Conflict] = []
@@ -60,6 +82,9 @@ class _Reverse:
             {"package": self._now.name, "section": section, "option": option, "now": now, "expected": expected}
         )
 
+    def _fall(self, place: str, section: Section, option: str = "", wanted: Any = None, **kind: bool) -> None:
+        self.falls.append({"place": place, "section": section, "option": option, "wanted": wanted, **kind})
+
     def _is_hidden(self, after: Section) -> bool:
         """Return whether a section that is not found may still be there, edited beyond recognition or renamed."""
         old = [fingerprint(one) for one in self._before.sections if self._change.new_of(one) is None]
@@ -67,6 +92,8 @@ class _Reverse:
 
     def _take_away(self, after: Section) -> None:
         """Delete a section that the change had added, when it still is what was added."""
+        if str(after.name) in self._stays:
+            return
         now = self._since.new_of(after)
         if now is None:
             if self._is_hidden(after):
@@ -78,9 +105,12 @@ class _Reverse:
                 self._conflict(label(self._now, now), option, now.options.get(option), after.options.get(option))
         else:
             self._deletions.append(now)
+            self._fall(str(after.name), now, is_gone=True)
 
     def _bring_back(self, before: Section) -> None:
         """Create again what the change had removed, unless it is there again."""
+        if "-%s" % before.name in self._stays:
+            return
         if before.anonymous:
             strangers = self._since.strangers(before.type, True)
             there = [one for one in strangers if fingerprint(one) == fingerprint(before)]
@@ -88,6 +118,7 @@ class _Reverse:
             there = [one for one in self._taken() if one.name == before.name]
         if not there:
             self._creations.append(before)
+            self._fall("-%s" % before.name, before, is_back=True)
         elif fingerprint(there[0]) != fingerprint(before):
             self._conflict(before.name, "", OTHER, GONE)
 
@@ -106,11 +137,12 @@ class _Reverse:
             return
         for option in options:
             self._set_option_back(before, after, now, option)
-        if now is None:
+        if now is None or "=%s" % after.name in self._stays:
             return
         if before.type != after.type and now.type != before.type:
             if now.type == after.type:
                 self._types.append((now, before.type))
+                self._fall("=%s" % after.name, now)
             else:
                 self._conflict(label(self._now, now), "", now.type, after.type)
         if _is_renamed(before, after) and _is_renamed(before, now):
@@ -123,8 +155,12 @@ class _Reverse:
             self._conflict(before.name, "", OTHER, GONE)
         else:
             self._renames.append((now, before.name))
+            self._fall("=%s" % after.name, now)
 
     def _set_option_back(self, before: Section, after: Section, now: Section | None, option: str) -> None:
+        place = "%s.%s" % (after.name, option)
+        if place in self._stays:
+            return
         current = now.options.get(option) if now is not None else None
         wanted, expected = before.options.get(option), after.options.get(option)
         is_lost = now is None and self._is_hidden(after)
@@ -135,6 +171,7 @@ class _Reverse:
             self._conflict(where, option, current, expected)
         else:
             self._values.append((now, option, wanted))
+            self._fall(place, now, option, wanted)
 
     def operations(self) -> list[Operation]:
         """Return the decisions as operations, in an order in which each name means what it should."""

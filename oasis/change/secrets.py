@@ -14,7 +14,12 @@ from oasis.core import jsonl
 
 MASK = "********"  # always as long, so that it tells nothing about the value
 
+# By these an option asks the router for a secret: netifd's WireGuard makes a key. They are none themselves.
+_WORDS = ("generate",)
+
 _rules: dict[str, list[list[str]]] = {}
+_named: dict[str, tuple[str, ...]] = {}
+_NOT_NAMED = ("lock_password",)  # of secrets.json's `shown`, those of any package
 
 
 def is_secret(package: str, type: str, option: str) -> bool:
@@ -31,6 +36,22 @@ def looks_secret(package: str, type: str, option: str) -> bool:
     return not _matches(_rules["shown"], path) and _matches(_rules["secret"], path)
 
 
+def is_named(option: str) -> bool:
+    """Tell it by the name of an option of any package: for texts in which it stands."""
+    if not _named:
+        if not _rules:
+            _rules.update(_load())
+        names = [rule[2].lower() for rule in _rules["secret"] if rule[:2] == ["*", "*"]]
+        # At once: another thread may ask meanwhile.
+        _named.update({"is": tuple(name for name in names if "*" not in name),
+                       "ends": tuple(name[1:] for name in names if name.startswith("*")),
+                       "begins": tuple(name[:-1] for name in names if name.endswith("*"))})  # fmt: skip
+    option = option.lower()
+    if option in _NOT_NAMED:
+        return False
+    return option in _named["is"] or option.endswith(_named["ends"]) or option.startswith(_named["begins"])
+
+
 def may_hold(package: str, option: str) -> bool:
     """Tell whether an option of that name holds a secret in a section of any type: for who does not know the type."""
     known = [type for type in entries.types(package) if entries.option(package, type, option)]
@@ -45,9 +66,16 @@ def kind(package: str, type: str, option: str) -> str:
     return found if found.startswith("secret:") else "secret %s.%s" % (package, option)
 
 
+def is_word(value: str) -> bool:
+    """Tell whether a value of an option for secrets is none, but asks for one to be made."""
+    return value in _WORDS
+
+
 def mask(value: object) -> object:
     """Return what is shown in place of a secret, in the shape of the value: a text or a list."""
-    return [MASK for _ in value] if isinstance(value, list) else MASK
+    if isinstance(value, list):
+        return [mask(one) for one in value]
+    return value if is_word(str(value)) else MASK
 
 
 def _load() -> dict[str, list[list[str]]]:

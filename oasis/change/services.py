@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from oasis.system.executor import Executor
     from oasis.system.root import Root
 
+# What a script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.
 _ACTION_S = 60
 _STATUS_S = 10
+# What counts as the status of a script that could not be started or did not end in time, as timeout(1) has it.
+TIMED_OUT = 124
 # What `/etc/init.d/NAME status` of procd's rc.common says of a service that was never started or was stopped.
 _INACTIVE = 3
 # What is told of a failed script's output.
@@ -26,6 +29,21 @@ def _whole_lines(text: str) -> str:
             return kept + "…"
         kept += line + "\n"
     return kept.strip()
+
+
+class ServiceError(ToolError):
+    """The init script of a service failed; `failed` says which, and how."""
+
+    def __init__(self, failed: Action, words: str) -> None:
+        super().__init__("service %(name)s %(action)s failed with status %(status)d " % failed + words)
+        self.message = self.message.rstrip()
+        self.failed = failed
+        self.untrusted = ("output of services",) if words else ()
+
+
+def limit_s(services: list[Action]) -> int:
+    """Return how long the actions of a plan may take in all, each at its limit."""
+    return _ACTION_S * len(services)
 
 
 class Services:
@@ -58,21 +76,28 @@ class Services:
             return True
         return status != _INACTIVE
 
-    def act(self, services: list[Action], off: list[str]) -> list[Action]:
+    def act(self, services: list[Action], off: list[str], is_excused: Callable[[Action], bool]) -> list[Action]:
         """Reload or restart services, in order; return them with "ok", and "status" where that is not 0.
 
-        A script may complain when its service is one of `off`, which shall not run any more.
-        Raises: ToolError naming the one that failed.
+        A script may complain when its service is one of `off`, which shall not run any more. One that fails and
+        `is_excused` is not ok, and that is all.
+        Raises: ServiceError for the one that failed otherwise.
         """
         done = []
         for item in services:
             name, action = str(item["name"]), str(item["action"])
-            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
+            status, words = self._run(name, action)
+            result = {"name": name, "action": action, "ok": True, **({"status": status} if status else {})}
             if status and name not in off:
-                words = _whole_lines(err.decode("utf-8", "replace").strip())
-                told = "service %s %s failed with status %d %s" % (name, action, status, words)
-                error = ToolError(told.rstrip())
-                error.untrusted = ("output of services",) if words else ()
-                raise error
-            done.append({"name": name, "action": action, "ok": True, **({"status": status} if status else {})})
+                result["ok"] = False
+                if not is_excused(result):
+                    raise ServiceError(result, words)
+            done.append(result)
         return done
+
+    def _run(self, name: str, action: str) -> tuple[int, str]:
+        try:
+            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
+        except ToolError as error:
+            return TIMED_OUT, error.message
+        return status, _whole_lines(err.decode("utf-8", "replace").strip())

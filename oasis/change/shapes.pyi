@@ -1,6 +1,8 @@
 """The types of change/ and of what uses it, for the type checker alone; the shapes stand in the modules' docstrings."""
 
 from collections.abc import Callable as Callable
+from collections.abc import Collection as Collection
+from collections.abc import Iterable as Iterable
 from typing import Any as Any
 from typing import Protocol
 
@@ -10,6 +12,7 @@ Card = dict[str, Any]  # see plan.card
 Record = dict[str, Any]  # see transaction.py
 Difference = dict[str, Any]  # see difference.py
 Conflict = dict[str, Any]  # see reverse.py
+Fall = dict[str, Any]  # see reverse.falling
 Touched = dict[str, Any]  # see journal.prepare
 Action = dict[str, Any]  # {"name", "action", "ok"?, "status"? of a script that refused, its service turned off}
 Role = dict[str, Any]  # {"name", "terminal"}

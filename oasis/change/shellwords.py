@@ -8,6 +8,7 @@ Source of the quoting rules: POSIX.1-2017, Shell Command Language, 2.2 and 2.3.
 
 import re
 
+from oasis.change.visible import fault
 from oasis.errors import UsageError
 
 TEXT_CHARS = 64 * 1024  # a whole proposal; the longest real one seen is a few kB
@@ -18,7 +19,7 @@ _HASH = re.compile(r"^\s*#\s+%s" % _KNOWN)
 _BARE = re.compile(r"\s*%s" % _KNOWN)
 _REASONS = {
     "$": "it uses a shell variable or substitution",
-    "`": "it runs a command inside another one",
+    "`": "it runs a command inside another one; around a value stand plain quotes: '…'",
     "|": "it pipes into another command",
     "<": "it reads from a file or a here-document",
     ">": "it writes to a file",
@@ -34,13 +35,19 @@ _EITHER = "it runs another command when one fails"
 def commands(text: str) -> "list[list[str]]":
     """Return the commands of `text` in order, each a list of words.
 
-    Raises: UsageError with the number of the line and what in it a shell would do.
+    Raises: UsageError with the number of the line, and what in it a shell would do or nobody would see.
     """
     if len(text) > TEXT_CHARS:
         raise UsageError("the commands are longer than %d characters" % TEXT_CHARS, "send them in smaller steps")
-    if "\0" in text:
-        raise UsageError("the commands hold a NUL character", "leave it out")
-    return _Splitter("\n".join(unprompted(text.replace("\r\n", "\n").split("\n")))).run()
+    text = text.replace("\r\n", "\n")
+    at, name = fault(text, "\n\t")
+    if at >= 0:
+        line, place = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise UsageError(
+            "line %d is refused: character %d of it is %s" % (line, place, name),
+            "nobody sees it: leave it out, or write a plain blank",
+        )
+    return _Splitter("\n".join(unprompted(text.split("\n")))).run()
 
 
 def unprompted(lines: "list[str]") -> "list[str]":

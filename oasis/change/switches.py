@@ -1,7 +1,9 @@
-"""Which services a change turns off: their init scripts may refuse to reload what is to run no more.
+"""Which services a change turns off, and which it is not about: their init scripts may fail.
 
-Rules are data (services.json): `switch` is TYPE.OPTION of the package, where a service has one for all of it. Knows no
-process; whether the service really ended is read back (readback.py).
+Those that are turned off may refuse to reload what is to run no more. Those that it is not about are reloaded along
+with the rest of their package: what fails there failed before, or for a reason of its own. Rules are data
+(services.json): `switch` is TYPE.OPTION of the package, where a service has one for all of it. Knows no process;
+whether the service really ended is read back (readback.py).
 """
 
 from __future__ import annotations
@@ -27,6 +29,34 @@ def turned_off(images: Images) -> list[str]:
         for rule in _rules()
         if rule["package"] in images and "switch" in rule and _turns(images[rule["package"]], rule)
     ]
+
+
+def bystanders(images: Images) -> list[str]:
+    """Return the names of the services that a change reloads and is not about."""
+    from oasis.change import difference
+
+    rules = [rule for rule in _rules() if rule["package"] in images]
+    changed: dict[str, list[str]] = {}
+    for name in {str(rule["package"]) for rule in rules if "about" in rule}:
+        before, after = (model.parse(data, name) for data in images[name])
+        found = difference.compare(before, after, name)
+        changed[name] = ["%s.%s" % (item["type"], item.get("option") or "") for item in found]
+    concerned = {str(rule["name"]) for rule in rules if _concerns(rule, changed)}
+    return sorted({str(rule["name"]) for rule in rules} - concerned)
+
+
+def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
+    if "about" not in rule:
+        return True
+    for place in changed[rule["package"]]:
+        for what in rule["about"]:
+            kind, _, option = place.partition(".")
+            # A section that comes or goes does so with all of its options.
+            if what in (place, kind) or (what.startswith(kind + ".") and not option):
+                return True
+            if what.endswith("*") and place.startswith(what[:-1]):
+                return True
+    return False
 
 
 def _rules() -> list[dict[str, Any]]:

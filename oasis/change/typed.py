@@ -33,7 +33,7 @@ def values(given: Any) -> list[str]:
     def look(text: str) -> str:
         for start, end, is_quoted in _places(text):
             plain = text[start:end] if is_quoted else _plain(text[start:end])
-            if len(plain) >= SECRET_CHARS:
+            if len(plain) >= SECRET_CHARS and not secrets.is_word(plain):
                 found[plain] = None
         return text
 
@@ -104,7 +104,8 @@ def _places(text: str) -> list[tuple[int, int, bool]]:
         quote, package, option = match.groups()
         end = text.find(quote, match.end()) if quote else _end_of_word(text, match.end())
         at = end if end >= 0 else len(text)
-        if at > match.end() and secrets.may_hold(package, option):
+        is_word = secrets.is_word(_plain(text[match.end() : at]))
+        if at > match.end() and not is_word and secrets.may_hold(package, option):
             found.append((match.end(), at, bool(quote)))
 
 

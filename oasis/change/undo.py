@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Any, Conflict, Images, Operation, Plan, Record
+    from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Plan, Record
 
 # Conflicts told in words; a program gets them all.
 _TOLD = 5
@@ -42,9 +42,18 @@ class ConflictError(ApplyError):
 
 
 def plan_undo(
-    journal: Journal, planner: Planner, change: str, run: str, chat: str, skip_conflicts: bool = False
+    journal: Journal,
+    planner: Planner,
+    change: str,
+    run: str,
+    chat: str,
+    skip_conflicts: bool = False,
+    stays: Collection[str] | None = None,
 ) -> Plan:
     """Return the plan that undoes a change; without an id, the newest one that still stands.
+
+    `stays` is given at its end: the places of it that are left as they are (ends.py). Only an undo by the owner brings
+    back the ends that it had set.
 
     Raises: UsageError when there is nothing to undo, ConflictError when what it changed was changed again since.
     """
@@ -55,7 +64,7 @@ def plan_undo(
     operations: list[Operation] = []
     conflicts: list[Conflict] = []
     for name in record["packages"]:
-        pair, steps, found = _way_back(journal, planner, record, str(name))
+        pair, steps, found = _way_back(journal, planner, record, str(name), stays or ())
         conflicts += found
         operations += steps
         if pair is not None:
@@ -64,7 +73,10 @@ def plan_undo(
         raise ConflictError(change, conflicts)
     summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
     plan = planner.restore(images, operations, run, chat, summary[:200], change)
-    if plan is None:
+    ends: list[dict[str, Any]] = []
+    if record.get("ends") and stays is None:
+        plan, ends = _ends_back(journal, planner, record, plan or planner.empty(run, chat, summary[:200]))
+    if plan is None or not (plan["images"] or ends):
         raise UsageError(
             "everything of change %s was changed since" % change
             if conflicts
@@ -75,13 +87,23 @@ def plan_undo(
     return plan
 
 
+def _ends_back(journal: Journal, planner: Planner, record: Record, plan: Plan) -> tuple[Plan, list[dict[str, Any]]]:
+    """Return a plan that also brings back the ends that a change had set."""
+    from oasis.change import ends  # an idle daemon does without
+
+    entries, words, is_risky = ends.back(journal, record)
+    ends.tell(plan, entries, words, is_risky)
+    plan["undoes"] = str(record["id"])
+    return planner.bind(plan), entries
+
+
 def _check(record: Record) -> None:
     if record["state"] != "confirmed":
         told = "change %s is %s: there is nothing to undo" % (record["id"], record["state"])
         raise UsageError(told, "those that can be: oasis changes")
     if record.get("undone_by"):
         raise UsageError("change %s was undone already" % record["id"], "see: oasis changes")
-    if not record["packages"]:
+    if not record["packages"] and not record.get("ends"):
         told = "change %s only restarted services: there is nothing to undo" % record["id"]
         raise UsageError(told, "those that can be: oasis changes")
 
@@ -89,13 +111,13 @@ def _check(record: Record) -> None:
 def _newest(journal: Journal) -> Record:
     for record in journal.records():
         is_standing = record["state"] == "confirmed" and not record.get("undone_by") and not record.get("undoes")
-        if is_standing and record["packages"]:
+        if is_standing and (record["packages"] or record.get("ends")):
             return record
     raise UsageError("there is no change to undo", "see what happened with: oasis changes")
 
 
 def _way_back(
-    journal: Journal, planner: Planner, record: Record, name: str
+    journal: Journal, planner: Planner, record: Record, name: str, stays: Collection[str]
 ) -> tuple[tuple[bytes, bytes] | None, list[Operation], list[Conflict]]:
     """Return a package's bytes (now, then), the operations between them unless old bytes come back, and conflicts."""
     change = str(record["id"])
@@ -104,9 +126,9 @@ def _way_back(
     except UciError:  # its program was removed since
         return None, [], [{"package": name, "section": "", "option": "", "now": None, "expected": "there"}]
     before = journal.image(change, "before", name)
-    if sha256(now) == record["after"].get(name):
+    if sha256(now) == record["after"].get(name) and not stays:
         return (now, before), [], []
-    steps, conflicts = _delta(name, before, journal.image(change, "after", name), now)
+    steps, conflicts = _delta(name, before, journal.image(change, "after", name), now, stays)
     if not steps:
         return None, [], conflicts
     from oasis.uci.preview import preview
@@ -114,13 +136,16 @@ def _way_back(
     return (now, preview({name: now}, steps)[name]), steps, conflicts
 
 
-def _delta(name: str, before: bytes, after: bytes, now: bytes) -> tuple[list[Operation], list[Conflict]]:
+def _delta(
+    name: str, before: bytes, after: bytes, now: bytes, stays: Collection[str]
+) -> tuple[list[Operation], list[Conflict]]:
     from oasis.change.difference import MASK  # an idle daemon does without
+    from oasis.change.ends import within
     from oasis.change.reverse import reverse
     from oasis.uci import model
 
     versions = [model.parse(data, name) for data in (before, after, now)]
-    steps, conflicts = reverse(*versions)
+    steps, conflicts = reverse(versions[0], versions[1], versions[2], within(stays, name))
     kinds = {str(one.name): one.type for version in versions for one in version.sections}
     for item in conflicts:
         section = str(item["section"])

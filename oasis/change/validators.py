@@ -6,9 +6,11 @@ firewall's: firewall4's fw4.uc; the rest are ours.
 
 from __future__ import annotations
 
+import os
 import re
 
 from oasis.change import addresses
+from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 TRUE = ("1", "on", "true", "yes", "enabled")
 FALSE = ("0", "off", "false", "no", "disabled")
+# What ends a quoted text, or means something to nft, dnsmasq, a shell or JSON behind a quote that was ended.
+_UNQUOTABLE = '"\\`$;{}'
 _DEVICE = r"[A-Za-z0-9_@][A-Za-z0-9_.@+~-]{0,14}"
 
 
@@ -60,6 +64,15 @@ def range_length(value: str, low: str, high: str) -> str:
 
 def anything(value: str) -> str:
     return ""
+
+
+def label(value: str) -> str:
+    """Validate a name or comment that a script writes between double quotes, as fw4 does for nft.
+
+    nft knows no escape inside quotes, so a quote ends the text whatever stands before it, and what follows is a rule.
+    """
+    bad = next((char for char in value if char in _UNQUOTABLE or clean.line(char) != char), "")
+    return _say(not bad, "a text without %s" % " ".join(_UNQUOTABLE) + " and invisible characters")
 
 
 def word(value: str) -> str:
@@ -208,6 +221,19 @@ def timehhmmss(value: str) -> str:
     return _say(good, "a time like 21:30 or 21:30:00")
 
 
+def posixtz(value: str) -> str:
+    """Validate the rule of a time zone; a path is one too for some programs, and so is the name of a zone."""
+    good = value in ("UTC", "GMT") or _TIME_ZONE.match(value) is not None
+    return _say(good, "a POSIX time zone like CET-1CEST,M3.5.0,M10.5.0/3")
+
+
+def zonename(value: str) -> str:
+    """Validate the name of a time zone, as the tz database has it; LuCI writes blanks for its underscores."""
+    with open(_ZONES, encoding="ascii") as handle:
+        names = handle.read().split()
+    return _say(value.replace(" ", "_") in names, "a time zone name like Europe/Berlin")
+
+
 def date(value: str) -> str:
     parts = re.match(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:T([0-9:]+))?)?)?\Z", value)
     good = parts is not None and 1970 <= int(parts[1]) <= 2038
@@ -293,17 +319,28 @@ _PROTOCOLS = (
     "sctp", "udplite", "dccp", "ipcomp", "ospf", "ipip", "ipv6", "l2tp", "pim", "vrrp", "eigrp",
 )  # fmt: skip
 
+# Source: POSIX.1-2017, chapter 8.3; hours of a change up to 167 either way, as the tz database uses them.
+_ZONE_NAME, _ZONE_OFFSET = "(?:[A-Za-z]{3,10}|<[A-Za-z0-9+-]{3,10}>)", "[+-]?(?:[01]?[0-9]|2[0-4])(?::[0-5][0-9]){0,2}"
+_ZONE_CHANGE = (
+    "(?:J?[0-9]{1,3}|M(?:1[0-2]|[1-9])[.][1-5][.][0-6])(?:/[+-]?(?:1[0-6]?|[0-9])?[0-9](?::[0-5][0-9]){0,2})?"
+)
+_TIME_ZONE = re.compile(
+    f"{_ZONE_NAME}{_ZONE_OFFSET}(?:{_ZONE_NAME}(?:{_ZONE_OFFSET})?(?:,{_ZONE_CHANGE},{_ZONE_CHANGE})?)?\\Z"
+)
+# Names of the tz database, without those that it keeps for old settings.
+_ZONES = os.path.dirname(os.path.abspath(__file__)) + "/zonenames.txt"
+
 # By their names in expressions (datatypes.py).
 PLAIN: dict[str, Callable[..., str]] = {
     "anycase": anycase, "bool": boolean, "bridgeport": bridge_port, "cidr": cidr, "cidr4": cidr4,
     "cidr6": cidr6, "date": date, "device": device, "dnsaddress": dnsaddress, "dnsserver": dnsserver,
     "duration": duration, "email": email, "encryption": encryption, "fwnetwork": fwnetwork, "hexstring": hexstring,
     "host": host, "hostname": hostname, "integer": integer, "ip4addr": ip4addr, "ip4net": ip4net,
-    "ip6addr": ip6addr, "ip6hostid": ip6hostid, "ipaddr": ipaddr, "ipaddrport": ipaddrport,
+    "ip6addr": ip6addr, "ip6hostid": ip6hostid, "ipaddr": ipaddr, "ipaddrport": ipaddrport, "label": label,
     "macaddr": macaddr, "max": at_most, "maxlength": max_length, "min": at_least, "name": name,
     "netdevname": netdevname, "netmask4": netmask4, "network": network, "oneof": oneof, "pattern": pattern,
-    "port": port, "portrange": portrange, "protocol": protocol, "range": in_range,
+    "port": port, "portrange": portrange, "posixtz": posixtz, "protocol": protocol, "range": in_range,
     "rangelength": range_length, "shellword": shellword, "string": anything, "text": anything, "timehhmmss": timehhmmss,
     "uciname": uciname, "uinteger": uinteger, "url": url, "wepkey": wepkey, "wgkey": wgkey, "word": word,
-    "wpakey": wpakey,
+    "wpakey": wpakey, "zonename": zonename,
 }  # fmt: skip

@@ -1,27 +1,42 @@
-"""Values as people are shown them: on one line, nothing in them unseen, and their end not pushed out of sight.
+"""Values as people are shown them: whole, on one line, and nothing in them unseen.
 
-A value may turn the reading direction, hide characters or be thousands long; who approves it must read what it is.
+A value may turn the reading direction, hide characters or be thousands long; who approves it must read all of it.
 """
 
 from __future__ import annotations
 
 from oasis.core import clean
 
-# Of a longer value both ends are told; the lines of the difference hold the whole.
-LONGEST = 200
-_HEAD, _TAIL = 120, 40
+# What looks like a blank or like nothing, and is neither; by the names that people look up. Source: Unicode 15.
+_SPACES = {
+    0xA0: "no-break space", 0x1680: "Ogham space", 0x2000: "en quad", 0x2001: "em quad", 0x2002: "en space",
+    0x2003: "em space", 0x2004: "three-per-em space", 0x2005: "four-per-em space", 0x2006: "six-per-em space",
+    0x2007: "figure space", 0x2008: "punctuation space", 0x2009: "thin space", 0x200A: "hair space",
+    0x202F: "narrow no-break space", 0x205F: "medium mathematical space", 0x2800: "braille blank",
+    0x3000: "ideographic space",
+}  # fmt: skip
+_UNSEEN = {
+    0x09: "tab", 0x0A: "line feed", 0x0D: "carriage return", 0x1B: "escape", 0x85: "next line", 0xAD: "soft hyphen",
+    0x200B: "zero width space", 0x200E: "left-to-right mark", 0x200F: "right-to-left mark", 0x2028: "line separator",
+    0x2029: "paragraph separator", 0x202A: "left-to-right embedding", 0x202B: "right-to-left embedding",
+    0x202D: "left-to-right override", 0x202E: "right-to-left override", 0x2060: "word joiner", 0x3164: "Hangul filler",
+    0xFEFF: "byte order mark",
+}  # fmt: skip
 
 
-def plain(text: str) -> str:
-    r"""Return a text on one line with what nobody sees in it written out, as \u202e."""
-    if clean.line(text) == text:
-        return text
-    return "".join([char if clean.line(char) == char else "\\u%04x" % ord(char) for char in text])
+plain = clean.shown
 
 
-def short(text: str) -> str:
-    """Return a value for a sentence: as `plain`, the middle of a long one left out and its length told."""
-    text = plain(text)
-    if len(text) <= LONGEST:
-        return text
-    return "%s…%s (%d characters)" % (text[:_HEAD], text[-_TAIL:], len(text))
+def fault(text: str, allowed: str = "") -> tuple[int, str]:
+    """Return where the first character stands that a command may not hold, and its name; (-1, "") for none.
+
+    Joiners and the selectors of an emoji's colour stay: families and scripts are written with them.
+    """
+    if text.isascii() and text.isprintable():
+        return -1, ""
+    for at, char in enumerate(text):
+        if char not in allowed and (ord(char) in _SPACES or clean.text(char) != char or char in "\n\t"):
+            kind = "control character" if ord(char) < 0xA0 else "invisible character"
+            name = _SPACES.get(ord(char)) or _UNSEEN.get(ord(char)) or kind
+            return at, "%s %s (U+%04X)" % ("an" if name[0] in "aeiouO" else "a", name, ord(char))
+    return -1, ""

@@ -171,7 +171,10 @@ def _unpacked(path: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield bytes that come in pieces as blocks of whole lines; a line longer than a line may be is left out."""
+    """Yield bytes that come in pieces as blocks of whole lines; a line longer than a line may be is left out.
+
+    A last line without its end gets one: other programs leave it out, and what is torn is no message anyway.
+    """
     rest: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -184,3 +187,5 @@ def whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
             rest, size = [], 0
         size += len(piece) - end
         rest = [*rest, piece[end:]] if size <= jsonl.LINE_BYTES else []
+    if size and rest:
+        yield b"".join([*rest, b"\n"])

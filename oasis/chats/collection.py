@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 
-from oasis.core.ids import is_scru128
+from oasis.core.ids import looks_like_id
 from oasis.core.store import Store
 from oasis.errors import UsageError
 
@@ -157,6 +157,7 @@ class Collection:
 
         self._check(name)
         blobs = orphans.named(self._pieces(name)) if self._files.names(self._blobs) else set()
+        self._forget_vectors(name)
         # The archive first: a power cut in between must not bring an older state of the chat back.
         if self.store.has(name):
             self._archive.remove(name)
@@ -174,6 +175,7 @@ class Collection:
         name = chat or self.chat_of(message)
         self._check(name)
         is_archived = not self.store.has(name)
+        self._forget_vectors(name, message)
         self.open(name).forget(message)
         self._index.drop(name)
         if is_archived:
@@ -197,7 +199,7 @@ class Collection:
 
         Raises: UsageError when nothing is called so.
         """
-        if is_scru128(headish):
+        if looks_like_id(headish):
             return self.chat_of(headish.lower()), headish.lower()
         for name in self._places():
             found = self.bookmarks(name).get(headish)
@@ -212,7 +214,7 @@ class Collection:
         """
         from oasis.core import heads
 
-        return headish.lower() if is_scru128(headish) else heads.resolve(headish, self.bookmarks(name))
+        return headish.lower() if looks_like_id(headish) else heads.resolve(headish, self.bookmarks(name))
 
     def bookmarks(self, name: str) -> dict[str, str]:
         """Return where the bookmarks of a chat stand, archived or not; removed ones are "".
@@ -224,8 +226,8 @@ class Collection:
         found: dict[str, str] = self.look(name, lambda chat: heads.table(chat.outline()))
         return found
 
-    def thread_of(self, message: str) -> dict[str, Message]:
-        """Return a message and what it continues in its chat, by their ids.
+    def thread_of(self, message: str, chat: str = "") -> dict[str, Message]:
+        """Return a message and what it continues in its chat, by their ids; the chat is looked for when not given.
 
         Raises: UsageError when no chat has it; StoreError.
         """
@@ -234,7 +236,7 @@ class Collection:
             chat.load([message])
             return chat.messages
 
-        found: dict[str, Message] = self.look(self.chat_of(message), read)
+        found: dict[str, Message] = self.look(chat or self.chat_of(message), read)
         return found
 
     def look(self, name: str, work: Callable[[Chat], Any]) -> Any:
@@ -256,8 +258,39 @@ class Collection:
 
         wanted = search.terms(text)
         limit = min(limit, search.RESULTS_MAX) if limit > 0 else search.RESULTS
-        chats = ((name, self._pieces(name)) for name in self._places())
-        return search.search(chats, wanted, limit, lambda words: self._hide(words, []))
+        return search.search(self.pieces(), wanted, limit, lambda words: self._hide(words, []))
+
+    def pieces(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Yield all chats, archived ones behind the others, with their bytes in pieces."""
+        return ((name, self._pieces(name)) for name in self._places())
+
+    def blocks(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Do the same in blocks of whole lines."""
+        from oasis.chats.archive import whole_lines
+
+        return ((name, whole_lines(pieces)) for name, pieces in self.pieces())
+
+    @property
+    def vectors(self) -> str:
+        """The folder of the vectors of messages (seed/said.py); here, for they go with what they were made of."""
+        return self._folder + "/vectors"
+
+    def vectors_of(self, name: str) -> str:
+        """Return the file of the vectors of a chat."""
+        return self.vectors + "/" + name + ".jsonl"
+
+    def _forget_vectors(self, name: str, message: str = "") -> None:
+        """Remove the vector of a message, or all of a chat."""
+        path = self.vectors_of(name)
+        data = self._files.read(path)
+        if data is None:
+            return
+        mark = message.encode()
+        kept = [line + b"\n" for line in data.split(b"\n") if line and mark not in line] if message else []
+        if kept:
+            self._files.rewrite(path, kept)
+        else:
+            self._files.forget(path)
 
     def blobs(self) -> Blobs:
         """Return the documents and images of all chats."""
@@ -291,11 +324,19 @@ class Collection:
             self._log(told[-1])
         return told
 
+    def has_reserve(self, needed: int = 0) -> bool:
+        """Return whether an exchange with the built-in service fits where `make_room` found no room for a model."""
+        from oasis.chats import quota
+
+        used, free = self.used_bytes(), self._free_bytes(self._folder)
+        limit = quota.limit_bytes(self._number("quota", 0), used, free)
+        return quota.has_reserve(used, limit, needed + quota.EXCHANGE_BYTES, free)
+
     def used_bytes(self) -> int:
         """Return what all chats and their documents take: asked with each exchange, so it loads nothing."""
         found = 0
         for folder in (self._folder, self._folder + "/archive", self._blobs):
-            names = [name for name in self._files.names(folder) if name not in ("archive", "blobs")]
+            names = [name for name in self._files.names(folder) if name not in ("archive", "blobs", "vectors")]
             found += sum(self._files.size(folder + "/" + name) for name in names)
         return found
 

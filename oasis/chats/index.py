@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 
 from oasis.core import jsonl, lines, summary
+from oasis.core.entries import end as end_of
 from oasis.errors import OasisError, SchemaError, StoreError
 
 TYPE_CHECKING = False
@@ -106,7 +107,7 @@ class Index:
         if handle is None:
             return []
         with handle:
-            end, _ = lines.whole_bytes(handle)
+            end, _ = end_of(handle)
             reports = summary.fold(entry, lines.forwards(handle, entry["read"], end), self._hide)
         entry["read"] = end
         return reports
@@ -134,5 +135,6 @@ def _numbered(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
     at = 0
     for block in whole_lines(pieces):
         for line in block.split(b"\n")[:-1]:
-            yield at, line
+            if line.strip():
+                yield at, line
             at += len(line) + 1

@@ -141,9 +141,9 @@ def has_message(pieces: Iterator[bytes], name: str) -> bool:
     """Return whether the bytes of a chat hold a message of this id."""
     mark = name.encode()
     for block in whole_lines(pieces):
-        if mark in block:
+        if mark in block.lower():
             for line in block.split(b"\n")[:-1]:
-                found = entries.message(0, line, []) if mark in line else None
+                found = entries.message(0, line, []) if mark in line.lower() else None
                 if found is not None and found["id"] == name:
                     return True
     return False

@@ -22,12 +22,13 @@ NODES = 500
 class Map:
     """Who continues whom in a chat, by ids alone, and where its bookmarks stand; from one pass over the file.
 
-    `reports` tells what could not be read.
+    `reports` tells what could not be read. Chats are long and hardly ever fork: each id is in memory once, and a list
+    is made only for several parents or children.
     """
 
     def __init__(self, chat: Chat) -> None:
-        self._parents: dict[str, list[str]] = {}
-        self._children: dict[str, list[str]] = {}
+        self._parents: dict[str, str | list[str]] = {}
+        self._children: dict[str, str | list[str]] = {}
         self.newest = ""
         self.reports: list[str] = []
         self.bookmarks = heads.table(self._seen(chat.outline(self.reports)))
@@ -36,30 +37,41 @@ class Map:
         for line in lines:
             if "role" in line:
                 name, parents = line["id"], line.get("continues", [])
-                if name not in self._parents:
-                    self._children.setdefault(parents[0] if parents else "", []).append(name)
-                self._parents[name] = parents
+                if parents == [self.newest]:
+                    parents[0] = self.newest  # the same text, and not in memory again
+                if name in self._parents:
+                    self.reports.append("message %s is there twice: the later one counts" % name)
+                else:
+                    self._join(parents[0] if parents else "", name)
+                self._parents[name] = parents[0] if len(parents) == 1 else parents
                 self.newest = name
             yield line
+
+    def _join(self, parent: str, name: str) -> None:
+        there = self._children.get(parent)
+        if isinstance(there, list):
+            there.append(name)
+        else:
+            self._children[parent] = name if there is None else [there, name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._parents
 
     def parents(self, name: str) -> list[str]:
         """Return what a message continues, [] where it is not known."""
-        return self._parents.get(name, [])
+        return _list(self._parents.get(name, []))
 
     def siblings(self, name: str) -> list[str]:
         """Return all messages that continue the same first message, oldest first, itself included."""
         parents = self.parents(name)
-        return self._children.get(parents[0] if parents else "", [])
+        return _list(self._children.get(parents[0] if parents else "", []))
 
     def leaf(self, name: str) -> str:
         """Return the newest end below a message, which may be itself."""
         seen: set[str] = set()
-        while self._children.get(name) and name not in seen:
+        while name in self._children and name not in seen:
             seen.add(name)
-            name = self._children[name][-1]
+            name = _list(self._children[name])[-1]
         return name
 
     def descends(self, name: str, ancestor: str) -> bool:
@@ -75,10 +87,14 @@ class Map:
         return False
 
 
+def _list(ids: str | list[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else ids
+
+
 def words(message: Message) -> str:
     """Return what a message says, or what it did."""
     said = text_of(message)
-    return said or ("[%s]" % message["error"]["message"] if message.get("error") else "")
+    return said or ("[%s]" % message["error"].get("message", "") if message.get("error") else "")
 
 
 def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:

@@ -74,14 +74,28 @@ class Topics:
         own = {name: topic for name, topic in self._own().items() if name != key}
         self._write({**own, key: {"is_removed": True}} if is_shipped else own)
 
-    def take_over(self, found: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
-        """Keep the system messages of an `oasis.conf` (core.upstream.topics); return the keys of the new ones.
+    def take_over(self, found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+        """Keep the system messages of an `oasis.conf` (core.upstream.topics); return {their key: ours} of the new ones.
 
-        What is there already, word by word, is not kept twice.
+        Each keeps its key, for scripts and the phone name it, unless another one has it here: that goes to the end, as
+        does their `default`, for ours is the one that Oasis needs. What is there already, word by word, is kept once.
         """
         known = [(topic["title"], topic["text"]) for topic in self.list()]
-        cut = [(title[:TITLE_CHARS], text) for _, title, text in found]
-        return tuple(self.add(title, text) for title, text in cut if (title, text) not in known)
+        cut = [(key, title[:TITLE_CHARS], text) for key, title, text in found]
+        new = [one for one in cut if one[1:] not in known]
+        taken: dict[str, str] = {}
+        for key, title, text in sorted(new, key=lambda one: not self._is_free(one[0])):
+            own = self._own()
+            if self._is_free(key):
+                self._write({**own, key: _topic(title, text)})
+                taken[key] = key
+            else:
+                taken[key] = self.add(title, text)
+        return taken
+
+    def _is_free(self, key: str) -> bool:
+        """Return whether a topic of the earlier Oasis may have its key here."""
+        return key.startswith("custom_") and key[7:].isdigit() and key not in self._own()
 
     def _get(self, key: str) -> dict[str, Any]:
         for topic in self.list():

@@ -10,6 +10,7 @@ from oasis.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import FileIO
 
     from oasis.system.files import Files
 
@@ -19,6 +20,8 @@ PIECE_CHARS = 64 * 1024
 UPLOAD_BYTES = 4 * 1024 * 1024
 UPLOADS = 8
 KEEP_S = 600
+# When there are as many as may be, one that nobody touched for so long makes room: it was given up, or is not sent yet.
+IDLE_S = 60
 NAME_CHARS = 128
 
 
@@ -51,8 +54,7 @@ class Uploads:
     def _add(self, upload: str, name: str, piece: bytes) -> tuple[str, int]:
         self._forget_old()
         if not upload:
-            if len(self._known) >= UPLOADS:
-                raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait ten minutes")
+            self._drop_idle()
             upload = self._new_id()
             self._known[upload] = clean.name(name, NAME_CHARS) or "file", self._now_s()
             self._files.folder(self._folder)
@@ -64,6 +66,33 @@ class Uploads:
         self._files.append(path, piece, False)
         self._known[upload] = self._known[upload][0], self._now_s()
         return upload, size
+
+    def name(self, upload: str) -> str:
+        """Return the name of an upload.
+
+        Raises: UsageError when it is not there any more.
+        """
+        self._forget_old()
+        return self._known_name(upload)
+
+    def open(self, upload: str) -> FileIO:
+        """Return a handle for reading an upload piece by piece, which stays.
+
+        Raises: UsageError when it is not there any more.
+        """
+        self._forget_old()
+        handle = self._files.reader(self._path(upload))
+        if handle is None:
+            raise _gone(upload)
+        return handle
+
+    def size(self, upload: str) -> int:
+        """Return the bytes of an upload.
+
+        Raises: UsageError when it is not there any more.
+        """
+        self._forget_old()
+        return self._files.size(self._path(upload))
 
     def read(self, upload: str) -> tuple[str, bytes]:
         """Return the name and the bytes of an upload, which stays.
@@ -85,12 +114,30 @@ class Uploads:
 
     def _known_name(self, upload: str) -> str:
         if upload not in self._known:
-            raise UsageError("there is no upload %r" % upload, "it is kept for ten minutes: send the file again")
+            raise _gone(upload)
         return self._known[upload][0]
+
+    def _drop_idle(self) -> None:
+        """Make room for one more upload.
+
+        Raises: UsageError when all that are here were touched a moment ago.
+        """
+        if len(self._known) < UPLOADS:
+            return
+        oldest = min(self._known, key=lambda upload: self._known[upload][1])
+        if self._now_s() - self._known[oldest][1] < IDLE_S:
+            raise UsageError("%d files are on their way already" % UPLOADS, "send them, or wait a minute")
+        self.drop([oldest])
 
     def _forget_old(self) -> None:
         now_s = self._now_s()
         self.drop([upload for upload, (_, at) in self._known.items() if now_s - at > KEEP_S])
+
+
+def _gone(upload: str) -> UsageError:
+    return UsageError(
+        "there is no upload %r" % upload, "it is kept for ten minutes, less when many come: send the file again"
+    )
 
 
 def _decoded(data: str) -> bytes:

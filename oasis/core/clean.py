@@ -21,6 +21,11 @@ _UNSEEN = (
 )  # fmt: skip
 # Joiners and the selectors of an emoji's colour: scripts and families need them in a text; in a name they only hide.
 _JOINING = ((0x34F, 0x34F), (0x200C, 0x200D), (0xFE00, 0xFE0F))
+# What looks like a blank: no-break spaces, those of other widths, the braille pattern without dots.
+_BLANK = (
+    (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x202F, 0x202F), (0x205F, 0x205F), (0x2800, 0x2800),
+    (0x3000, 0x3000),
+)  # fmt: skip
 # No text that JSON can hold; a terminal shows them as what they are, an error.
 _HALVES = ((0xD800, 0xDFFF),)
 
@@ -33,6 +38,18 @@ def text(value: object) -> str:
 def line(value: object) -> str:
     """Return a text without hidden characters as one line."""
     return text(value).replace("\n", " ").replace("\t", " ")
+
+
+def shown(value: object) -> str:
+    """Return a text as one line with what nobody sees in it, or takes for a blank, written out as backslash-u202e."""
+    given = str(value)
+    odd = {char for char in set(given) if not " " <= char <= "~" and is_odd(ord(char))}
+    return "".join(["\\u%04x" % ord(char) if char in odd else char for char in given]) if odd else given
+
+
+def is_odd(code: int) -> bool:
+    """Tell whether a character cannot be seen, or looks like a blank and is none."""
+    return is_hidden(code) or _is_in(code, _BLANK)
 
 
 def name(value: object, limit: int = NAME_CHARS) -> str:

@@ -12,7 +12,7 @@ message carries the bookmark of what it continues, so that the bookmark goes alo
 Works on values alone; imports under MicroPython.
 """
 
-from oasis.core.ids import is_scru128
+from oasis.core.ids import is_scru128, looks_like_id
 from oasis.core.schema import bookmark_fault
 from oasis.errors import UsageError
 
@@ -20,7 +20,7 @@ if False:  # annotations only
     from oasis.core.shapes import Iterator, Json, Message
 
     Table = dict[str, str]
-    Links = list[tuple[str, list[str]]]
+    Links = tuple[list[str], list[str | list[str]]]  # ids, and what each continues: one alone, or several
 
 
 def resolve(headish: str, table: "Table", newest: str = "") -> str:
@@ -28,7 +28,7 @@ def resolve(headish: str, table: "Table", newest: str = "") -> str:
 
     Raises: UsageError naming the headish.
     """
-    if is_scru128(headish):
+    if looks_like_id(headish):
         return headish.lower()
     if not headish:
         if not newest:
@@ -56,7 +56,7 @@ def record(name: str, target: str) -> "dict[str, str]":
     Raises: UsageError for a name that a bookmark cannot have, or a target that is no id.
     """
     check_name(name)
-    if target and not is_scru128(target):
+    if target and not is_scru128(target.lower()):
         raise UsageError("%r is not the id of a message" % target, "ids have 25 letters and digits")
     return {"type": "bookmark", "name": name, "target": target.lower()}
 
@@ -69,12 +69,14 @@ def names(table: "Table") -> "list[str]":
 def table(lines: "Iterator[Json] | list[Json]") -> "Table":
     """Return the bookmarks of a chat from all of its checked lines, in file order; they are gone through once."""
     found: Table = {}
-    links: Links = []
+    links: Links = ([], [])
     below: dict[str, set[str]] = {}  # bookmark -> the messages that descend from where it stands, itself included
     for line in lines:
         if "role" in line:
             _take_message(line, found, below)
-            links.append((line["id"], line.get("continues", [])))
+            parents = line.get("continues", [])
+            links[0].append(line["id"])
+            links[1].append(parents[0] if len(parents) == 1 else parents)
         elif line.get("type") == "bookmark":
             name, target = line["name"], line["target"].lower()
             found[name] = target
@@ -96,12 +98,12 @@ def _take_message(message: "Message", found: "Table", below: "dict[str, set[str]
 
 
 def _descendants(target: str, links: "Links") -> "set[str]":
-    """Return a message and all that descend from it; `links` lists (id, parents), parents first."""
+    """Return a message and all that descend from it; in `links` parents come first."""
     found = {target}
-    for name, parents in links:
-        for parent in parents:
+    for at, parents in enumerate(links[1]):
+        for parent in [parents] if isinstance(parents, str) else parents:
             if parent in found:
-                found.add(name)
+                found.add(links[0][at])
                 break
     return found
 

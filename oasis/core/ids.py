@@ -11,6 +11,9 @@ if False:  # annotations only
     from oasis.core.shapes import Clock, Random
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ANY_CASE = _DIGITS + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# 128 bits, all set; digits and small letters sort as text as they do as numbers.
+SCRU128_MAX = "f5lxx1zz5pnorynqglhzmsp33"
 _COUNTER_MAX = 0xFFFFFF
 # A clock that steps back less than this keeps the newest timestamp (order is kept); more is a new era.
 ROLLBACK_MS = 10000
@@ -70,14 +73,25 @@ def _base36(number: int) -> str:
     return "".join(digits)
 
 
+def at(name: str, unix_ms: int) -> str:
+    """Return a SCRU128 id of another time: what else is in it stays, and keeps it apart from all others."""
+    number = int(name, 36)
+    return _base36((max(unix_ms, 1) << 80) | (number & ((1 << 80) - 1)))
+
+
+def looks_like_id(text: object) -> bool:
+    """Return whether somebody who writes `text` means a message: exactly 25 letters and digits, any case."""
+    return isinstance(text, str) and len(text) == 25 and not text.strip(_ANY_CASE)
+
+
 def is_scru128(text: object) -> bool:
-    """Return whether `text` has the form of a SCRU128 id: exactly 25 letters and digits, any case."""
-    return isinstance(text, str) and len(text) == 25 and not text.lower().strip(_DIGITS)
+    """Return whether `text` is a SCRU128 id as we write it: in lower case, and none beyond the largest."""
+    return isinstance(text, str) and len(text) == 25 and text <= SCRU128_MAX and not text.strip(_DIGITS)
 
 
 def scru128_ms(text: str) -> int:
-    """Return the Unix milliseconds in which a SCRU128 id was made."""
-    if not is_scru128(text):
+    """Return the Unix milliseconds in which a SCRU128 id, in any case, was made."""
+    if not looks_like_id(text):
         raise SchemaError("%r is not a SCRU128 id" % text, "25 letters and digits")
     return int(text, 36) >> 80
 

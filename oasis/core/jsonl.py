@@ -1,7 +1,8 @@
 """JSON values as single lines: the only place that parses JSON from outside.
 
 Knows nothing of messages or files. Every text is measured (length, nesting) before a parser sees it, because the
-parsers of both interpreters recurse and a deep document would end the process. Runs under MicroPython, whose `json`
+parsers of both interpreters recurse and a deep document would end the process, and values are counted, because a small
+text can hold a great many. Runs under MicroPython, whose `json`
 may be called `ujson`, keeps no key order and writes unknown types as garbage (hence `check` before `dumps`).
 """
 
@@ -21,43 +22,74 @@ if False:  # annotations only
 
 LINE_BYTES = 1024 * 1024  # one line of a chat, a socket or a worker; ubus' own message limit is the same
 DEPTH = 64  # deeper than any message, schema or UCI table we know; far below either parser's stack
+# Of all lists, objects and their entries: each costs a hundred bytes once made. A batch of embeddings has the most.
+VALUES = 1024 * 1024
+# Of a whole number: Python reads no more (sys.set_int_max_str_digits), and takes long for what it does read.
+DIGITS = 4300
+# A text is looked through in pieces, so that the look itself needs no memory.
+_BLOCK_BYTES = 64 * 1024
+# A longer text is written in pieces, for the same reason.
+_LONG_CHARS = 64 * 1024
 
 _OPEN = (0x5B, 0x7B)  # [ {
 _CLOSE = (0x5D, 0x7D)  # ] }
 
 
-def loads(data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEPTH) -> "Json":
+def loads(
+    data: "bytes | str", max_bytes: int = LINE_BYTES, max_depth: int = DEPTH, max_values: int = VALUES
+) -> "Json":  # fmt: skip
     """Parse one JSON text.
 
-    Raises: SchemaError when it is too long, too deep, no JSON (NaN and Infinity are none), no UTF-8, or holds a number
-    too large for a float (1e400), which would be read as infinity.
+    Raises: SchemaError when it is too long, too deep, holds too many values, is no JSON (NaN and Infinity are none), no
+    UTF-8, or holds a number too large for a float (1e400), which would be read as infinity.
     """
     raw = _bytes(data, "the text") if isinstance(data, str) else bytes(data)
     if len(raw) > max_bytes:
         raise SchemaError("JSON text of %d bytes, more than %d allowed" % (len(raw), max_bytes), "send it in pieces")
-    if is_deeper(raw, max_depth):
-        raise SchemaError("JSON text nested deeper than %d levels" % max_depth, "flatten the value")
+    _measure(raw, max_depth, max_values)
     try:
         return _PARSE(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
         raise SchemaError("not a JSON text: %s" % error, "the text begins with " + repr(raw[:40])[1:])
 
 
-def is_deeper(raw: bytes, limit: int) -> bool:
-    """Return whether the arrays and objects of a JSON text are nested deeper than `limit` levels."""
-    if raw.count(b"[") + raw.count(b"{") <= limit:
-        return False  # spares the scan for nearly every line
+def _measure(raw: bytes, max_depth: int, max_values: int) -> None:
+    """Raise SchemaError when the lists and objects of a JSON text are too deep, or hold too much together."""
+    opened = raw.count(b"[") + raw.count(b"{")
+    if opened <= max_depth and opened + raw.count(b",") < max_values:
+        return  # spares the look for nearly every line
+    level = values = at = 0
+    is_text = False
+    while at < len(raw):
+        end = min(at + _BLOCK_BYTES, len(raw))
+        while end < len(raw) and raw[end - 1] == 0x5C:
+            end += 1  # no cut between a backslash and what it stands before
+        bare, is_text = _structure(raw[at:end], is_text)
+        values += bare.count(b",") + bare.count(b"[") + bare.count(b"{")
+        if values >= max_values:
+            raise SchemaError("JSON text with more than %d values" % max_values, "send it in pieces")
+        if opened > max_depth:
+            level = _deepest(bare, level, max_depth)
+        at = end
+
+
+def _structure(block: bytes, is_text: bool) -> "tuple[bytes, bool]":
+    """Return what of a block stands outside of texts, and whether it ends within one."""
     # Outside of texts there is no backslash: once escaped ones are gone, every other piece between quotes is structure.
-    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
-    level = 0
-    for byte in b"".join(bare.split(b'"')[::2]):
+    bare = block.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in block else block
+    parts = bare.split(b'"')
+    return b"".join(parts[1 if is_text else 0 :: 2]), is_text != (len(parts) % 2 == 0)
+
+
+def _deepest(bare: bytes, level: int, limit: int) -> int:
+    for byte in bare:
         if byte in _OPEN:
             level += 1
             if level > limit:
-                return True
+                raise SchemaError("JSON text nested deeper than %d levels" % limit, "flatten the value")
         elif byte in _CLOSE:
             level -= 1
-    return False
+    return level
 
 
 def dumps(value: "Json") -> str:
@@ -71,7 +103,29 @@ def dumps(value: "Json") -> str:
 
 def line(value: "Json") -> bytes:
     """Return `value` as the bytes of one line, line end included."""
-    return dumps(value).encode("utf-8") + b"\n"
+    check(value)
+    return _encoded(value) + b"\n" if _has_long(value) else _WRITE(value).encode("utf-8") + b"\n"
+
+
+def _has_long(value: "Json") -> bool:
+    if isinstance(value, str):
+        return len(value) > _LONG_CHARS
+    if isinstance(value, dict):
+        return any([_has_long(value[key]) for key in value])
+    return isinstance(value, (list, tuple)) and any([_has_long(item) for item in value])
+
+
+def _encoded(value: "Json") -> bytes:
+    """Return the bytes of a value with long texts, piece by piece: one smiley makes a text four times as large."""
+    if isinstance(value, dict):
+        return b"{" + b",".join([_encoded(key) + b":" + _encoded(value[key]) for key in value]) + b"}"
+    if isinstance(value, (list, tuple)):
+        return b"[" + b",".join([_encoded(item) for item in value]) + b"]"
+    if not isinstance(value, str) or len(value) <= _LONG_CHARS:
+        return _WRITE(value).encode("utf-8")
+    places = range(0, len(value), _LONG_CHARS)
+    pieces = [_WRITE(value[at : at + _LONG_CHARS])[1:-1].encode("utf-8") for at in places]
+    return b'"' + b"".join(pieces) + b'"'
 
 
 def canonical(value: "Json") -> str:
@@ -108,6 +162,32 @@ def _check_items(value: "Json", path: str, level: int) -> None:
     else:
         for index, item in enumerate(value):
             check(item, "%s[%d]" % (path, index), level + 1)
+
+
+def has_halves(raw: bytes) -> bool:
+    """Return whether a JSON text may hold half a surrogate pair: they stand in it as \\u escapes alone."""
+    return b"\\ud" in raw or b"\\uD" in raw
+
+
+def mended(value: "Json") -> "Json":
+    """Return a parsed value with U+FFFD for each half of a surrogate pair, and the very same value where there is none.
+
+    Other programs escape what they cut in two; such a text can be read, and written nowhere.
+    """
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+            return value
+        except UnicodeError:
+            return "".join([char if not 0xD800 <= ord(char) <= 0xDFFF else "\ufffd" for char in value])
+    if isinstance(value, dict):
+        pairs = [(key, mended(key), value[key], mended(value[key])) for key in value]
+        is_whole = all([key is name and one is other for key, name, one, other in pairs])
+        return value if is_whole else dict([(name, other) for _, name, _, other in pairs])
+    if isinstance(value, list):
+        items = [mended(item) for item in value]
+        return value if all([item is items[at] for at, item in enumerate(value)]) else items
+    return value
 
 
 def _bytes(text: str, path: str) -> bytes:
@@ -174,6 +254,11 @@ def _number(text: str) -> float:
     return value
 
 
+def _whole(text: str) -> "int | None":
+    """Return a whole number; None for one of more digits than Python reads, so that it costs its own place alone."""
+    return int(text) if len(text) <= DIGITS else None
+
+
 def _refuse(word: str) -> None:
     raise ValueError("%s is no JSON value" % word)
 
@@ -184,7 +269,7 @@ class _Rules:
     strict = True
     object_hook = object_pairs_hook = array_hook = None
     parse_float = _number
-    parse_int = int
+    parse_int = _whole
     parse_constant = _refuse
 
 

@@ -1,7 +1,7 @@
 """The lines of a file that may be larger than memory, from either end.
 
 A handle is read in blocks, so that what is held is one block and one line. A line longer than a line may be comes as
-None and is never held. Knows nothing of messages; imports under MicroPython.
+None and is never held; a blank one does not come at all. Knows nothing of messages; imports under MicroPython.
 """
 
 from oasis.core.jsonl import LINE_BYTES
@@ -27,7 +27,10 @@ def whole_bytes(handle: "Handle") -> "tuple[int, int]":
 
 
 def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]":
-    """Yield (where it begins, line without its end), the last one first; `end` stands behind a line end."""
+    """Yield (where it begins, line without its end), the last one first; `end` stands behind a line end.
+
+    It may stand one behind the file, where the end of a last line without one will be.
+    """
     pieces: list[bytes] = []  # of a line that begins in an earlier block, its end first
     length = 0
     at = end - 1
@@ -39,7 +42,9 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             last = parts.pop()
             place -= len(last)
             pieces.append(last)
-            yield place, _joined(pieces[::-1], length + len(last))
+            line = _joined(pieces[::-1], length + len(last))
+            if line is None or line.strip():
+                yield place, line
             pieces, length = [], 0
             place -= 1
         length += len(parts[0])
@@ -48,12 +53,17 @@ def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]
             pieces = []
         at = start
         if not start:
-            yield 0, _joined(pieces[::-1], length)
+            line = _joined(pieces[::-1], length)
+            if line is None or line.strip():
+                yield 0, line
             return
 
 
 def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, bytes | None]]":
-    """Yield (where it begins, line without its end) of the whole lines between two places."""
+    """Yield (where it begins, line without its end) of the whole lines between two places.
+
+    `end` may stand one behind the file, where the end of a last line without one will be.
+    """
     pieces: list[bytes] = []  # of a line that ends in a later block
     length = 0
     place = start
@@ -63,13 +73,19 @@ def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, byt
         for part in parts[:-1]:
             length += len(part)
             pieces.append(part)
-            yield place, _joined(pieces, length)
+            line = _joined(pieces, length)
+            if line is None or line.strip():
+                yield place, line
             place += length + 1
             pieces, length = [], 0
         length += len(parts[-1])
         pieces.append(parts[-1])
         if length > LINE_BYTES:
             pieces = []
+    if length and place + length < end:  # a last line whose end is still to come
+        line = _joined(pieces, length)
+        if line is None or line.strip():
+            yield place, line
 
 
 def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":

@@ -54,9 +54,11 @@ def _block(block: "Block") -> str:
 
 def _fenced(text: str, language: str = "") -> str:
     """Return a text between fences longer than any in it."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    longest = run = 0
+    for char in text:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
     return "%s%s\n%s\n%s" % (fence, language, text, fence)
 
 

@@ -29,12 +29,13 @@ A line of a chat file without "role" is a record about the chat:
     {"type": "bookmark", "name", "target": id | ""}              "": the bookmark is removed
     {"type": "archived", "archived": bool, "unix_s"?}
     {"type": "forgotten", "id", "continues"?: [ids]}             the message stood here
-Unknown fields and records of other types are kept: newer programs may write them.
+Unknown fields and records of other types are kept: newer programs may write them. What else they write, and what other
+hands do, is read leniently (reading.py); these checks are what may be written.
 Knows nothing of files or providers; imports under MicroPython.
 """
 
 from oasis.core import clean
-from oasis.core.ids import is_scru128
+from oasis.core.ids import is_scru128, looks_like_id
 from oasis.errors import SchemaError
 
 if False:  # annotations only
@@ -134,7 +135,7 @@ def _check_answer(message: "Json", path: str) -> None:
         if name in message:
             _check_word(message[name], path + "." + name)
     if "error" in message:
-        _check_object(message["error"], path + ".error")
+        check_object(message["error"], path + ".error")
 
 
 def check_block(block: "Json", path: str = "block") -> None:
@@ -148,7 +149,7 @@ def check_block(block: "Json", path: str = "block") -> None:
         if not isinstance(value, wanted):
             raise _must(path + "." + name, _WORDS[wanted])
         if wanted is dict:
-            _check_object(value, path + "." + name)
+            check_object(value, path + "." + name)
         elif wanted is str and name not in _LONG:
             _check_word(value, path + "." + name)
     for name in _LONG:
@@ -161,9 +162,9 @@ def check_block(block: "Json", path: str = "block") -> None:
     elif kind in ("document", "image"):
         _check_file(block, path)
     elif kind in OPAQUE:
-        _check_object(block, path)
+        check_object(block, path)
     if "provider_metadata" in block:
-        _check_object(block["provider_metadata"], path + ".provider_metadata")
+        check_object(block["provider_metadata"], path + ".provider_metadata")
     _check_taint(block, path)
 
 
@@ -187,7 +188,7 @@ def _check_file(block: "Json", path: str) -> None:
     if "name" in block:
         _check_word(block["name"], path + ".name")
     if "size_bytes" in block:
-        _need(_is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
+        _need(is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
 
 
 def check_record(record: "Json", path: str = "record") -> None:
@@ -196,7 +197,7 @@ def check_record(record: "Json", path: str = "record") -> None:
     kind = record.get("type", "title")
     _need(isinstance(kind, str) and 0 < len(kind) <= WORD_CHARS, path + ".type", "a text")
     if "unix_s" in record:
-        _need(_is_count(record["unix_s"]), path + ".unix_s", "a whole number")
+        _need(is_count(record["unix_s"]), path + ".unix_s", "a whole number")
     if kind == "title":
         _need(isinstance(record.get("title"), str), path + ".title", "a text")
         _limit(len(record["title"]), TITLE_CHARS, path + ".title", "characters")
@@ -214,7 +215,7 @@ def check_record(record: "Json", path: str = "record") -> None:
 
 def check_options(options: "Json", path: str = "options") -> None:
     """Raise SchemaError, naming the path, unless `options` is an option delta."""
-    _check_object(options, path)
+    check_object(options, path)
     if "provider_ptr" in options:
         _check_word(options["provider_ptr"], path + ".provider_ptr")
     if "servers" in options:
@@ -227,10 +228,10 @@ def check_options(options: "Json", path: str = "options") -> None:
 
 def check_usage(usage: "Json", path: str = "usage") -> None:
     """Raise SchemaError, naming the path, unless `usage` holds counts of tokens."""
-    _check_object(usage, path)
+    check_object(usage, path)
     for name in USAGE:
         if name in usage:
-            _need(_is_count(usage[name]), path + "." + name, "a whole number; what is not known is left out")
+            _need(is_count(usage[name]), path + "." + name, "a whole number; what is not known is left out")
 
 
 def check_response(response: "Json", path: str = "response") -> None:
@@ -251,7 +252,7 @@ def bookmark_fault(name: "Json") -> str:
         return "it is empty"
     if len(name) > BOOKMARK_CHARS:
         return "it has more than %d characters" % BOOKMARK_CHARS
-    if is_scru128(name):
+    if looks_like_id(name):
         return "25 letters and digits are the id of a message"
     if name != clean.name(name, BOOKMARK_CHARS):
         return "it has characters that nobody sees"
@@ -290,7 +291,8 @@ def _check_word(word: "Json", path: str) -> None:
     _limit(len(word), WORD_CHARS, path, "characters")
 
 
-def _check_object(value: "Json", path: str) -> None:
+def check_object(value: "Json", path: str) -> None:
+    """Raise SchemaError, naming the path, unless `value` is an object that is neither too deep nor too large."""
     _need(isinstance(value, dict), path, "an object")
     _count(value, path, 0)
 
@@ -308,7 +310,8 @@ def _count(value: "Json", path: str, level: int) -> int:
     return found
 
 
-def _is_count(value: "Json") -> bool:
+def is_count(value: "Json") -> bool:
+    """Return whether `value` is a whole number that every reader gives back unchanged."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
 
 

@@ -28,6 +28,8 @@ THREAD_BYTES = 2 * 1024 * 1024
 # One page of a chat, below what a reply of the bus may have.
 PAGE_BYTES = 256 * 1024
 PAGE_MESSAGES = 1000
+# We write parents before children, and an import is put into that order; what another hand wrote may not be.
+PASSES = 16
 
 
 class Chat:
@@ -62,11 +64,10 @@ class Chat:
         handle = self._files.reader(self._path)
         if handle is not None:
             with handle:
-                end, rest = lines.whole_bytes(handle)
-                self._size = end + rest
-                self._is_torn = rest > 0
-                if rest:
-                    self.reports.append("a torn last line of %d bytes is kept aside" % rest)
+                self._size = handle.seek(0, 2)
+                end, rest = entries.end(handle)
+                self._is_torn = rest > 0 or end > self._size
+                self.reports += _of_tail(end, rest, self._size)
                 self._walk(handle, end, heads or [], True)
         if heads:
             self._check_loaded(heads)
@@ -82,7 +83,7 @@ class Chat:
         handle = self._files.reader(self._path) if missing else None
         if handle is not None:
             with handle:
-                self._walk(handle, lines.whole_bytes(handle)[0], missing, False)
+                self._walk(handle, entries.end(handle)[0], missing, False)
         self._check_loaded(heads)
 
     def _check_loaded(self, heads: "list[str]") -> None:
@@ -91,30 +92,43 @@ class Chat:
                 raise UsageError("chat %s has no message %r" % (self.id, name), "its messages: oasis show " + self.id)
 
     def _walk(self, handle: "Handle", end: int, heads: "list[str]", is_opening: bool) -> None:
-        """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's."""
+        """Keep `heads` (none: the newest message) and their ancestors; tell of damage behind the newest owner's.
+
+        Who does not write parents first costs another pass for each time that one stands behind its child.
+        """
         wanted = set(heads)
-        count = size = 0
-        is_new = is_opening
+        room = [THREAD_MESSAGES, THREAD_BYTES]
+        for number in range(PASSES):
+            before = len(self.messages)
+            if self._pass(handle, end, wanted, room, is_opening and not heads, is_opening and not number):
+                return
+            if not wanted or len(self.messages) == before:
+                return
+
+    def _pass(
+        self, handle: "Handle", end: int, wanted: "set[str]", room: "list[int]", is_opening: bool, is_new: bool
+    ) -> bool:
+        """Go once from the end to the beginning; return whether the thread is as long as it may be."""
         for at, line in lines.backwards(handle, end):
             if not is_new and not wanted:
-                return
+                return False
             if not is_new and entries.is_other(line, wanted):
                 continue
             message = entries.message(at, line, self.reports if is_new else [])
             if message is None:
                 continue
-            if is_opening and not self.heads and not heads:
+            if is_opening and not self.heads:
                 self.heads = [message["id"]]
                 wanted.add(message["id"])
             is_new = is_new and message["role"] != "user"
             if message["id"] in wanted:
                 self._keep(message, wanted)
-                count += 1
-                size += len(line or b"")
-                is_full = count >= THREAD_MESSAGES or size >= THREAD_BYTES
-                if is_full and (message["role"] == "user" or count >= 2 * THREAD_MESSAGES):
+                room[0] -= 1
+                room[1] -= len(line or b"")
+                if min(room) <= 0 and (message["role"] == "user" or room[0] <= -THREAD_MESSAGES):
                     self._leave_out(handle, at, wanted)
-                    return
+                    return True
+        return False
 
     def _keep(self, message: "Message", wanted: "set[str]") -> None:
         self.messages[message["id"]] = message
@@ -132,7 +146,7 @@ class Chat:
             if message is not None and message["id"] in wanted:
                 wanted.discard(message["id"])
                 wanted.update(message.get("continues", []))
-                if message.get("options"):
+                if message.get("options") and thread.IMPORTED not in message.get("taint", ()):
                     deltas.append({"options": message["options"]})
             if not wanted:
                 break
@@ -171,9 +185,8 @@ class Chat:
         if handle is None:
             return
         with handle:
-            end, rest = lines.whole_bytes(handle)
-            if rest:
-                reports.append("a torn last line of %d bytes is kept aside" % rest)
+            end, rest = entries.end(handle)
+            reports += _of_tail(end, rest, handle.seek(0, 2))
             yield from lines.backwards(handle, end)
 
     def _forwards(self) -> "Iterator[tuple[int, bytes | None]]":
@@ -181,7 +194,7 @@ class Chat:
         if handle is None:
             return
         with handle:
-            yield from lines.forwards(handle, 0, lines.whole_bytes(handle)[0])
+            yield from lines.forwards(handle, 0, entries.end(handle)[0])
 
     def entries(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
         """Yield what stands in the file in order, records and messages, one at a time; what cannot be read is told."""
@@ -286,13 +299,14 @@ class Chat:
         is_there = False
         mark = name.encode()
         for at, line in self._forwards():
-            if line is None or mark not in line:
+            low = (line or b"").lower()
+            if line is None or mark not in low:
                 continue
             value = entries.line(at, line, [])
             if value is not None and "role" in value and value["id"] == name:
                 new = b"" if is_there else entries.forgotten(value)
                 is_there = True
-            elif value is None and b'"id":"' + mark in line:
+            elif value is None and b'"id":"' + mark in low:
                 new = b""
             else:
                 continue
@@ -315,6 +329,12 @@ class Chat:
         return [found[name] for name in order]
 
 
+def _of_tail(end: int, rest: int, size: int) -> "list[str]":
+    if rest:
+        return ["a torn last line of %d bytes is kept aside" % rest]
+    return ["the last line has no line end; it gets one with the next message"] if end > size else []
+
+
 class Store:
     """All chats of one folder. `late(path)` hears of each write that it has to sync in its own time, if given."""
 
@@ -330,6 +350,16 @@ class Store:
         self._files.folder(self._folder)
         name = self._new_id()
         return Chat(self._files, self.path(name), name, self._late)
+
+    def put(self, pieces: "Iterator[bytes]") -> str:
+        """Make a new chat of whole lines, which need not fit into memory; return its id.
+
+        Raises: StoreError, and what `pieces` raises; there is no such chat then.
+        """
+        self._files.folder(self._folder)
+        name = self._new_id()
+        self._files.rewrite(self.path(name), pieces)
+        return name
 
     def open(self, name: str, heads: "list[str] | None" = None) -> Chat:
         """Return a chat with the threads of some messages, by default of its newest one.

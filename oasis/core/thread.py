@@ -5,6 +5,8 @@ asked `get`; `find(id)` gives a message of another chat, or None. A shared ances
 order listed, a cycle ends the walk, and a parent that is gone is a marker {"type": "missing", "id"} for front-ends,
 which no model sees. Of a long thread a model gets the newest messages; the options come from all of it.
 
+An import's options are stored and not in force: who wrote the file chooses neither the service nor its search.
+
 Where only the newer part of a thread was read, `older` holds the ids at which it goes on, and `older_options` what was
 merged up to there; a reader gets {"type": "older", "id"} in their place.
 """
@@ -118,7 +120,7 @@ class _Walk:
             self.missing.append(name)
             return False
         self.parents[name] = message.get("continues", [])
-        if "options" in message:
+        if "options" in message and IMPORTED not in message.get("taint", ()):
             self._deltas[name] = message["options"]
         return True
 

@@ -2,24 +2,30 @@
 
 A chat file is {"messages": [{"role", "content"}]} and nothing more; the index is the `chat` sections of its UCI package
 (`id`, `title`), the system messages stand in an INI file. Files of others are data: what is damaged is repaired and
-reported, and nothing here decides what the words in them mean. Imports under MicroPython; touches no file.
+reported, and nothing here decides what the words in them mean. They come from a handle, message by message. Imports
+under MicroPython.
 
 Source: the stored forms of the Lua program at 3.2.6 and its documented damage (a pair of question and answer that was
 saved again with the next turn; messages without a role; error texts in place of answers, which cannot be told apart).
 """
 
-from oasis.core import jsonl
+from oasis.core import jsonl, spans
 from oasis.core.schema import blocks
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Callable, Handle, Iterator, Json, Message
 
     Plain = dict[str, str]
+    Span = tuple[int, int]
 
 ROLES = ("system", "user", "assistant")
 # Upstream writes what a chat holds without a limit; 30 questions with long answers stay below a tenth of this.
 FILE_BYTES = 4 * 1024 * 1024
+# As many as a thread may have (thread.WALK_MESSAGES); what is known of each has room in a small memory.
+MESSAGES = 40000
+# Values of one message of a file: the longest answer of a model that repeats itself has half as many.
+VALUES = 64 * 1024
 # Upstream's word for "no title yet".
 NO_TITLE = "--"
 # Names this program as the writer: what stands twice in such a file was said twice.
@@ -29,70 +35,91 @@ _OURS = "oasis"
 _OTHER_SECTIONS = ("general", "title", "icons")
 
 
-def read(data: bytes) -> "tuple[list[Plain], list[str]]":
-    """Return the messages of a chat file, each {"role", "content", "foreign_role"?}, and what was repaired.
+def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
+    """Yield the messages of a chat file, each {"role", "content", "foreign_role"?}, and report what was repaired.
 
-    A role that upstream does not have becomes an owner's text that remembers it.
+    `parts` tells where the members of its object stand (spans.py). A role that upstream does not have becomes an
+    owner's text that remembers it. A pair of question and answer that stands twice in a row comes once.
     Raises: SchemaError when this is no chat file at all; the caller keeps the file.
     """
-    value = jsonl.loads(data, FILE_BYTES)
-    if not isinstance(value, dict):
-        raise SchemaError(
-            "a chat file must hold an object", 'like {"messages": [{"role": "user", "content": "Hello"}]}'
-        )
-    items = value.get("messages", [])
-    if items == {}:  # an empty table of Lua
-        items = []
-    if not isinstance(items, list):
+    plain = _all(handle, parts, report)
+    if "exported_by" in parts and spans.value(handle, parts["exported_by"], jsonl.LINE_BYTES) == _OURS:
+        yield from plain
+        return
+    last: list[Json] = []  # the two messages that were given on last, in their smallest form
+    again: Plain = {}  # a question that may be a repeat of the first of them
+    for item in plain:
+        form = _form(item)
+        if again and form == last[1] and item["role"] == "assistant" and item["content"]:
+            report("a question and its answer were saved twice and stand once now: %s" % again["content"][:60])
+            again = item = {}
+            continue
+        if again:
+            yield again
+            last = [last[1], last[0]]
+            again = {}
+        if len(last) == 2 and item["role"] == "user" and form == last[0]:
+            again = item
+        else:
+            yield item
+            last.append(form)
+            last = last[-2:]
+        item = {}  # let go of it before the next one is made
+    if again:
+        yield again
+
+
+def _form(item: "Plain") -> "tuple[str, str, bytes]":
+    """Return what two equal messages have in common, with the text in UTF-8: a Python text may take four times that."""
+    return item["role"], item.get("foreign_role", ""), item["content"].encode("utf-8")
+
+
+def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
+    place = parts.get("messages")
+    opening = spans.first(handle, place) if place else ""
+    if not place or (opening == "{" and not spans.members(handle, place)):  # an empty table of Lua
+        return
+    if opening != "[":
         raise SchemaError("messages must be a list", "this is not a chat file of upstream's")
-    reports: list[str] = []
-    found = [_plain(item, "messages[%d]" % number, reports) for number, item in enumerate(items)]
-    plain = [item for item in found if item]
-    return (plain if value.get(_MARK) == _OURS else _without_repeats(plain, reports)), reports
+    number = 0
+    for span in spans.items(handle, place):
+        if number == MESSAGES:
+            raise SchemaError("more than %d messages" % MESSAGES, "import the chat in parts")
+        path = "messages[%d]" % number
+        try:
+            item = spans.value(handle, span, jsonl.LINE_BYTES, VALUES)
+        except SchemaError as error:
+            raise SchemaError("%s: %s" % (path, error.message), error.hint)
+        whole = jsonl.mended(item)
+        if whole is not item:
+            report("%s was read with U+FFFD for half a character" % path)
+        found = _plain(whole, path, report)
+        item = whole = None
+        if found:
+            yield found
+        found = {}  # let go of it before the next one is made
+        number += 1
 
 
-def _plain(item: "Json", path: str, reports: "list[str]") -> "Plain":
+def _plain(item: "Json", path: str, report: "Callable[[str], None]") -> "Plain":
     """Return one message as read, {} for none."""
     role = item.get("role") if isinstance(item, dict) else None
     if not isinstance(role, str):
-        reports.append("%s is no message and was left out" % path)
+        report("%s is no message and was left out" % path)
         return {}
     content: Json = item.get("content", "")
     if content is None:
         content = ""
     if not isinstance(content, str):
         content = jsonl.dumps(content)
-        reports.append("%s.content was no text; it is kept as JSON" % path)
+        report("%s.content was no text; it is kept as JSON" % path)
     if not role:
         if content:
-            reports.append("%s has no role and was left out: %s" % (path, content[:60]))
+            report("%s has no role and was left out: %s" % (path, content[:60]))
         return {}
     if role in ROLES:
         return {"role": role, "content": content}
     return {"role": "user", "content": content, "foreign_role": role}
-
-
-def _without_repeats(plain: "list[Plain]", reports: "list[str]") -> "list[Plain]":
-    """Return messages where a pair of question and answer that stands twice in a row stands once."""
-    kept: list[Plain] = []
-    for item in plain:
-        kept.append(item)
-        while _ends_with_repeat(kept):
-            reports.append(
-                "a question and its answer were saved twice and stand once now: %s" % kept[-2]["content"][:60]
-            )
-            del kept[-2:]
-    return kept
-
-
-def _ends_with_repeat(kept: "list[Plain]") -> bool:
-    return (
-        len(kept) >= 4
-        and kept[-1]["role"] == "assistant"
-        and kept[-2]["role"] == "user"
-        and bool(kept[-1]["content"])
-        and kept[-2:] == kept[-4:-2]
-    )
 
 
 def write(ordered: "list[Message]") -> "dict[str, object]":
@@ -150,6 +177,15 @@ def topics(text: str) -> "list[tuple[str, str, str]]":
         if name not in _OTHER_SECTIONS and words:
             found.append((name, values.get("title", name), words))
     return found
+
+
+def icon(text: str) -> str:
+    """Return the file name of the icon that an `oasis.conf` chose, "" for none."""
+    for name, pairs in _sections(text):
+        values = dict(pairs)
+        if name == "icons":
+            return values.get(values.get("using", ""), "").rpartition("/")[2]
+    return ""
 
 
 def _sections(text: str) -> "list[tuple[str, list[tuple[str, str]]]]":

@@ -59,6 +59,8 @@ def answers(scene: Scene) -> Found:
     own = scene.ask("lookup", ASKED, "127.0.0.1", _LOOKUP_S)
     if own is None:
         raise SkippedError("there is no nslookup on this host")
+    if not _upstream(scene):  # what the resolver still answers comes from its memory
+        raise SkippedError("there is no name server to ask")
     if own:
         return
     others = [(one, scene.ask("lookup", ASKED, one, _LOOKUP_S)) for one in _asked(scene)]
@@ -66,8 +68,10 @@ def answers(scene: Scene) -> Found:
     evidence += ["nslookup %s %s: %s" % (ASKED, one, "answers" if said else "no answer") for one, said in others]
     if any(said for _, said in others):
         yield seen("dns-own-silent", "", {}, evidence)
-    elif others:
-        yield seen("dns-silent", "", {"servers": ", ".join(one for one, _ in others)}, evidence)
+    else:
+        yield seen(
+            "dns-silent", "", {"servers": ", ".join([one for one, _ in others] or _upstream(scene)[:2])}, evidence
+        )
 
 
 def rebind(scene: Scene) -> Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.errors import OasisError
+from oasis.errors import OasisError, StoreError
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
@@ -61,11 +61,14 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
     ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
 
     def config(package: str) -> dict[str, dict[str, object]] | None:
-        data = files.read(root.confdir + "/" + package) if "/" not in package else None
+        try:
+            data = files.read(root.confdir + "/" + package) if "/" not in package else None
+        except StoreError:
+            return None  # a folder, a FIFO, a device: UCI has no such package either
         return None if data is None else tables(model.parse(data, package))
 
     def packages() -> list[str]:
-        return [name for name in files.names(root.confdir) if not name.startswith(".")]
+        return model.listed(files.names(root.confdir))
 
     facts = Facts(config, ubus.call, lambda path: files.read(root.path(path)), lambda: int(time.time()), packages)
     return examined(root, files, executor.run, facts)

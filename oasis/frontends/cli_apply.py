@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from oasis.errors import UsageError
+from oasis.errors import StoreError, UsageError
 from oasis.frontends.cli_commands import FAILED
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def _read(path: str) -> list[str]:
             return file.read().split("\n")
     except (OSError, UnicodeError) as error:
         reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is no text"
-        raise UsageError(f"{path} cannot be read: {reason}", _USAGE)
+        raise StoreError(f"{path} cannot be read: {reason}", _USAGE)
 
 
 def _params(commands: list[str], kinds: list[str], words: str) -> dict[str, object]:

@@ -46,6 +46,8 @@ def _verify(reply: dict[str, Any], screen: Screen) -> int:
         screen.json(reply)
         return FAILED if broken else OK
     screen.line(f"{reply['lines']} lines fit together")
+    if reply.get("gone"):
+        screen.line(f"{reply['gone']} older lines were rotated out, as the log says")
     if "torn" in reply:
         screen.line(f"the last line of {reply['torn']} was torn by a power cut; the next decision cuts it off")
     if broken:

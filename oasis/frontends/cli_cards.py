@@ -41,22 +41,25 @@ def show(card: Card, screen: Screen) -> None:
 
 def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
-    card = [(clean.line(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
-    card += [(clean.line(f"  - {word}"), "") for word in plan["words"]]
+    card = [(clean.shown(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
+    card += [(clean.shown(f"  - {word}"), "") for word in plan["words"]]
+    for secret in plan.get("secrets", []):
+        if secret.get("value"):
+            card.append((clean.shown(f"  in clear: {secret['where']} is '{secret['value']}'"), "bold"))
     if plan["risk"] == "risky":
-        card.append((clean.line("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
+        card.append((clean.shown("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
     card += _diff(plan["diff"])
     if plan["services"]:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
-        card.append((clean.line(f"  then: {services}"), ""))
+        card.append((clean.shown(f"  then: {services}"), ""))
     if plan["confirm_s"]:
         card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
     card += _owner_lines(plan)
     if plan.get("new_address"):
-        card.append((clean.line(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
+        card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
     if with_hash:
-        card.append((clean.line(f"  plan {plan['id']}"), ""))
-        card.append((clean.line(f"  hash {plan['hash']}"), ""))
+        card.append((clean.shown(f"  plan {plan['id']}"), ""))
+        card.append((clean.shown(f"  hash {plan['hash']}"), ""))
     return card
 
 
@@ -77,30 +80,30 @@ def _owner_lines(plan: dict[str, Any]) -> Card:
         lines.append(
             (f"  type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}", "")
         )
-    return [(clean.line(text), look) for text, look in lines]
+    return [(clean.shown(text), look) for text, look in lines]
 
 
 def refused_card(event: dict[str, Any]) -> Card:
     """Return what was refused, why, and how the owner has it all the same."""
-    card = [(clean.line(f"Refused: {event['summary']}"), "bold")]
-    card += [(clean.line(f"  - {reason}"), "") for reason in event["reasons"]]
-    card += [(clean.line(f"  {line}"), "dim") for line in event["uci"]]
+    card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
+    card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]
+    card += [(clean.shown(f"  {line}"), "dim") for line in event["uci"]]
     if event.get("tainted"):
         card.append(("  words of others were in sight when it was made", ""))
     if event["refused"]:
-        card.append((clean.line(f"  to propose it all the same: oasis force {event['refused']}"), ""))
+        card.append((clean.shown(f"  to propose it all the same: oasis force {event['refused']}"), ""))
     elif event.get("hint"):
-        card.append((clean.line(f"  {event['hint']}"), ""))
+        card.append((clean.shown(f"  {event['hint']}"), ""))
     return card
 
 
 def _diff(packages: list[dict[str, Any]]) -> Card:
     card: Card = []
     for package in packages:
-        card.append((clean.line(f"  {package['package']}:"), "dim"))
+        card.append((clean.shown(f"  {package['package']}:"), "dim"))
         for line in package["lines"]:
             text = line["text"].replace("\t", "    ")
-            card.append((clean.line(f"  {line['op']} {text}"), line["op"].strip()))
+            card.append((clean.shown(f"  {line['op']} {text}"), line["op"].strip()))
     return card
 
 
@@ -119,7 +122,7 @@ def whole_change(change: dict[str, Any]) -> Card:
             card.append((clean.line(f"  {_RESULTS[result]}: {', '.join(looked)}"), ""))
     if change.get("proof"):
         card.append((clean.line(f"  still reached: {_PROOFS.get(change['proof'], change['proof'])}"), ""))
-    if change.get("until_unix_s"):
+    if change.get("until_unix_s") and not _will_end(change):
         card.append((f"  until {local_time(change['until_unix_s'])}", ""))
     if change.get("expiry"):
         card.append((clean.line(f"  {change['expiry']}"), "-"))
@@ -142,7 +145,20 @@ def change_card(change: dict[str, Any]) -> Card:
     left_s = change.get("confirm_in_s")
     if change["state"] == "applied" and left_s:
         card.append((f"  it is put back in {left_s} s unless it is kept", ""))
+    if _will_end(change):
+        card.append((f"  until {local_time(change['until_unix_s'])}: then it is undone by itself", ""))
     return card
+
+
+def _will_end(change: dict[str, Any]) -> bool:
+    stands = change["state"] in ("applied", "confirmed") and not change.get("undone_by")
+    return bool(stands and change.get("until_unix_s") and not change.get("expiry"))
+
+
+def ending_line(change: dict[str, Any]) -> str:
+    """Return a kept change that will be undone by itself."""
+    when = local_time(change["until_unix_s"])
+    return clean.line(f"{change['summary']}: until {when}, then it is undone by itself ({change['id']})")
 
 
 def change_line(change: dict[str, Any]) -> str:

@@ -77,6 +77,8 @@ def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     else:
         cards.show(cards.change_card(reply["change"]), screen)
         screen.line(f"  to keep it: oasis confirm {reply['change']['id']}")
+    for change in [] if screen.is_json else reply.get("ending", []):
+        screen.line(cards.ending_line(change))
     return OK
 
 

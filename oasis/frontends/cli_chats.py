@@ -58,7 +58,8 @@ def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print where words were said, a chat's finds together."""
     limit = number(arguments["--limit"], "--limit")
-    reply = call("chat.search", {"text": arguments["WORDS"], **({"limit": limit} if limit else {})})
+    params: dict[str, object] = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
+    reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
     if screen.is_json:
         screen.json(reply)
         return OK
@@ -73,7 +74,7 @@ def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.line("nothing found")
     if reply.get("more"):
         screen.notice("there may be more: search for more words, or with --limit")
-    for report in reply.get("reports") or []:
+    for report in [*(reply.get("reports") or []), *([reply["note"]] if reply.get("note") else [])]:
         screen.notice(report)
     return OK
 

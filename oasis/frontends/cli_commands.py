@@ -61,17 +61,18 @@ COMMANDS = {
         "bookmark. With --last only that many messages.",
     ),
     "search": (
-        "[--limit NUMBER] WORDS…",
+        "[--limit NUMBER] [--meaning] WORDS…",
         "search all chats",
         "cli_chats:search",
-        'All words, or a "phrase in quotes", stand in one message, in any case.',
+        'All words, or a "phrase in quotes", stand in one message, in any case. With --meaning the messages that fit\n'
+        "a question best: by its words, and by vectors where the alias `embedding` names a model.",
     ),
     "tree": (
         "[CHAT]",
         "draw the branches of a chat",
         "cli_tree:show",
-        "Without CHAT of the chat used last. CHAT may be a HEADISH as well, which is then marked as here. In front of\n"
-        "each exchange stands the id to --continue it by.",
+        "Without CHAT of the chat used last. CHAT may be a HEADISH as well, which is then marked as here.\n"
+        "Each turn begins with the id to --continue it by.",
     ),
     "branch": (
         "[-d] [--move] [--chat CHAT] [NAME] [HEADISH]",
@@ -162,7 +163,7 @@ COMMANDS = {
         "hash as `oasis plans` prints it, so that exactly the plan that was read is approved. While the AI worker is\n"
         "not confined, a risky plan asks for a WORD as well; the plan says which.",
     ),
-    "decline": ("PLAN [REASON…]", "decline a waiting plan", "cli_plans:decline", "The model is told the reason."),
+    "decline": ("PLAN [REASON…]", "decline a waiting plan", "cli_plans:decline", "The model gets the reason."),
     "changes": (
         "[--since WHEN] [--package PACKAGE] [CHANGE]",
         "list the changes made, newest first, or show one whole",
@@ -180,7 +181,7 @@ COMMANDS = {
     ),
     "extend": (
         "[--seconds NUMBER] [CHANGE]",
-        "get more time before the waiting change is put back",
+        "get more time before the waiting change is undone automatically",
         "cli_changes:extend",
         "Without NUMBER the whole time begins again. It ends 15 minutes after the change was applied at the latest.",
     ),
@@ -260,7 +261,7 @@ COMMANDS = {
         "cli_privacy:privacy",
         "The request as the model's service would get it: instructions, tools, the chat so far and TEXT; to which\n"
         "address, and how many bytes. --raw prints the very bytes of its body. Later requests of the same answer also\n"
-        "hold what the tools told; titles, vectors, skills and facts are asks of their own, where they are set up.",
+        "hold what the tools answered; titles, vectors, skills and facts are asks of their own, where they are set up.",
     ),
     "tools": (
         "[ACTION] [NAME]",
@@ -329,9 +330,10 @@ COMMANDS = {
         "what is done at a time, again and again, or when something happens",
         "cli_schedule:schedule",
         "ACTION is list, add WHEN WISH, change ID WISH, on, off, run, approve or delete ID; delete all. WHEN is like\n"
-        "'22:00 daily', '08:30 custom(mon,fri)', '07:00 monthly(31)', '2026-12-24 18:00', '30 22 * * mon-fri' or\n"
-        "'on wan_down' (wan_up, new_device, disk_full, failed_logins). WISH is said then as you would say it; nobody\n"
-        "is there, so only low risk is applied: what is risky waits for you, unless you approve it ahead (--ahead).",
+        "'every weekday at 7:00', 'tomorrow at 8 pm', 'jeden Tag um 22 Uhr', '22:00 daily', '07:00 monthly(31)',\n"
+        "'2026-12-24 18:00', '30 22 * * mon-fri' or 'on wan_down' (wan_up, new_device, disk_full, failed_logins).\n"
+        "WISH is said then as you would say it; nobody is there, so only low risk is applied: what is risky waits\n"
+        "for you, unless you approve it ahead (--ahead).",
     ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
@@ -370,6 +372,7 @@ FAILED = 1
 WAITING = 10
 DECLINED = 11
 ROLLED_BACK = 12
+UNMADE = 8  # as of an ApplyError
 CANCELLED = 130  # what shells report for a program ended by Ctrl-C
 
 EXIT_STATUSES = (
@@ -381,11 +384,11 @@ EXIT_STATUSES = (
     (5, "refused by the policy"),
     (6, "the AI service failed"),
     (7, "the service broke the protocol"),
-    (8, "the change was not made, or is fully undone"),
-    (9, "putting back failed: look at the router"),
+    (UNMADE, "the change was not made, or is fully undone"),
+    (9, "the rollback failed: look at the router"),
     (WAITING, "a plan waits for approval"),
     (DECLINED, "the plan was declined or expired"),
-    (ROLLED_BACK, "the change was put back"),
+    (ROLLED_BACK, "the change was rolled back"),
     (69, "the service is not running"),
-    (CANCELLED, "cancelled by Ctrl-C"),
+    (CANCELLED, "cancelled by Ctrl-C, or ended by a signal"),
 )

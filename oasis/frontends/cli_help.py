@@ -17,7 +17,7 @@ GROUPS = (
                "delchat", "forget", "export", "import")),
     ("Plans and changes", ("apply", "force", "plans", "approve", "decline", "changes", "pending", "confirm", "extend",
                            "rollback", "undo")),
-    ("Beside the chat", ("knowledge", "memory", "skills", "schedule")),
+    ("Memory and schedule", ("knowledge", "memory", "skills", "schedule")),
     ("Set up and look", ("setup", "services", "select", "add", "change", "remove", "key", "models", "test", "alias",
                          "usage", "privacy", "topics", "sysmsg", "tools", "servers", "plugins", "mcp",
                          "telegram", "notices", "start", "status", "doctor", "audit", "completion", "help")),

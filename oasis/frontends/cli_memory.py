@@ -58,7 +58,10 @@ def _set(is_on: bool) -> Callable[[Call, str, Screen], int]:
     def act(call: Call, rest: str, screen: Screen) -> int:
         reply = call("memory.set", {"extract": is_on})
         words = "from now on facts are taken out of what you say, by a model: look at them with `oasis memory`"
-        return _told(reply, words if is_on else "nothing is taken out of what you say any more", screen)
+        status = _told(reply, words if is_on else "nothing is taken out of what you say any more", screen)
+        if reply.get("note"):
+            screen.notice(clean.line(reply["note"]))
+        return status
 
     return act
 

@@ -7,7 +7,7 @@ router can read while it runs. What is asked for on a terminal can all be given 
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.errors import OasisError, UsageError
+from oasis.errors import OasisError, SettingsError, UsageError
 from oasis.frontends import cli_input
 from oasis.frontends.cli_commands import DECLINED, FAILED, OK
 from oasis.frontends.cli_named import service_id
@@ -150,7 +150,7 @@ def key(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     given = arguments["SERVICE"]
     identifier = given if given in ENGINES else service_id(call, given)
     if identifier not in [*ENGINES, *[one["identifier"] for one in call("service.list", {})["service"]]]:
-        raise UsageError(f"there is no service {identifier!r}", "list them with: oasis services")
+        raise SettingsError(f"there is no service {identifier!r}", "list them with: oasis services")
     if identifier == "offline" and not arguments["-d"]:
         raise UsageError("the built-in service needs no key", "for a model's service: oasis add")
     text = "" if arguments["-d"] else cli_input.secret(screen, f"Key of {clean.line(identifier)} (not shown): ").strip()

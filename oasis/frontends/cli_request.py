@@ -6,7 +6,7 @@ not given is left out.
 
 from __future__ import annotations
 
-from oasis.core.ids import is_scru128
+from oasis.core.ids import looks_like_id
 from oasis.errors import UsageError
 from oasis.frontends.cli_named import chat_id, service_id
 
@@ -52,7 +52,7 @@ def params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, A
 
 def along(continues: list[str]) -> dict[str, Any]:
     """Return the parameters that let a bookmark go along with what continues it, like a branch."""
-    is_bookmark = len(continues) == 1 and not is_scru128(continues[0])
+    is_bookmark = len(continues) == 1 and not looks_like_id(continues[0])
     return {"head": continues[0]} if is_bookmark else {}
 
 

@@ -1,14 +1,18 @@
 """`oasis prompt`, and what every command does with a run: show its events, ask the owner, end with its status.
 
 Contract: a run lives in the daemon and goes on without us; leaving never approves, declines or keeps anything.
-`Turn.follow` reads events until the run ends. Ctrl-C cancels the run; a second one leaves at once.
+`Turn.follow` reads events until the run ends. Ctrl-C cancels the run; a second one leaves at once. The signals that end
+a program whose terminal or caller is gone cancel it too: a run that nobody follows would hold its chat for minutes.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` loads enum: half the start-up time of a command
+import time
+
 from oasis.errors import OasisError, UsageError
 from oasis.frontends import cli_cards as cards
-from oasis.frontends.cli_commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, WAITING
+from oasis.frontends.cli_commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
 from oasis.frontends.client import error_of
 
 TYPE_CHECKING = False
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 POLL_MS = 15000
+# The answer says that the change waits, the owner then decides, and what came of it is the last line. A model may take
+# long for its words while the clock of the change runs: after so long they are asked all the same.
+ANSWER_S = 5
 LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
 TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
 # The options that cli_request.py reads; a plain question does without it.
@@ -69,10 +76,24 @@ def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True,
 
 def followed(turn: Turn, waits: bool) -> int:
     """Follow a turn to its end and return the exit status; Ctrl-C cancels it."""
+    known = {number: _signal.getsignal(number) for number in (_signal.SIGTERM, _signal.SIGHUP)}
+    for number, handler in known.items():
+        if handler == _signal.SIG_DFL:  # what nohup ignores stays ignored
+            _signal.signal(number, _leave)
     try:
         return turn.follow(waits)
     except KeyboardInterrupt:
         return turn.cancel()
+    except SystemExit:
+        turn.abandon()
+        raise
+    finally:
+        for number, handler in known.items():
+            _signal.signal(number, handler)
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(CANCELLED)
 
 
 class Turn:
@@ -92,7 +113,11 @@ class Turn:
         self._answer = ""
         self._plan: dict[str, Any] | None = None  # the plan that waits
         self._change: dict[str, Any] = {}
+        self._unkept: dict[str, Any] = {}  # the change that the owner is still to be asked about
+        self._ask_s = 0.0  # when at the latest
         self._status = OK  # of what happened to the plan and the change
+        self._unmade = ""  # the plan that was approved, and of which no change has come
+        self._has_failed = False  # the last tool that was called
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
         self.message = ""  # the newest message that the run stored
         self.ending: dict[str, Any] = {}  # of a goal in agent mode
@@ -101,8 +126,12 @@ class Turn:
     def follow(self, waits: bool) -> int:
         """Show events until the end; without `waits` a waiting plan is the end."""
         while True:
-            events = self._poll(POLL_MS)
-            if self._is_over or (self._state in _ENDED and not events):
+            left_s = self._ask_s - time.monotonic() if self._unkept else POLL_MS / 1000
+            events = self._poll(max(int(left_s * 1000), 0))
+            is_over = self._is_over or (self._state in _ENDED and not events)
+            if self._unkept and (is_over or time.monotonic() >= self._ask_s):
+                self._ask_to_keep()
+            if is_over:
                 return self._end()
             if self._state == "waiting" and self._plan:
                 if self._asks:
@@ -119,6 +148,10 @@ class Turn:
         self._screen.notice("cancelled")
         self._tell_unkept()
         return CANCELLED
+
+    def abandon(self) -> None:
+        """Cancel the run and say nothing: who would read it may be gone."""
+        self._call("run.cancel", {"run": self._run})
 
     def _poll(self, wait_ms: int) -> list[dict[str, Any]]:
         reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
@@ -164,6 +197,7 @@ class Turn:
         self._screen.progress(cards.tool_line(event["name"], event["input"])[:TOOL_TEXT])
 
     def _on_tool_result(self, event: dict[str, Any]) -> None:
+        self._has_failed = bool(event.get("is_error"))
         if event.get("is_error"):
             self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
 
@@ -174,6 +208,7 @@ class Turn:
         plan = event["plan"]
         waits = plan["needs_approval"]
         self._plan = plan if waits else None
+        self._unmade = "" if plan.get("call") else plan["id"]
         self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
         if waits and not self._asks:
             word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
@@ -186,6 +221,8 @@ class Turn:
     def _on_approval(self, event: dict[str, Any]) -> None:
         if self._plan and self._plan["id"] == event["plan"]:
             self._plan = None
+        if event["decision"] not in ("approved", "automatic"):
+            self._unmade = ""
         if event["decision"] in ("declined", "expired"):
             self._status = DECLINED
             self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
@@ -195,8 +232,14 @@ class Turn:
         is_known = change["id"] == self._change.get("id")  # more time, or a proof: nothing to ask again
         self._see(change)
         if not is_known and self._asks and change["state"] == "applied" and change.get("confirm_in_s"):
-            from oasis.frontends.cli_changes import ask_to_keep
+            self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
 
+    def _ask_to_keep(self) -> None:
+        from oasis.frontends.cli_changes import ask_to_keep
+
+        change, self._unkept = self._unkept, {}
+        if change["id"] == self._change.get("id") and self._change["state"] == "applied":
+            self._break()
             self._see(ask_to_keep(self._call, change, self._screen))
 
     def _on_error(self, event: dict[str, Any]) -> None:
@@ -234,6 +277,7 @@ class Turn:
         if (change["id"], change["state"]) == (self._change.get("id"), self._change.get("state")):
             return
         self._change = change
+        self._unmade = ""
         self._status = _STATUS_OF_CHANGE[change["state"]]
         self._show(cards.change_card(change))
 
@@ -252,7 +296,11 @@ class Turn:
         if self._state == "cancelled":
             self._screen.notice("cancelled")
             return CANCELLED
-        return self._error_status if self._state == "error" and self._status == OK else self._status
+        if self._state == "error" and self._status == OK:
+            return self._error_status
+        if self._status != OK:
+            return self._status
+        return UNMADE if self._unmade else FAILED if self._has_failed else OK
 
     def _tell_unkept(self) -> None:
         if self._change.get("state") == "applied" and self._change.get("confirm_in_s"):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _USAGE = "usage: oasis schedule [list|add WHEN WISH|change ID [WISH]|on ID|off ID|run ID|approve ID|delete ID or all]"
 _ALL = "all"
+# What stands in the place of "off", where that would hide what became of the plan of the last run.
+_STATES = {"waiting": "waits for you", "expired": "not decided", "declined": "declined", "cancelled": "stopped",
+           "lost": "lost"}  # fmt: skip
 
 
 def schedule(call: Call, arguments: Words, screen: Screen) -> int:
@@ -37,12 +40,14 @@ def _list(call: Call, arguments: Words, screen: Screen) -> int:
         screen.json(reply)
         return OK
     for entry in reply["entries"]:
-        screen.line(clean.line(f"{entry['id']}  {_next(entry)}  {entry['when']}"), "bold")
+        screen.line(clean.line(f"{entry['id']}  {_next(entry)}  {entry.get('understood', entry['when'])}"), "bold")
         screen.line(clean.line(f"  {entry['wish']}"))
         for note in _notes(entry):
             screen.line(clean.line(f"  ({note})"))
     if not reply["entries"]:
-        screen.line("there is no standing order; make one: oasis schedule add '22:00 daily' turn off the guest wifi")
+        screen.line(
+            "there is no standing order; make one: oasis schedule add 'every day at 22:00' turn off the guest wifi"
+        )
     screen.line(clean.line(f"it is {reply['now']} there ({reply['zone']})"), "dim")
     if reply["note"]:
         screen.notice(clean.line(reply["note"]))
@@ -53,12 +58,14 @@ def _list(call: Call, arguments: Words, screen: Screen) -> int:
 
 def _next(entry: dict[str, Any]) -> str:
     if not entry["enabled"]:
-        return "off             "
+        return f"{_STATES.get(entry.get('plan', {}).get('state', ''), 'off'):16}"
     return str(entry.get("next", "                "))
 
 
 def _notes(entry: dict[str, Any]) -> list[str]:
-    found = ["a run of it is at work or waits: oasis plans"] if entry.get("active") else []
+    plan = entry.get("plan", {})
+    found = [plan["words"] + (": oasis plans" if plan["state"] == "waiting" else "")] if plan else []
+    found += ["a run of it is at work: oasis plans"] if entry.get("active") and not found else []
     found += [f"calls {', '.join(one['tool'] for one in entry['calls'])}"] if entry.get("calls") else []
     found += [f"{entry['ahead']} plan(s) approved ahead"] if entry.get("ahead") else []
     return found + [str(entry[key]) for key in ("timezone", "service", "note") if entry.get(key)]
@@ -98,11 +105,22 @@ def _put(call: Call, method: str, params: dict[str, object], arguments: Words, s
     if screen.is_json:
         screen.json({"entry": entry})
     else:
-        comes = f"next on {entry['next']}" if "next" in entry else "waits for it" if entry["enabled"] else "it is off"
-        screen.line(clean.line(f"{entry['id']}: {entry['when']}, {comes}"))
+        screen.line(clean.line(f"{entry['id']}: {entry.get('understood', entry['when'])}"))
+        screen.line(clean.line(f"  {_comes(entry)}"))
+        for text in entry.get("assumed", []):
+            screen.line(clean.line(f"  ({text})"))
+        if entry.get("needs"):
+            screen.notice(clean.line(entry["needs"]))
         if method == "schedule.add" and not arguments["--ahead"]:
             screen.notice(f"to see what comes of it, do it once now: oasis schedule run {entry['id']}")
     return _follow(call, "schedule.approve", entry["id"], arguments, screen) if arguments["--ahead"] else OK
+
+
+def _comes(entry: dict[str, Any]) -> str:
+    moments = entry.get("moments") or [entry["next"]] if "next" in entry else []
+    if not moments:
+        return "waits for it" if entry["enabled"] else "it is off"
+    return f"next on {', then '.join(moments)}"
 
 
 def _switch(call: Call, arguments: Words, screen: Screen) -> int:

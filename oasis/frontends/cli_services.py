@@ -67,4 +67,6 @@ def status(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         screen.line(clean.line(f"plan {plan['id']} waits for approval: {plan['summary']} (oasis plans)"))
     if info["pending"]:
         cards.show(cards.change_card(info["pending"]), screen)
+    for change in info.get("ending", []):
+        screen.line(cards.ending_line(change))
     return OK

@@ -27,7 +27,7 @@ SUBJECTS = {
         "    oasis add, key, models       set one up; a key is typed unseen and never shown again\n"
         "    oasis test                   ask it for a word\n"
         "    oasis alias chat A B         try A first, then B\n\n"
-        "A service that fails before its first word is followed by the next of the alias `chat`, as told each time.\n"
+        "A service that fails before its first word is followed by the next of the alias `chat`, as shown each time.\n"
         "`oasis setup` puts the built-in one there; `oasis alias chat offline` does so, too.",
     ),
     "privacy": (
@@ -40,9 +40,9 @@ SUBJECTS = {
     ),
     "lockout": (
         "when the router cannot be reached any more",
-        "Wait three minutes: a risky change that nobody kept is put back by itself. If it was kept: another cable or\n"
-        "another Wi-Fi, and `oasis undo`. If nothing leads in, failsafe mode, where the files of before lie in\n"
-        "/etc/oasis/changes, newest last. `oasis changes` and `oasis doctor` work without the service.",
+        "Wait three minutes: a risky change that nobody kept is undone automatically. If it was kept, use\n"
+        "another cable or another Wi-Fi, and `oasis undo`. If there is no way in: failsafe mode, where the earlier\n"
+        "files are in /etc/oasis/changes, newest last. `oasis changes` and `oasis doctor` work without the service.",
     ),
     "scripts": (
         "using oasis from a script",

@@ -34,8 +34,8 @@ def attach(call: Call, path: str, screen: Screen) -> dict[str, Any]:
 def send(call: Call, path: str) -> dict[str, Any]:
     """Send one file, - is standard input; return {"upload", "size_bytes", "media_type"?, "note"?}.
 
-    Raises: UsageError for a file that is not there or cannot be one, StoreError when reading it fails, and what the
-    daemon raises.
+    Raises: UsageError for a folder, StoreError for a file that is not there or cannot be read, and what
+    the daemon raises.
     """
     if path == "-":
         return _send(call, "stdin", sys.stdin.buffer)
@@ -50,7 +50,7 @@ def _opened(path: str) -> BinaryIO:
     try:
         return open(path, "rb")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
+        raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
 
 
 def _send(call: Call, name: str, file: BinaryIO) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import _socket
 import os
 
 from oasis.core import rpc
-from oasis.errors import OasisError, PeerError, PolicyError
+from oasis.errors import OasisError, PeerError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Client:
         """
         self._number += 1
         line = rpc.request(self._number, method, params)
+        if len(line) > REPLY_BYTES:  # the service ends a connection that says more, and nobody would know why
+            raise UsageError(
+                f"{method} has {(len(line) + 1023) >> 10} kB to send, and a call may have {REPLY_BYTES >> 10} kB",
+                "say it shorter, or give a long text as a file: --attach FILE",
+            )
         try:
             reply = rpc.parse(self._exchange(line, method))
             self._has_answered = True

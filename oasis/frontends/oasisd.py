@@ -39,6 +39,7 @@ def main(argv: list[str]) -> int:
         log(note)
     try:
         daemon = Daemon(root, os.environ)
+        sys.stdout = Masked(sys.stdout, daemon.redactor.text)
         sys.stderr = Masked(sys.stderr, daemon.redactor.text)
         is_on_bus = daemon.settings.choice("bus", ("1", "0")) == "1"
         daemon.start()
@@ -68,7 +69,7 @@ def _settle_messenger(daemon: Daemon) -> None:
         if daemon.beside.is_made("telegram") or any(one.options.get("enabled") == "1" for one in sections):
             daemon.beside.part("telegram").settle()
     except OasisError as error:
-        log("the messenger stays as it was: %s" % error.message)
+        log("the messenger stays as it was: %s" % error.message, True)
 
 
 def _stop_pipe() -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from oasis.conversations import ICON_FILE, ICONS
 from oasis.core import jsonl
 from oasis.core import upstream as forms
 from oasis.errors import OasisError, PolicyError, UsageError
@@ -20,6 +21,7 @@ from oasis.frontends.sending import Sending, proposal
 from oasis.frontends.upstream import UPSTREAM
 from oasis.methods import failure
 from oasis.table import check
+from oasis.uci.model import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 # Answers of upstream's, word by word: programs compare them.
 OK, ERROR, NOT_FOUND, NOT_DONE, NO_COMMANDS = "OK", "ERROR", "NOT FOUND", "NG", "No Parsing ..."
 _HIDDEN = ("oasis", "rpcd")  # of the packages that a message may have attached
-ICONS = "/luci-static/resources/oasis/"
 _IMAGES = ("png", "jpg", "jpeg", "webp", "gif", "svg")
 # The app asks for the whole list afterwards.
 _CHATS = 200
@@ -85,7 +86,7 @@ class Phone:
 
     def _base_info(self, role: Role) -> Reply:
         service = self._ask("service.list", {}, role)["service"]
-        names = self._daemon.files.names(self._daemon.root.confdir)
+        names = listed(self._daemon.files.names(self._daemon.root.confdir))
         return {
             "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
             **self._load_sysmsg_list(role),
@@ -171,12 +172,12 @@ class Phone:
         return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found} if found else {}
 
     def _kept_icons(self) -> dict[str, Any]:
-        data = self._daemon.files.read(self._daemon.root.state_folder + "/icons.json")
+        data = self._daemon.files.read(self._daemon.root.state_folder + ICON_FILE)
         return jsonl.loads(data) if data else {"using": "", "hidden": []}
 
     def _keep_icons(self, **changed: object) -> Reply:
         line = jsonl.line({**self._kept_icons(), **changed})
-        self._daemon.files.replace(self._daemon.root.state_folder + "/icons.json", line)
+        self._daemon.files.replace(self._daemon.root.state_folder + ICON_FILE, line)
         return {"status": OK}
 
     def _icon(self, key: str) -> str:

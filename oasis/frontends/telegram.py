@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.beside import Kit
+    from oasis.frontends.telegram_card import Buttons
     from oasis.frontends.telegram_codes import Codes
+    from oasis.frontends.telegram_owed import Owed
     from oasis.frontends.telegram_people import Pairing, People
     from oasis.frontends.telegram_poll import Poller
 
 TYPE = "telegram"
 TOKEN, SECRET = "telegram", "telegram/codes"  # names in keys.json
-FILE = "/messenger.json"
+FILE, OWED = "/messenger.json", "/messenger-open.json"
 _SWITCHES = ("enabled", "approve", "notices")
 _DEFAULTS = {"enabled": "0", "approve": "0", "notices": "1"}
 # A secret that is shown and not entered anywhere is worth nothing.
@@ -45,6 +47,7 @@ class Telegram:
         self._people: People | None = None
         self._pairing: Pairing | None = None
         self._codes: Codes | None = None
+        self._buttons: Buttons | None = None
         self._poller: Poller | None = None
         self._offered = ("", 0.0)  # a secret that was shown and waits for its first code, and until when
         self._is_closed = False
@@ -87,6 +90,21 @@ class Telegram:
                 if self._people.is_damaged:
                     kit.log("telegram: %s is damaged; nobody is paired any more" % (kit.root.state_folder + FILE))
             return self._people
+
+    def buttons(self) -> Buttons:
+        """Return the buttons that mean something: a plan outlives the messenger's being off for a while."""
+        if self._buttons is None:
+            from oasis.frontends.telegram_card import Buttons
+
+            self._buttons = Buttons(self.kit.clock.now_s)
+        return self._buttons
+
+    def owed(self) -> Owed:
+        """Return what is open in the chats, of an earlier daemon or thread too."""
+        from oasis.frontends.telegram_owed import Owed
+
+        root = self.kit.root
+        return Owed(self.kit.files, root.run_folder + OWED, root.state_folder + OWED, self.kit.log)
 
     def pairing(self) -> Pairing:
         """Return the code that is open, if any."""

@@ -6,11 +6,13 @@ HTML that Telegram does not take is sent as plain text. Knows no run and no pers
 
 from __future__ import annotations
 
+from oasis.core import clean
 from oasis.frontends import telegram_text
-from oasis.frontends.telegram_line import RefusedError
+from oasis.frontends.telegram_line import TRIES, RefusedError, is_passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from oasis.frontends.telegram_line import Line
@@ -33,9 +35,9 @@ class Answer:
         self.messages: list[int] = []
 
     def show(self, markdown: str, is_final: bool) -> None:
-        """Show what there is of the text; what is not final is left out where the chat wants a pause.
+        """Show what there is of the text; what is not final is left out where it cannot be said now.
 
-        Raises: RefusedError, for what is final alone.
+        Raises: RefusedError, for what is final alone, after minutes.
         """
         pieces = telegram_text.split(markdown)
         if len(pieces) > PIECES:
@@ -43,20 +45,37 @@ class Answer:
         for number, piece in enumerate(pieces):
             is_wanted = is_final or number < len(pieces) - 1
             if number == len(self.messages):
-                sent = put(self._line, self._chat, piece, reply_to=0 if number else self._reply_to, is_wanted=is_wanted)
+                sent = self._put(piece, 0 if number else self._reply_to, is_wanted, is_final)
                 if not sent:
                     return
                 self.messages.append(sent)
                 self._shown.append(piece)
-            elif self._shown[number] != piece and change(
-                self._line, self._chat, self.messages[number], piece, is_wanted
-            ):
+            elif self._shown[number] != piece and self._change(self.messages[number], piece, is_wanted, is_final):
                 self._shown[number] = piece
+
+    def _put(self, piece: str, reply_to: int, is_wanted: bool, is_final: bool) -> int:
+        line, chat = self._line, self._chat
+        found: int = self._said(lambda tries: put(line, chat, piece, None, reply_to, is_wanted, tries), is_final)
+        return found
+
+    def _change(self, message: int, piece: str, is_wanted: bool, is_final: bool) -> bool:
+        line, chat = self._line, self._chat
+        return bool(self._said(lambda tries: change(line, chat, message, piece, is_wanted, None, tries), is_final))
+
+    def _said(self, say: Callable[[int], Any], is_final: bool) -> Any:
+        if is_final:
+            return self._line.lasting(say)
+        try:
+            return say(1)
+        except RefusedError as refused:
+            if not is_passing(refused):
+                raise
+            return 0  # the end of the answer says all of it
 
 
 def put(
     line: Line, chat: int, markdown: str, buttons: list[list[Values]] | None = None, reply_to: int = 0,
-    is_wanted: bool = True,
+    is_wanted: bool = True, tries: int = TRIES,
 ) -> int:  # fmt: skip
     """Send a message; return its id, 0 when it was left out. Raises: RefusedError."""
     more: Values = {"link_preview_options": {"is_disabled": True}}
@@ -64,7 +83,7 @@ def put(
         more["reply_parameters"] = {"message_id": reply_to, "allow_sending_without_reply": True}
     if buttons is not None:
         more["reply_markup"] = {"inline_keyboard": buttons}
-    result = _said(line, "sendMessage", chat, more, markdown, is_wanted)
+    result = _said(line, "sendMessage", chat, more, markdown, is_wanted, tries)
     return int(result.get("message", 0)) if result else 0
 
 
@@ -75,6 +94,7 @@ def change(
     markdown: str,
     is_wanted: bool = True,
     buttons: list[list[Values]] | None = None,
+    tries: int = TRIES,
 ) -> bool:
     """Put another text in a message, without buttons unless there are some; False when it was left out.
 
@@ -83,14 +103,18 @@ def change(
     more: Values = {"message_id": message, "link_preview_options": {"is_disabled": True}}
     if buttons is not None:
         more["reply_markup"] = {"inline_keyboard": buttons}
-    return _said(line, "editMessageText", chat, more, markdown, is_wanted) is not None
+    return _said(line, "editMessageText", chat, more, markdown, is_wanted, tries) is not None
 
 
-def _said(line: Line, method: str, chat: int, more: Values, markdown: str, is_wanted: bool) -> Values | None:
-    piece = markdown if markdown.strip() else "…"
+def _said(
+    line: Line, method: str, chat: int, more: Values, markdown: str, is_wanted: bool, tries: int
+) -> Values | None:
+    piece = clean.text(markdown)  # nothing that is there without being seen, or turns the reading direction
+    piece = piece if piece.strip() else "…"
     try:
-        return line.send(method, chat, {**more, "text": telegram_text.html(piece), "parse_mode": "HTML"}, is_wanted)
+        marked: Values = {**more, "text": telegram_text.html(piece), "parse_mode": "HTML"}
+        return line.send(method, chat, marked, is_wanted, tries)
     except RefusedError as refused:
         if refused.code != "invalid_request":
             raise
-    return line.send(method, chat, {**more, "text": piece}, is_wanted)
+    return line.send(method, chat, {**more, "text": piece}, is_wanted, tries)

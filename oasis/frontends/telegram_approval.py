@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 
 from oasis.errors import OasisError, PolicyError
+from oasis.frontends.telegram_card import is_whole, of_outcome
+from oasis.frontends.telegram_text import LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +24,23 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]
 
 # Made of a code, or of a press where the owner lets a press be enough; never of what a message says.
-_OWNER: dict[str, object] = {"name": "owner", "terminal": False, "pid": 0, "way": "messenger"}
+_OWNER: dict[str, object] = {"name": "owner", "terminal": False, "pid": 0, "way": "messenger", "room": LIMIT}
 # Time to look a code up.
 ASK_S = 120.0
 
 
 class Approval:
-    """Approving in the chats of one bot. `is_on()` tells whether the owner lets it happen at all."""
+    """Approving in the chats of one bot.
 
-    def __init__(self, call: Call, codes: Callable[[], Codes], is_on: Callable[[], bool], now_s: Callable[[], float]):
+    `is_on()` tells whether the owner lets it happen at all, `outcome(plan)` what became of a plan (Desk.outcome).
+    """
+
+    def __init__(
+        self, call: Call, codes: Callable[[], Codes], is_on: Callable[[], bool], now_s: Callable[[], float],
+        outcome: Callable[[str], tuple[str, str]],
+    ) -> None:  # fmt: skip
         self._call = call
+        self._outcome = outcome
         self._codes = codes
         self._is_on = is_on
         self._now_s = now_s
@@ -40,12 +49,15 @@ class Approval:
 
     def is_possible(self, card: Values) -> bool:
         """Tell whether a plan can be approved by messenger."""
-        if not self._is_on() or card.get("typed_word") or card.get("forces"):
+        if not self._is_on() or card.get("typed_word") or card.get("forces") or not is_whole(card):
             return False
         return not _needs_code(card) or self._codes().has_secret()
 
     def press(self, chat: int, card: Values) -> str:
-        """Take the press of Approve; return what to say."""
+        """Take a press of Approve, as often as there is one; return what to say, "" where the plan is approved now."""
+        over = self.over(card)
+        if over:
+            return over
         if not self.is_possible(card):
             return "This cannot be approved here. Use the router's page."
         if _needs_code(card):
@@ -53,6 +65,10 @@ class Approval:
                 self._asked[chat] = card, self._now_s() + ASK_S
             return "Send the six digits that your authenticator shows now, for plan %s. I delete them." % card["short"]
         return self._approve(card)
+
+    def over(self, card: Values) -> str:
+        """Return why a plan cannot be decided any more, "" while it waits."""
+        return of_outcome(card, *self._outcome(str(card["id"])))
 
     def awaits(self, chat: int) -> bool:
         """Tell whether a code is awaited in a chat."""
@@ -74,15 +90,32 @@ class Approval:
         with self._lock:
             card, until_s = self._asked.get(chat, ({}, 0.0))
         waiting = None if self._now_s() < until_s else self._call("change.pending", {}, _OWNER)["change"]
-        if self._now_s() >= until_s and not waiting:
+        if not card and not waiting:
             return "Nothing waits for a code."
+        is_late = self._now_s() >= until_s
         try:
             self._codes().use(code)
         except PolicyError as error:
-            return "%s: %s." % (error.message.capitalize(), error.hint)
+            words = "%s: %s." % (error.message.capitalize(), error.hint)
+            return words if waiting else self._again(chat, card, words)
         with self._lock:
             self._asked.pop(chat, None)
-        return self._keep(waiting) if waiting else self._approve(card)
+        if waiting:
+            return self._keep(waiting)
+        return self._again(chat, card, "This code came too late.") if is_late else self._approve(card)
+
+    def _again(self, chat: int, card: Values, words: str) -> str:
+        """Await another code where the plan still waits and one was awaited until now; return what to say."""
+        over = self.over(card)
+        with self._lock:
+            _, until_s = self._asked.get(chat, (card, 0.0))
+            if over:
+                self._asked.pop(chat, None)
+            elif self._now_s() < until_s:
+                self._asked[chat] = card, self._now_s() + ASK_S
+                return "%s Plan %s still waits: send the next code." % (words, card["short"])
+        still = "Plan %s still waits: press Approve again, then send the next code." % card["short"]
+        return "%s %s" % (words, over or still)
 
     def forget(self, chat: int) -> None:
         """Await no code in a chat any more."""
@@ -93,7 +126,7 @@ class Approval:
         try:
             self._call("plan.approve", {"plan": card["id"], "hash": card["hash"]}, _OWNER)
         except OasisError as error:
-            return "Not approved: %s" % error.message
+            return self.over(card) or "Not approved: %s" % error.message
         return ""
 
     def _keep(self, change: Values) -> str:

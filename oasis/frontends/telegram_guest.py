@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from oasis.errors import PolicyError
 from oasis.presence import Present
+from oasis.table import tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# They show no configuration, no log and no package: what the router is doing, and what is wrong with it.
-TOOLS = ("status", "diagnose")
 WORDS = "words of a guest"
 # The owner pays for what a model answers.
 AN_HOUR = 30
@@ -25,6 +24,7 @@ class Guest(Present):
 
     is_attended = False
     is_told = False
+    role = "guest"
     rehearses = True  # every call with an effect becomes a plan, and judge() ends that
 
     def __init__(self) -> None:
@@ -33,12 +33,8 @@ class Guest(Present):
     def asking(self, services: list[Any], told: Any, asker: Any) -> tuple[list[Any], Any]:
         """Return who answers and how it is asked, with a guest's tools alone."""
         if told is not None:
-            told.tools = list(TOOLS)
+            told.tools = tools_of(self.role)
         return services, asker
-
-    def may(self, tool: str) -> bool:
-        """Tell whether a tool is for guests."""
-        return tool in TOOLS
 
     def judge(self, plan: dict[str, Any]) -> None:
         """Refuse a plan before anybody sees it."""

@@ -36,6 +36,9 @@ TRIES = 5
 _BACKOFF_S = (1.0, 3.0, 10.0, 30.0)
 # Failures after which nothing has arrived there for certain, so that saying it again says it once.
 _UNSENT = ("dns", "refused", "unreachable", "server", "rate_limit", "clock")
+# Pauses between the tries of what must arrive: Telegram or the line is away for minutes, or for longer than one waits.
+_LASTING_S = (1.0, 3.0, 10.0, 30.0, 60.0, 120.0, 240.0)
+_DOUBTS = 3
 # What may be done twice.
 _SAME_TWICE = ("editMessageText", "deleteMessage", "setMyCommands")
 _POLL_LIMIT = 20
@@ -105,12 +108,14 @@ class Line:
         self._ask("getUpdates", parameters, timeout_s + CALL_S, {"update": take})
         return updates
 
-    def send(self, method: str, chat: int, parameters: Values, is_wanted: bool = True) -> Values | None:
+    def send(
+        self, method: str, chat: int, parameters: Values, is_wanted: bool = True, tries: int = TRIES
+    ) -> Values | None:
         """Make a call for a chat when it is its turn; return its result, None for one that was not worth waiting.
 
         `is_wanted` False: where the chat wants a pause, it is left out. Raises: RefusedError.
         """
-        for attempt in range(TRIES):
+        for attempt in range(tries):
             if not self._takes_turn(chat, is_wanted):
                 return None
             try:
@@ -122,12 +127,29 @@ class Line:
                     self._pause(chat, refused.wait_s or 5.0)
                 if not is_wanted:
                     return None
-                if attempt == TRIES - 1 or refused.wait_s > LONGEST_WAIT_S or not _is_worth_it(method, refused):
+                if attempt == tries - 1 or refused.wait_s > LONGEST_WAIT_S or not _is_worth_it(method, refused):
                     raise
                 if refused.code == "rate_limit":
                     continue  # its turn comes later now
                 if not self.wait(_BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]):
                     return None
+        return None
+
+    def lasting(self, say: Callable[[int], Any]) -> Any:
+        """Do what sends something that must arrive, `say(tries)`, for minutes where it fails; return what it returns.
+
+        What may have arrived though its answer was lost is said again as well, a few times: twice is better than never.
+        Raises: RefusedError when it cannot be sent at all, or the line was closed.
+        """
+        doubts = 0
+        for pause_s in (*_LASTING_S, 0.0):
+            try:
+                return say(1)
+            except RefusedError as refused:
+                doubts += refused.code not in _UNSENT
+                is_hopeless = not is_passing(refused) or doubts > _DOUBTS or not pause_s
+                if is_hopeless or not self.wait(max(pause_s, refused.wait_s)):
+                    raise
         return None
 
     def tell(self, method: str, parameters: Values) -> None:
@@ -217,6 +239,11 @@ class Line:
         if len(result) > 8 or not _is_number(result.get("message", 0)):
             raise PeerError("the worker tells a result that is none")
         return result
+
+
+def is_passing(refused: RefusedError) -> bool:
+    """Tell whether what failed may succeed a while later."""
+    return refused.code in (*_UNSENT, "timeout", "network") and refused.wait_s <= LONGEST_WAIT_S
 
 
 def _is_worth_it(method: str, refused: RefusedError) -> bool:

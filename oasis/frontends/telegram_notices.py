@@ -75,7 +75,7 @@ class Teller:
 
     def _is_news(self, notice: Notice) -> bool:
         is_told = notice["kind"] == "change_applied" and self._talks.was_told(str(notice.get("change", "")))
-        return not is_told and self._part.is_on("notices")
+        return not is_told and not self._talks.is_said_here(notice["id"]) and self._part.is_on("notices")
 
     def _tell(self, notices: list[Notice]) -> None:
         for owner in self._part.people().owners():

@@ -93,7 +93,8 @@ class Poller:
                 self._line.wait(self._fail(error))
                 continue
             if self._problem:
-                self._kit.log("telegram: waiting for messages as %s" % self._bot["name"])
+                self._kit.log("telegram: waiting for messages as %s" % self._bot["name"], False)
+                self._talks.tell_owed()
             self._problem, self._pause_s = "", 0.0
             for update in updates:
                 self._handle(update)

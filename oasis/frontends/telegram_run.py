@@ -9,6 +9,7 @@ from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError
 from oasis.frontends import telegram_answer, telegram_card
 from oasis.frontends.telegram_answer import Answer
+from oasis.frontends.telegram_line import TRIES, RefusedError, is_passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _WAIT_MS, _WAITING_MS = 1000, 5000
 _PATIENCE_S = 2.5
 # Between two looks at a run that is talking: pieces of text join meanwhile.
 _JOIN_S = 0.3
+# Between two tries to show a card that was not taken.
+_AGAIN_S = 5.0
+_UNSHOWN = "(A part of this could not be shown here. It is on the router's page.)"
 # What a tool shows to the owner alone may be a key of the router's, and Telegram reads everything.
 _PRIVATE = "(a part of the result is on the router's page alone)"
 # What an undoing comes to, in words.
@@ -68,6 +72,11 @@ class Told:
         elif kind == "end":
             self._state = event["state"]
 
+    def note(self, words: str) -> None:
+        """Add words of our own, once."""
+        if words not in self._notes:
+            self._notes.append(words)
+
     def _result(self, event: Values) -> None:
         if event["name"] != "undo" or event.get("tool_use_id"):
             return  # a model tells of its own calls
@@ -93,12 +102,14 @@ class Told:
 class Following:
     """Follows runs in one chat. `poll(run, since, wait_ms)` is run.poll by the role of who is there.
 
-    `heard(change)` is told of each change before it is shown.
+    `heard(change)` is told of each change before it is shown, `waits(card)` of each plan that begins to wait, and with
+    None of its decision.
     """
 
     def __init__(
         self, line: Line, chat: int, poll: Poll, buttons: Buttons, approval: Approval, now_s: Callable[[], float],
         heard: Callable[[str], object] = lambda change: None,
+        waits: Callable[[Values | None], object] = lambda card: None,
     ) -> None:  # fmt: skip
         self._line = line
         self._chat = chat
@@ -107,7 +118,10 @@ class Following:
         self._approval = approval
         self._now_s = now_s
         self._heard = heard
+        self._waits = waits
         self._typed_s = 0.0
+        self._unshown: list[Values] = []  # events whose cards are still to be shown
+        self._again_s = 0.0
         self._cards: dict[str, tuple[int, Values]] = {}  # plan -> its message, and the card
         self._changes: dict[str, int] = {}  # change -> its message
 
@@ -122,8 +136,10 @@ class Following:
             reply = self._poll(run, since, wait_ms)
             for event in reply["events"]:
                 told.take(event)
-                self._card(event)
+                self._take(event)
             since, is_over = reply["next"], reply["state"] not in _OPEN
+            if not self._show_cards(is_over):
+                told.note(_UNSHOWN)
             text = told.text(not is_over and self._now_s() - began_s > _PATIENCE_S)
             if is_over:
                 if text or not (self._cards or self._changes):
@@ -143,19 +159,53 @@ class Following:
             self._typed_s = self._now_s()
             self._line.tell("sendChatAction", {"chat_id": self._chat, "action": "typing"})
 
-    def _card(self, event: Values) -> None:
+    def _take(self, event: Values) -> None:
+        """Take what an event tells of a plan or a change."""
+        if event["type"] == "plan" and event["plan"]["needs_approval"]:
+            self._waits(event["plan"])
+        elif event["type"] == "approval":
+            self._waits(None)
+        if event["type"] in ("plan", "approval", "change"):
+            self._unshown.append(event)
+
+    def _show_cards(self, is_last: bool) -> bool:
+        """Show the cards that are due; those not taken now come later. False when one cannot be shown at all."""
+        is_shown = True
+        while self._unshown and not self._line.is_closed() and (is_last or self._now_s() >= self._again_s):
+            event = self._unshown[0]
+            try:
+                if is_last:
+                    self._last_card(event)
+                else:
+                    self._card(event, 1)
+            except RefusedError as refused:
+                if not is_last and is_passing(refused):
+                    self._again_s = self._now_s() + max(refused.wait_s, _AGAIN_S)
+                    break
+                is_shown = False  # the answer must not be lost with it
+                if is_passing(refused):  # for minutes now: nor is it to wait behind more cards
+                    self._unshown.clear()
+                    break
+            self._unshown.pop(0)
+        return is_shown
+
+    def _last_card(self, event: Values) -> None:
+        self._line.lasting(lambda tries: self._card(event, tries))
+
+    def _card(self, event: Values, tries: int) -> None:
         """Show what an event tells of a plan or a change in a message of its own."""
         if event["type"] == "plan" and event["plan"]["needs_approval"]:
             self._cards[event["plan"]["id"]] = show_plan(
-                self._line, self._chat, event["plan"], self._buttons, self._approval
+                self._line, self._chat, event["plan"], self._buttons, self._approval, tries
             )
         elif event["type"] == "approval" and event["plan"] in self._cards:
             message, card = self._cards[event["plan"]]
-            telegram_answer.change(self._line, self._chat, message, telegram_card.of_decision(card, event["decision"]))
+            words = telegram_card.of_decision(card, event["decision"])
+            telegram_answer.change(self._line, self._chat, message, words, tries=tries)
         elif event["type"] == "change":
-            self._change(event["change"])
+            self._change(event["change"], tries)
 
-    def _change(self, change: Values) -> None:
+    def _change(self, change: Values, tries: int) -> None:
         self._heard(change["id"])
         text = telegram_card.of_change(change, self._approval.is_keeping())
         buttons = [[self._buttons.make("Undo", self._chat, "undo", change=change["id"])]]
@@ -163,18 +213,20 @@ class Following:
             buttons = []
         message = self._changes.get(change["id"], 0)
         if message:
-            telegram_answer.change(self._line, self._chat, message, text, buttons=buttons)
+            telegram_answer.change(self._line, self._chat, message, text, buttons=buttons, tries=tries)
         else:
-            self._changes[change["id"]] = telegram_answer.put(self._line, self._chat, text, buttons)
+            self._changes[change["id"]] = telegram_answer.put(self._line, self._chat, text, buttons, tries=tries)
 
 
-def show_plan(line: Line, chat: int, card: Values, buttons: Buttons, approval: Approval) -> tuple[int, Values]:
+def show_plan(
+    line: Line, chat: int, card: Values, buttons: Buttons, approval: Approval, tries: int = TRIES
+) -> tuple[int, Values]:
     """Show a plan that waits, with its buttons; return its message and the card."""
     is_approvable = approval.is_possible(card)
     row = [buttons.make("Decline", chat, "decline", card=card)]
     if is_approvable:
         row.insert(0, buttons.make("Approve", chat, "approve", card=card))
-    return telegram_answer.put(line, chat, telegram_card.of_plan(card, is_approvable), [row]), card
+    return telegram_answer.put(line, chat, telegram_card.of_plan(card, is_approvable), [row], tries=tries), card
 
 
 def poller(call: Callable[..., Values], role: dict[str, object]) -> Poll:

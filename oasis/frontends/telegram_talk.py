@@ -14,8 +14,9 @@ from oasis.core import clean
 from oasis.errors import OasisError, UsageError
 from oasis.frontends import telegram_answer, telegram_codes
 from oasis.frontends.telegram_approval import Approval
-from oasis.frontends.telegram_card import Buttons
+from oasis.frontends.telegram_card import of_decision, plain
 from oasis.frontends.telegram_guest import AN_HOUR, WORDS, Guest
+from oasis.frontends.telegram_line import RefusedError, is_passing
 from oasis.frontends.telegram_run import Following, poller, reason, show_plan
 from oasis.presence import MESSENGER
 
@@ -47,6 +48,15 @@ GUEST_HELP = (
     "You are a guest: ask how the router is.\n\n/status tells it\n/new begins another chat\n/stop ends an answer"
 )
 FORWARDED = "words of a forwarded message"
+_SUMMARY_CHARS = 160
+_UNKNOWN_BUTTON = "This is no longer valid: it is old, or I was started again since."
+_LOST = (
+    "I was stopped before I answered this. Send it again if it is still meant; the router's page has what came of it."
+)
+_LOST_PRESS = "I was stopped before I told what came of an Undo here. The router's page shows it."
+_LOST_PLAN = "I was stopped, and with that ended what waited here: plan %s (%s). Nothing of it was done; ask again."
+_UNSENT = "I could not send the answer to this. It is in its chat on the router's page."
+_UNSENT_NOTICE = "An answer could not be sent by Telegram; it is in its chat here"
 _FILE_TEXT = "Here is the file %s."
 
 
@@ -59,17 +69,23 @@ class Talks:
         self._line = line
         self._lock = threading.Lock()
         self._busy: dict[int, str] = {}  # Telegram's chat -> the run that is told there, "" before it began
-        self._queues: dict[int, list[tuple[Values, Values, Any]]] = {}  # what waits for its turn there
+        self._queues: dict[int, list[tuple[Values, Values, Any, int]]] = {}  # what waits for its turn there
+        self._owed = part.owed()
+        self._is_telling = False
+        self._said_here: list[str] = []  # notices that are no news in Telegram
         self._places: dict[tuple[int, int], str] = {}  # (Telegram's chat, message) -> chat here
         self._asked_s: dict[int, list[float]] = {}  # when a guest asked
         self._told_changes: list[str] = []
-        self.buttons = Buttons(kit.clock.now_s)
-        self.approval = Approval(kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s)
+        self.buttons = part.buttons()
+        self.approval = Approval(
+            kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s, kit.shop.desk.outcome
+        )
 
     def forget(self, chat: int) -> None:
         """Let nothing in a chat mean anything any more, and end what was asked there: who is there is another one."""
         self.buttons.forget(chat)
         self.approval.forget(chat)
+        self._owed.forget(chat)
         with self._lock:
             run = self._busy.get(chat, "")
             self._queues.get(chat, []).clear()
@@ -82,6 +98,10 @@ class Talks:
         with self._lock:
             return change in self._told_changes
 
+    def is_said_here(self, notice: str) -> bool:
+        """Tell whether Telegram hears otherwise of what a notice says."""
+        return notice in self._said_here
+
     def _tell_change(self, change: str) -> None:
         with self._lock:
             self._told_changes = [*self._told_changes, change][-_PLACES:]
@@ -91,6 +111,7 @@ class Talks:
     def message(self, person: Values, update: Values) -> None:
         """Take a message of somebody paired."""
         text, is_owner = update["text"].strip(), person["role"] == "owner"
+        self.tell_owed()
         if (
             is_owner
             and not update.get("is_forwarded")
@@ -126,7 +147,7 @@ class Talks:
             self._part.people().talk(person["id"], "")
             self._say(update, "A new chat begins with your next message.")
         elif command == "/stop":
-            self._say(update, "Stopping." if self._stop(person, chat) else "Nothing is being answered here.")
+            self._say(update, self._stop(person, chat))
         elif command == "/status":
             self._begin(person, update, "status", "offline")
         elif command == "/undo" and is_owner:
@@ -136,17 +157,23 @@ class Talks:
         else:
             self._say(update, "There is no command %s here. /help lists them." % clean.name(command, 20))
 
-    def _stop(self, person: Values, chat: int) -> bool:
+    def _stop(self, person: Values, chat: int) -> str:
+        """End the answer being given and drop what waits behind it; return what to say."""
         with self._lock:
-            run = self._busy.get(chat, "")
-            self._queues.get(chat, []).clear()
+            run, queue = self._busy.get(chat, ""), self._queues.get(chat, [])
+            dropped = [number for _, _, _, number in queue]
+            queue.clear()
+        for number in dropped:
+            self._owed.end(number)
         if run:
             self._kit.call("run.cancel", {"run": run}, OWNER if person["role"] == "owner" else GUEST)
-        return bool(run)
+        words = "Stopping." if run else "" if dropped else "Nothing is being answered here."
+        count = "the message" if len(dropped) == 1 else "the %d messages" % len(dropped)
+        return (words + (" I do not answer %s that waited." % count if dropped else "")).strip()
 
     def press(self, person: Values, update: Values) -> None:
         """Take a press of a button."""
-        chat, words = update["chat"], "This is no longer valid."
+        chat, words = update["chat"], _UNKNOWN_BUTTON
         found = self.buttons.take(update["data"], chat) if person["role"] == "owner" else None
         if found is not None:
             words = self._pressed(person, update, found)
@@ -154,27 +181,42 @@ class Talks:
 
     def _pressed(self, person: Values, update: Values, found: Values) -> str:
         """Do what a button means; return what to say."""
+        if found["what"] == "pressed":
+            return "This was pressed already."
+        if found["what"] == "undo":
+            self._undo(person, update, {"change": found["change"]})
+            return "Undoing."
+        card = found["card"]
+        over = self.approval.over(card)
         try:
-            if found["what"] == "decline":
-                asked = {"plan": found["card"]["id"], "reason": "declined by messenger"}
-                self._kit.call("plan.decline", asked, OWNER)
-                return "Declined."
-            if found["what"] == "undo":
-                self._undo(person, update, {"change": found["change"]})
-                return "Undoing."
-            words = self.approval.press(update["chat"], found["card"])
+            words = over or (self._declined(card) if found["what"] == "decline" else "")
+            asked = words or self.approval.press(update["chat"], card)
         except OasisError as error:
-            return error.message
-        if words:
-            self._say(update, words, is_reply=False)
-        return words or "Approved."
+            asked = words = over = self.approval.over(card) or error.message
+        if over:
+            self._show_decision(update, card)
+        elif asked and not words:
+            self._say(update, asked, is_reply=False)
+        return asked or "Approved."
+
+    def _declined(self, card: Values) -> str:
+        self._kit.call("plan.decline", {"plan": card["id"], "reason": "declined by messenger"}, OWNER)
+        return "Declined."
+
+    def _show_decision(self, update: Values, card: Values) -> None:
+        """Put what became of a plan in the place of its card: nobody else may have, where another run proposed it."""
+        decision, _ = self._kit.shop.desk.outcome(card["id"])
+        if decision not in ("", "waiting"):
+            telegram_answer.change(self._line, update["chat"], update["message"], of_decision(card, decision))
 
     def waiting(self, plan: str) -> None:
         """Show a plan that waits, of somebody else's run, to the owners."""
+        self._show(plan, [owner["chat"] for owner in self._part.people().owners()])
+
+    def _show(self, plan: str, to: list[int]) -> None:
         for card in self._kit.call("plan.list", {}, OWNER)["plans"]:
-            if card["id"] == plan:
-                for owner in self._part.people().owners():
-                    show_plan(self._line, owner["chat"], card, self.buttons, self.approval)
+            for chat in to if card["id"] == plan else ():
+                show_plan(self._line, chat, card, self.buttons, self.approval)
 
     # Runs
 
@@ -197,16 +239,30 @@ class Talks:
     def _start(self, person: Values, update: Values, begin: Any) -> None:
         """Begin a run by `begin()` and tell it, in a thread of the chat's; one after the other there."""
         chat = update["chat"]
+        message = update["message"] if update["kind"] == "message" else 0
         with self._lock:
             queue = self._queues.setdefault(chat, [])
             is_full, is_busy = len(queue) >= QUEUE, chat in self._busy
             if not is_full:
-                queue.append((person, update, begin))
+                queue.append((person, update, begin, self._owed.begin(chat, message, is_busy)))
                 self._busy.setdefault(chat, "")
-        if is_full:
-            self._say(update, "I am still answering. /stop ends that.")
-        elif not is_busy:
+        if not is_busy:
             threading.Thread(target=self._work_off, args=(chat,), name="telegram chat", daemon=True).start()
+        elif is_full or message or self._owed.plan(chat):  # a press shows words of its own
+            self._say(update, self._later(chat, is_full))
+
+    def _later(self, chat: int, is_full: bool) -> str:
+        """Return what is said at once to a message that comes while something else is being answered."""
+        plan = self._owed.plan(chat)
+        if plan is None:
+            now = "I am still answering."
+            then = "I answer this after what I am answering now. /stop ends that, and drops this."
+        else:
+            now = "Plan %s still waits: %s." % (plan["short"], plain(plan["summary"]))
+            then = (
+                now + " I answer this when it is decided, above or on the router's page. /stop ends it and drops this."
+            )
+        return now + " I do not keep this message, for others wait already. /stop ends that." if is_full else then
 
     def _work_off(self, chat: int) -> None:
         """Tell what waits in a chat, until nothing does."""
@@ -215,16 +271,19 @@ class Talks:
                 if not self._queues[chat] or self._line.is_closed():
                     del self._busy[chat], self._queues[chat]
                     return
-                person, update, begin = self._queues[chat].pop(0)
+                person, update, begin, number = self._queues[chat].pop(0)
                 self._busy[chat] = ""
-            self._told(person, update, begin)
+            self._owed.note(number, "is_queued", None)
+            if self._told(person, update, begin, number) and not self._line.is_closed():
+                self._owed.end(number)
 
-    def _told(self, person: Values, update: Values, begin: Any) -> None:
-        chat, role = update["chat"], OWNER if person["role"] == "owner" else GUEST
+    def _told(self, person: Values, update: Values, begin: Any, number: int) -> bool:
+        """Begin a run and tell it; False where its answer could not be sent."""
+        chat, role, run = update["chat"], OWNER if person["role"] == "owner" else GUEST, ""
         clock = self._kit.clock
         try:
             if not self._is_paired(person):
-                return
+                return True
             run = begin()
             with self._lock:
                 self._busy[chat] = run
@@ -238,24 +297,87 @@ class Talks:
                 self.approval,
                 clock.now_s,
                 self._tell_change,
+                lambda card: self._owed.note(number, "plan", _noted(card)),
             )
             answer = following.follow(run, update["message"] if update["kind"] == "message" else 0)
             # /new may have been said while it was told: the place of an answer is where its run was.
             here = str(self._kit.runs.get(run).chat) or self._here(person)
             self._remember(chat, here if self._is_paired(person) else "", answer.messages)
+            return True
+        except RefusedError as error:
+            if not run:  # it was the message's file that could not be had: that can be told
+                return self._fail(update, error, run, number)
+            return self._unsent(run, number, error)
         except OasisError as error:
-            self._fail(update, error)
+            return self._fail(update, error, run, number)
         except Exception:
             import traceback
 
             traceback.print_exc(file=sys.stderr)
-            self._fail(update, OasisError("a fault in oasis ended this answer", "its log tells more"))
+            fault = OasisError("a fault in oasis ended this answer", "its log tells more")
+            return self._fail(update, fault, run, number)
 
-    def _fail(self, update: Values, error: OasisError) -> None:
+    def _fail(self, update: Values, error: OasisError, run: str, number: int) -> bool:
+        reply_to = update["message"] if update["kind"] == "message" else 0
         try:
-            self._say(update, reason(error))
-        except OasisError as other:
-            self._kit.log("telegram: an answer could not be told: %s" % other.message)
+            self._line.lasting(
+                lambda tries: telegram_answer.put(
+                    self._line, update["chat"], reason(error), reply_to=reply_to, tries=tries
+                )
+            )
+            return True
+        except RefusedError as refused:
+            return self._unsent(run, number, refused)
+
+    # What is owed
+
+    def _unsent(self, run: str, number: int, refused: RefusedError) -> bool:
+        """Note an answer that Telegram did not take, where it can be read, and that its chat is told later."""
+        if self._line.is_closed():
+            return False
+        self._kit.log("telegram: an answer could not be sent: %s" % refused.message)
+        self._owed.note(number, "plan", None)
+        self._owed.note(number, "is_unsent", True)
+        here = str(self._kit.runs.get(run).chat) if run else ""
+        told = self._kit.beside.part("notice").tell("event", _UNSENT_NOTICE, chat=here)
+        self._said_here = [*self._said_here, str(told["id"])][-_PLACES:]
+        return False
+
+    def tell_owed(self) -> None:
+        """Tell each chat what was lost there when the daemon ended, and what could not be sent; never waits."""
+        with self._lock:
+            if self._is_telling or not self._owed.untold():
+                return
+            self._is_telling = True
+        threading.Thread(target=self._tell_owed, name="telegram owed", daemon=True).start()
+
+    def _tell_owed(self) -> None:
+        try:
+            for entry in self._owed.untold():
+                is_there = any(one["chat"] == entry["chat"] for one in self._part.people().all())
+                if is_there and not self._tell_entry(entry):
+                    return  # with the next message, or the next start
+                self._owed.told(entry)
+        finally:
+            with self._lock:
+                self._is_telling = False
+
+    def _tell_entry(self, entry: Values) -> bool:
+        """Tell what became of one message or plan; False where it has to be told later."""
+        plan, chat = entry.get("plan"), entry["chat"]
+        try:
+            if plan and self._is_waiting(plan):  # the messenger was off meanwhile, and not the daemon
+                self._show(plan["id"], [chat])
+            else:
+                words = _UNSENT if entry.get("is_unsent") else _LOST if entry["message"] else _LOST_PRESS
+                words = _LOST_PLAN % (plan["short"], plain(plan["summary"])) if plan else words
+                telegram_answer.put(self._line, chat, words, reply_to=entry["message"])
+        except RefusedError as refused:
+            return not is_passing(refused) and not self._line.is_closed()
+        return True
+
+    def _is_waiting(self, plan: Values) -> bool:
+        return bool(self._kit.shop.desk.outcome(plan["id"])[0] == "waiting")
 
     def _remember(self, chat: int, here: str, messages: list[int]) -> None:
         with self._lock:
@@ -318,3 +440,10 @@ class Talks:
     def _say(self, update: Values, words: str, is_reply: bool = True) -> None:
         reply_to = update["message"] if is_reply and update["kind"] == "message" else 0
         telegram_answer.put(self._line, update["chat"], words, reply_to=reply_to)
+
+
+def _noted(card: Values | None) -> Values | None:
+    """Return what is kept of a plan that waits."""
+    if card is None:
+        return None
+    return {"id": card["id"], "short": card["short"], "summary": clean.line(card["summary"])[:_SUMMARY_CHARS]}

@@ -4,11 +4,16 @@
     html(piece) -> str           no longer than the piece, as Telegram counts: what stands in tags does not count
 
 All that is not ours is escaped, tags are closed in order and never nested in themselves, so Telegram always takes it.
+Beside a link stands the host that it leads to, for its words may name another one. An address whose host a person
+cannot read as what it is (a user name before it, letters of other scripts, odd numbers) is shown as code, which
+Telegram does not make a link of. Twice the text takes twice the time: no place that was passed is read again.
 A piece stays what it is when more text follows: a message that is full is not edited again.
 Source: core.telegram.org/bots/api#html-style; a message has at most 4096 UTF-16 units after its entities are parsed.
 """
 
 from __future__ import annotations
+
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +24,11 @@ LIMIT = 4000
 # A reply that is longer is for the page.
 PIECES = 8
 _LANGUAGE_CHARS = 32
+# Of a link; browsers take more, people do not read more.
+_ADDRESS_CHARS = 2000
+# The host as it stands there, where nothing in it means something else: no user name, no other script, no backslash.
+_HOST = re.compile(r"https?://([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(:[0-9]{1,5})?(?:[/?#]|\Z)")
+_DOTTED = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})\Z")
 _PUNCTUATION = "\\`*_{}[]()#+-.!~|>"
 # Marks of emphasis and their tags; the longer ones first.
 _MARKS = (("**", "b"), ("__", "b"), ("~~", "s"), ("*", "i"), ("_", "i"))
@@ -48,7 +58,7 @@ def split(text: str, limit: int = LIMIT) -> list[str]:
 
 def _cut(text: str, room: int) -> tuple[str, str]:
     """Return what fits into so many units, and the rest: cut behind a line, else a word, else anywhere."""
-    if units(text) <= room:
+    if len(text) <= room and units(text) <= room:
         return text, ""
     end = count = 0
     for char in text:
@@ -167,15 +177,16 @@ def _line(line: str) -> str:
 def inline(text: str, inside: tuple[str, ...] = ()) -> str:
     """Return the text of a line with its emphasis, code and links; `inside` are the tags around it."""
     out: list[str] = []
+    closings: dict[str, int] = {}
     at = 0
     while at < len(text):
-        made, used = _taken(text, at, inside)
+        made, used = _taken(text, at, inside, closings)
         out.append(made)
         at += used
     return "".join(out)
 
 
-def _taken(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int]:
+def _taken(text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]) -> tuple[str, int]:
     """Return the next thing of a line as HTML, and how much of the text it is."""
     char = text[at]
     if char == "\\" and text[at + 1 : at + 2] and text[at + 1] in _PUNCTUATION:
@@ -186,23 +197,50 @@ def _taken(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int]:
         found = _link(text, at, inside)
         if found:
             return found
+    if char == "h" and "a" not in inside and text.startswith(("http://", "https://"), at):
+        return _address(text, at)
     if char in "*_~":
-        found = _emphasis(text, at, inside)
+        found = _emphasis(text, at, inside, closings)
         if found:
             return found
-        run = len(text) - at - len(text[at:].lstrip(char))  # what emphasises nothing stays as it is, whole
+        run = _run(text, at)  # what emphasises nothing stays as it is, whole
         return text[at : at + run], run
     return escape(char), 1
 
 
+def _run(text: str, at: int) -> int:
+    """Return how often a character stands in a row."""
+    end = at + 1
+    while end < len(text) and text[end] == text[at]:
+        end += 1
+    return end - at
+
+
+def _address(text: str, at: int) -> tuple[str, int]:
+    """Return an address that stands for itself: Telegram makes a link of it, unless it is code."""
+    end = at
+    while end < len(text) and text[end].isprintable() and text[end] not in " <>()[]`\"'":
+        end += 1
+    target = text[at:end].rstrip(".,:;!?*_~")
+    return escape(target) if host(target) else "<code>%s</code>" % escape(target), len(target)
+
+
+def host(address: str) -> str:
+    """Return the host (and port) of an address as a person reads it, "" where that is not where a browser goes."""
+    found = _HOST.match(address)
+    name = found.group(1).rpartition(".")[2] if found else ""
+    is_number = name[:1].isdigit() and not _DOTTED.match(found.group(1) if found else "")
+    return "" if not found or is_number or len(address) > _ADDRESS_CHARS else found.group(1) + (found.group(2) or "")
+
+
 def _span(text: str, at: int) -> tuple[str, int]:
-    run = len(text) - at - len(text[at:].lstrip("`"))
+    run = _run(text, at)
     end = at + run
     while True:
         end = text.find("`" * run, end)
         if end < 0:
             return text[at : at + run], run
-        over = len(text) - end - len(text[end:].lstrip("`"))
+        over = _run(text, end)
         if over == run:
             break
         end += over
@@ -216,25 +254,36 @@ def _link(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int] | None
     begin = at + 1 if text[at] == "[" else at + 2
     if text[begin - 1 : begin] != "[":
         return None
-    middle = text.find("](", begin)
-    end = text.find(")", middle) if middle >= 0 else -1
+    inner = text.find("[", begin)
+    middle = text.find("](", begin, inner if inner >= 0 else len(text))
+    end = text.find(")", middle, middle + _ADDRESS_CHARS) if middle >= 0 else -1
     if end < 0:
         return None
     label, target = text[begin:middle], text[middle + 2 : end].strip().split(" ")[0]
-    if "[" in label or not target.startswith(("http://", "https://")) or not target.isprintable() or len(target) < 9:
+    if not target.startswith(("http://", "https://")) or not target.isprintable() or len(target) < 9:
         return None
-    shown = inline(label, (*inside, "a")) if label.strip() else escape(target)
-    return '<a href="%s">%s</a>' % (escape(target).replace('"', "&quot;"), shown), end + 1 - at
+    where = host(target)
+    if not where:
+        return "%s <code>%s</code>" % (inline(label, inside), escape(target)), end + 1 - at
+    anchor = '<a href="%s">%%s</a>' % escape(target).replace('"', "&quot;").replace("%", "%%")
+    if not label.strip():
+        return anchor % escape(target), end + 1 - at
+    return "%s (%s)" % (anchor % inline(label, (*inside, "a")), where), end + 1 - at
 
 
-def _emphasis(text: str, at: int, inside: tuple[str, ...]) -> tuple[str, int] | None:
+def _emphasis(
+    text: str, at: int, inside: tuple[str, ...], closings: dict[str, int]
+) -> tuple[str, int] | None:  # fmt: skip
+    """Return emphasised text; `closings` keeps where each mark is closed next, until that is passed."""
     for mark, tag in _MARKS:
         size = len(mark)
         if not text.startswith(mark, at) or tag in inside or text[at + size : at + size + 1].strip() == "":
             continue
         if at and not text[at - 1].isspace() and text[at - 1] not in _BEFORE:
             continue
-        end = _closing(text, at + size, mark)
+        end = closings.get(mark, 0)
+        if 0 <= end <= at + size:
+            end = closings[mark] = _closing(text, at + size, mark)
         if end > 0:
             return "<%s>%s</%s>" % (tag, inline(text[at + size : end], (*inside, tag)), tag), end + size - at
     return None
@@ -245,7 +294,7 @@ def _closing(text: str, at: int, mark: str) -> int:
     size = len(mark)
     end = text.find(mark, at + 1)
     while end > 0:
-        run = len(text) - end - len(text[end:].lstrip(mark[0]))
+        run = _run(text, end)
         if size == 1 and run == 2:  # two of them are another mark
             end = text.find(mark, end + 2)
             continue

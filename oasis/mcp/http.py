@@ -45,7 +45,7 @@ class Http:
         def heard(said: Message) -> None:
             if "method" in said:
                 on_message(said)
-            elif said.get("id") == message["id"]:
+            elif said.get("id") in (message["id"], None):
                 found.append(said)
 
         self._send(message, seconds, heard, is_cancelled)

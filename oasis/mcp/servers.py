@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import threading
 
-from oasis.change import addresses
 from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.mcp import peer as protocol
 from oasis.mcp.http import ForgottenError, Http
 from oasis.mcp.kept import SEPARATOR, Keep, specs
 from oasis.mcp.stdio import Stdio
+from oasis.sections import is_at_home
 from oasis.settings import write
 
 TYPE_CHECKING = False
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 NAME_CHARS = 24
 TIMEOUT_S, MOST_S = 60, 600
-# Names that no network outside has (RFC 6762, 8375; "lan" is OpenWrt's).
-_HOME = (".lan", ".local", ".home", ".internal", ".home.arpa")
 
 
 class Server:
@@ -214,16 +212,6 @@ def _is_address(url: str) -> bool:
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
 
 
-def _is_home(url: str) -> bool:
-    """Tell whether an address is in the home network: a private number, or a name that only such networks have."""
-    place = url.partition("://")[2].partition("/")[0].partition("?")[0]
-    host = place[1:].partition("]")[0] if place.startswith("[") else place.partition(":")[0]
-    if addresses.number(host):
-        return addresses.is_home(host)
-    name = host.rstrip(".").lower()
-    return "." not in name or name.endswith(_HOME)
-
-
 def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
     """Return method, params, and what reads the result; None where there is a list to be gone through."""
     if not is_tool and name in ("resources", "prompts"):
@@ -274,7 +262,7 @@ class Servers:
     def _connect(self, entry: dict[str, Any]) -> Any:
         if entry["url"]:
             token = self._token(entry["name"])
-            if token and entry["url"].startswith("http://") and not _is_home(entry["url"]):
+            if token and entry["url"].startswith("http://") and not is_at_home(entry["url"]):
                 raise ToolError("the token of %s would be sent for all to read" % entry["name"],
                                 "give its address as https://…")  # fmt: skip
             return Http(entry["name"], entry["url"], token, self._post())

@@ -7,6 +7,7 @@ bounded by line and by noise; one that floods or dies is ended, and started agai
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -27,6 +28,14 @@ LINE_BYTES = 4 * 1024 * 1024
 # Of lines that are no message: some servers print words where only messages belong.
 NOISE = 1000
 WORDS_BYTES = 2000
+# How long an answer may still come behind the last line when one was no message. Such a line may have been a word for a
+# log, as many servers print them, or the answer itself, spoiled: which of the two shows only by what follows. A line
+# that names the call it was meant for fails that call at once.
+DOUBT_S = 3.0
+_BOM = b"\xef\xbb\xbf"
+# Of a line that nobody can read: where the number of what it answers stands, at its beginning or its end.
+_HEAD_BYTES = 512
+_NUMBER = re.compile(rb'"id"\s*:\s*(\d{1,9})\b')
 STOP_S = 2.0
 # A server that takes nothing for so long reads no more.
 WRITE_S = 10.0
@@ -66,6 +75,8 @@ class Stdio:
         self._writing = threading.Lock()
         self._waiting: dict[object, Callable[[Message], None]] = {}
         self._answers: dict[object, Message] = {}
+        self._doubted: dict[object, str] = {}  # what is waited for -> why nobody can read the line that may answer it
+        self._doubt_s = 0.0  # until when what is doubted is waited for
         self._words = b""
         self._ended = ""
         self._noise = 0
@@ -98,6 +109,8 @@ class Stdio:
                         break
                     if is_cancelled() or time.monotonic() > deadline:
                         raise self._given_up(number, is_cancelled(), seconds)
+                    if number in self._doubted and time.monotonic() > self._doubt_s:
+                        return self._unread(number, self._doubted[number])
                     self._changed.wait(_LOOK_S)
                 if number in self._answers:
                     return self._answers.pop(number)
@@ -105,6 +118,18 @@ class Stdio:
         finally:
             with self._changed:
                 self._waiting.pop(number, None)
+                self._doubted.pop(number, None)
+
+    def _unread(self, number: object, why: str) -> Message:
+        """Return what stands for an answer that nobody could read.
+
+        Raises: ToolError when there was none at all, but words.
+        """
+        if not why:
+            raise ToolError("the MCP server %s wrote what is no message, and no answer" % self._name,
+                            "its words for a log belong on its error output")  # fmt: skip
+        error = {"code": -32700, "message": "the server's answer is not readable: %s" % why}
+        return {"jsonrpc": "2.0", "id": number, "error": error}
 
     def _given_up(self, number: object, is_stopped: bool, seconds: float) -> ToolError:
         why = "stopped by the owner" if is_stopped else "no answer in time"
@@ -170,11 +195,17 @@ class Stdio:
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
+        line = line.removeprefix(_BOM).strip()
         try:
-            message = jsonl.loads(line, LINE_BYTES) if line.strip() else None
-        except SchemaError:
-            message = None
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            message = jsonl.loads(line, LINE_BYTES) if line else None
+            fault = "it answers nothing that was asked" if line and _is_broken(message) else ""
+        except SchemaError as error:
+            # What begins otherwise may be a word that got lost on the way to a log.
+            message, fault = None, error.message if line.startswith(b"{") else ""
+        is_message = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+        if line:
+            self._doubt(line, fault, is_message and not fault)
+        if not isinstance(message, dict) or not is_message:
             self._noise += 1
             if self._noise > NOISE:
                 self._stop_it("it writes what is no message")
@@ -192,6 +223,23 @@ class Stdio:
             if isinstance(number, int) and not isinstance(number, bool) and number in self._waiting:
                 self._answers[number] = message
                 self._changed.notify_all()
+
+    def _doubt(self, line: bytes, why: str, is_message: bool) -> None:
+        """Fail the call that a line names which nobody can read; else let all calls wait for a moment longer only.
+
+        `why`: it was meant as an answer. The moment begins anew with each line: what answers nothing that was asked
+        may stand before the answer.
+        """
+        found = _NUMBER.findall(line[:_HEAD_BYTES] + line[-_HEAD_BYTES:]) if why else []
+        with self._changed:
+            named: list[object] = [number for number in map(int, found) if number in self._waiting]
+            for number in named[:1]:
+                self._answers[number] = self._unread(number, why)
+            if not is_message and not named:
+                for number in self._waiting:
+                    self._doubted[number] = self._doubted.get(number) or why
+            self._doubt_s = time.monotonic() + DOUBT_S
+            self._changed.notify_all()
 
     def _refuse(self, message: Message) -> None:
         """Answer a request of the server's: it may see whether we are there, and ask for nothing else."""
@@ -215,6 +263,7 @@ class Stdio:
 
     def _hear(self, message: Message) -> None:
         with self._changed:
+            self._doubted.clear()  # it is at work, and knows how to tell
             listeners = list(self._waiting.values())
         for listener in listeners:
             listener(message)
@@ -239,6 +288,17 @@ class Stdio:
         self._readers[1].join(_WORDS_S)  # what it said last may lie in the pipe still
         last = clean.line(self._words.decode("utf-8", "replace").strip().split("\n")[-1])[:300]
         return "the MCP server %s is gone: %s" % (self._name, self._ended), last or "look at its command"
+
+
+def _is_broken(message: Any) -> bool:
+    """Tell whether a JSON value was meant as an answer, and is none: no word for a log looks like that."""
+    if not isinstance(message, dict):
+        return True
+    if "method" in message:
+        return False
+    if message.get("jsonrpc") == "2.0":
+        return message.get("id") is None
+    return "result" in message or "error" in message
 
 
 def _has_ended(pid: int) -> bool:

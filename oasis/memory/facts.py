@@ -108,7 +108,10 @@ class Memory:
             write(self._kit.cursor(), steps)
         if extract is False:
             self._reading.drop()
-        return {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
+        reply: dict[str, object] = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
+        if extract and not self._reading.has_model():
+            reply["note"] = "no model is set, so nothing is taken until one is: oasis setup"
+        return reply
 
     def _is(self, option: str) -> bool:
         return bool(self._kit.settings.choice(option, SWITCH) == "1")

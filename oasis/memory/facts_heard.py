@@ -58,6 +58,7 @@ class Words:
         self.context = str(data["context"])
         self.examples: list[tuple[str, list[list[str]]]] = [(said, facts) for said, facts in data["examples"]]
         self.empty = frozenset(word for words in data["empty"].values() for word in words.split())
+        self.relations = self.empty.union(*(words.split() for words in data["relations"].values()))
         self.secret = tuple(word for words in data["secret"].values() for word in words)
         self._talk = frozenset(_plain(one) for found in data["talk"].values() for one in found)
 

@@ -7,12 +7,13 @@ facts_secrets.py). Knows no front-end: that something was remembered, the run te
 
 from __future__ import annotations
 
+import re
 import threading
 
 from oasis.core import schema
 from oasis.errors import OasisError, UsageError
 from oasis.memory import facts_heard, structured
-from oasis.memory.facts_likeness import touches, words
+from oasis.memory.facts_likeness import is_dense, touches, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +32,20 @@ ALIASES = ("nano", "title")
 WAITING = 8
 # Older messages of the chat in which a password may have been said, and what tools were called with.
 BEFORE = 12
-# Of a fact's words, how many stand in what was said: "my wife hates noise", "the owner's wife dislikes loud fans".
-GROUND = 0.25
+# Of a fact in a script without blanks, how many pairs of letters stand in what was said: endings and particles differ.
+DENSE_GROUND = 0.5
 _CLOSE_S = 0.5
+# What a sentence falls into: each part is denied, or not, for itself.
+_CLAUSE = re.compile(
+    r"[.,:](?=\s|$)|[;!?\n、。，；：！？]|\b(?:but|aber|sondern|pero|mais|ma|mas)\b"
+    r"|\b(?:and|und|y|et)\b(?=\s+(?:i|my|we|our|ich|mein\w*|wir|unser\w*|yo|mi|mis|je|mon|ma|mes)\b)"
+)
+# Words that turn what is said into its opposite.
+_NO = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|dont|doesnt|\w+n['’]t|kein\w*|nicht\w?|nie|niemals"
+    r"|niemand|ohne|nunca|jam[aá]s|nadie|sin|non|ne|pas|jamais|aucune?|rien|não|geen|niet|nooit|не|нет|никогда|без)\b"
+    r"|\bn['’]|ません|ない|なかった|不|没|沒|않|없"
+)
 
 
 class Reading:
@@ -59,6 +71,13 @@ class Reading:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="facts", daemon=True)
                 self._thread.start()
+
+    def has_model(self) -> bool:
+        """Return whether anybody could take a fact out of what is said as things are set now."""
+        return self._reader(self._kit.settings.services()[0]) is not None
+
+    def _reader(self, answering: Any) -> Any:
+        return structured.small(self._kit.settings, answering, ALIASES)
 
     def drop(self) -> None:
         """Leave out what waits, and what is being read."""
@@ -92,7 +111,7 @@ class Reading:
     def _heard(self, turn: Turn, is_cancelled: Callable[[], bool]) -> list[str]:
         """Ask a model for the facts in what was said and keep them; return them."""
         words_, secrets = self._data()
-        service = structured.small(self._kit.settings, turn["service"], ALIASES)
+        service = self._reader(turn["service"])
         if service is None:
             return []
         is_home = bool(turn["service"].get("is_local"))
@@ -140,5 +159,28 @@ class Reading:
 
 
 def _is_from(fact: str, said: str, data: facts_heard.Words) -> bool:
-    """Return whether a fact has words of what was said: small models repeat what they were shown."""
-    return touches(words(said, data.empty), words(fact, data.empty)) >= GROUND
+    """Return whether what a fact says of the owner was said: small models repeat what they were shown, and invent.
+
+    Every word of it must stand in the owner's own, but for those that tie them to the owner.
+    """
+    own = words(said)
+    claims = words(fact, data.relations)
+    if not claims or _turns_round(fact, claims, said):
+        return False
+    if any(map(is_dense, claims)):
+        return touches(own, claims) >= DENSE_GROUND
+    return all(touches(own, [claim]) for claim in claims)
+
+
+def _turns_round(fact: str, claims: list[str], said: str) -> bool:
+    """Return whether a fact denies what was said, or says what was denied, in a clause that has the most of its words.
+
+    Where several have as many, one that differs is enough: a lost fact costs less than its opposite.
+    """
+    clauses = [clause for clause in _CLAUSE.split(said.casefold()) if clause.strip()]
+    shares = [sum(touches(words(clause), [claim]) > 0 for claim in claims) for clause in clauses]
+    is_no = _NO.search(fact.casefold()) is not None
+    return any(
+        share == max(shares) and (_NO.search(clause) is not None) != is_no
+        for clause, share in zip(clauses, shares, strict=True)
+    )

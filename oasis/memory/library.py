@@ -52,13 +52,28 @@ class Library:
         """Put a document on flash, without vectors; return it.
 
         Shape of a draft: {"title", "kind", "source", "chars", "taint"?, "url"?}.
-        Raises: StoreError when there is no room.
+        Raises: UsageError when a document with the same text is there, StoreError when there is no room.
         """
         document = {"id": self._new_id(), "added_unix_s": self._unix_s(), "taint": [], **draft}
         document["title"] = str(document["title"])[:TITLE_CHARS]
         with self._writing:
+            same = self._same(document, chunks)
+            if same is not None:
+                raise UsageError(
+                    f"this text is there already: {same['title']} ({same['id']})",
+                    f"to add it anew: oasis knowledge delete {same['id']}",
+                )
             self._documents.put(document, chunks)
         return {**document, "chunks": len(chunks)}
+
+    def _same(self, document: Document, chunks: list[str]) -> Document | None:
+        """Return the document that has these very chunks, None for none; only one of the same length is read."""
+        for one in self._documents.all():
+            if (one["chars"], one["chunks"]) == (document["chars"], len(chunks)):
+                texts = self._documents.texts(str(one["id"]))
+                if chunks == [texts.get(number) for number in range(len(chunks))]:
+                    return one
+        return None
 
     def check_room(self, size: int) -> None:
         """Raise StoreError when a document of that size has no place."""

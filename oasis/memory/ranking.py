@@ -98,6 +98,11 @@ class Words:
                 found[term] = found.get(term, 0) + 1
         return found
 
+    def place(self, text: str) -> int:
+        """Return where the first word of the question stands in a text, 0 where none does."""
+        places = [match.start() for match in [self._letters.search(text.lower())] if match]
+        return min(places + [at for at in (text.lower().find(term) for term in self._pairs) if at >= 0], default=0)
+
     def _weights(self) -> dict[str, float]:
         """Return how much each word counts; "" for one that no chunk has."""
         counts = {**self._with, "": 0}

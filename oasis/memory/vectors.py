@@ -18,7 +18,7 @@ from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import FileIO
     from typing import Any
 
@@ -136,6 +136,13 @@ class Vectors:
 
     def _path(self, name: str) -> str:
         return self._folder + "/" + name + SUFFIX
+
+
+def nearness(vector: Sequence[float]) -> Callable[[bytes], float]:
+    """Return what gives the cosine of a packed row with a vector, 0 for a row of another length."""
+    scale, numbers = _rounded(vector)
+    asked = array.array("b", numbers)
+    return lambda row: _cosine(scale, asked, row) if len(row) == _SCALE.size + len(asked) else 0.0
 
 
 def packed(vectors: Iterable[Sequence[float]]) -> list[bytes]:

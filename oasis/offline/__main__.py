@@ -46,6 +46,9 @@ class Asked:
     def services(self) -> dict[str, dict[str, object]]:
         return self._ask("services")  # type: ignore[return-value]
 
+    def ending(self) -> list[str]:
+        return self._ask("ending")  # type: ignore[return-value]
+
 
 class Pipes:
     """Lines from stdin and to stdout."""
@@ -80,6 +83,9 @@ def main(idle_s: float) -> None:
     while True:
         request = pipes.hear(idle_s)
         only_sure = request.get("only_sure") is True
+        if "times" in request:
+            pipes.say({"times": offline.times(str(request["times"]), Asked(pipes))})
+            continue
         events = offline.reply(request["messages"], Asked(pipes), request["now_s"], only_sure)  # type: ignore[arg-type]
         pipes.say({"events": events})
 

@@ -21,6 +21,7 @@ STOPS = {"later", "condition", "past", "hearsay"}  # of the whole sentence: no c
 OTHERS = "others"  # somebody else does it
 # Intents that are said with two verbs, and those whose slots tell when.
 TWO_VERBS = {"wifi_both", "guest_setup", "wifi_restart", "reboot", "qos_limit", "parental_times", "undo", "keep"}
+CLOCKS, CLOCK_SLOTS = {"clock", "hours", "duration"}, {"until", "from", "to", "duration"}
 TIMED_SLOTS = {"until", "from", "to", "days", "duration"}
 FREE_SLOTS = {"ssid", "key", "hostname", "name", "host", "text"}
 VERBS = {
@@ -151,6 +152,31 @@ def stopped(clause: Clause | None, part: Part | None = None) -> set[str]:
                 said.add("later")
     is_meant = part is not None and {"from", "to"} <= set(part.slots)  # times without internet are told so
     return said - {"later"} if is_meant else said
+
+
+def clocks_left(clause: Clause, parts: list[Part]) -> list[str]:
+    """Return the times of day and lengths in a sentence, when there are more of them than the slots can carry."""
+    carried = sum(len(CLOCK_SLOTS & set(part.slots)) for part in parts)
+    said: list[str] = []
+    count = 0
+    for at, one in enumerate(clause.segments):
+        text = clause.text(at, at)
+        is_value = any(
+            text in raw for part in parts for name, (raw, _) in part.slots.items() if name not in TIMED_SLOTS
+        )
+        if not is_value and not one.concepts & {FILLER, "fixed"} and set(one.values) & CLOCKS:
+            said.append(text)
+            count += 2 if "hours" in one.values else 1
+    return said if count > carried else []
+
+
+def clocks(clause: Clause) -> list[tuple[str, list[str]]]:
+    """Return the times of day and lengths in a sentence, each as it was typed and with its values."""
+    return [
+        (clause.text(at, at), [one.values[kind] for kind in sorted(CLOCKS & set(one.values))])
+        for at, one in enumerate(clause.segments)
+        if not one.concepts & {FILLER, "fixed"} and set(one.values) & CLOCKS
+    ]
 
 
 def is_later(clause: Clause | None) -> bool:

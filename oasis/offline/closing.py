@@ -1,6 +1,6 @@
 """The words after tool results: what became of a change, and what was read.
 
-A change answers with {"status", "summary"?, "confirm_in_s"?, "reason"?}, where status is applied, unchanged,
+A change answers with {"status", "summary"?, "confirm_in_s"?, "reason"?, "until"?}, where status is applied, unchanged,
 waiting_confirm, declined, expired, cancelled, refused, failed or rolled_back; what failed with {"error": {"code",
 "message", "hint"}}. An unknown status is shown as it is: nothing is claimed that the result does not say.
 """
@@ -76,6 +76,7 @@ def _change(data: dict[str, object], result: Result, closing: dict[str, str]) ->
         "summary": data.get("summary") or (wished.get("summary", "") if isinstance(wished, dict) else ""),
         "seconds": data.get("confirm_in_s", ""),
         "reason": str(data.get("reason", "")).rstrip("."),
+        "until": data.get("until", ""),
         "state": state,
     }
     wished = wished if isinstance(wished, dict) else {}

@@ -42,17 +42,28 @@ def zone_of(world: World, ip: str) -> str:
 
 
 def block(world: World, slots: dict[str, object]) -> Rows:
-    """Return a row for each device that gets a rule. Raises: Problem when all of them are blocked."""
+    """Return a row for each device that gets a rule, or whose rule ends by itself: saying it again sets that end.
+
+    Raises: Problem when all of them are blocked.
+    """
     devices = slots["devices"]
     rows: Rows = []
     for device in devices if isinstance(devices, list) else []:
         mac = need(device, "mac")
-        if not _blocking(world, mac):
+        held = _blocking(world, mac)
+        rows += [_said_again(rule) for rule in held if "firewall.%s" % rule[".name"] in world.ending()]
+        if not held:
             row = {"rule": world.free_name("firewall", _OWN_BLOCK), "mac": mac, "name": rule_name("Block", device)}
             rows.append({**row, "src": zone_of(world, str(device["ip"])), "dest": wan_zone(world)})
     if not rows:
         raise Problem("is_blocked", devices=devices)
     return rows
+
+
+def _said_again(rule: Section) -> dict[str, object]:
+    """Return the row of a rule of ours as it is."""
+    row = {key: rule.get(key, "") for key in ("name", "src", "dest")}
+    return {**row, "rule": rule[".name"], "mac": " ".join(words(rule.get("src_mac")))}
 
 
 def blocked(world: World, slots: dict[str, object]) -> Rows:

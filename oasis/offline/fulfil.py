@@ -74,6 +74,8 @@ class Fulfilment:
             if slot in part.slots:
                 fields[slot] = value(kind, *part.slots[slot], self._world)
                 fields[slot + "_name"] = self._world.label(kind, fields[slot])
+            elif "otherwise" in rule:  # what it is where nobody says it, told for all to read
+                fields[slot + "_name"] = self._world.label(kind, rule["otherwise"])
             elif not rule.get("optional") and str(rule.get("unless")) not in part.slots:
                 raise Problem("missing", kind=kind)
         return fields

@@ -6,6 +6,8 @@ the router: it asks for facts, and the daemon answers.
     to it      {"messages", "now_s", "only_sure"}       one request at a time
     from it    {"ask": one of FACTS, "arguments"}       answered by {"answer"}
                {"events": [...]}                        the end of the request
+    to it      {"times": text}                          what of it is a time or a condition (Session.times)
+    from it    {"times": [[words, carriers], ...]}      the end of that request
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from oasis.system.limits import MODEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oasis.offline.world import FactsLike
 
-FACTS = ("config", "devices", "interfaces", "services")
+FACTS = ("config", "devices", "interfaces", "services", "ending")
 # A whole chat on one line, as a worker takes it.
 REQUEST_BYTES = 16 * 1024 * 1024
 # Between two lines of it; a slow router takes a second for a long sentence in several languages.
@@ -66,28 +70,37 @@ class Offline:
 
         Raises: ProviderError when the process fails, SchemaError when the chat is too long for a line.
         """
-        request = jsonl.line({"messages": messages, "now_s": now_s, "only_sure": only_sure})
-        with self._lock:
-            try:
-                return self._ask(request, facts)
-            except _Gone:
-                return self._ask(request, facts)
+        events: list[dict[str, object]] = self._answer(
+            {"messages": messages, "now_s": now_s, "only_sure": only_sure}, "events", facts
+        )
+        return events
+
+    def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
+        """Return what of a sentence says when or under which condition; see Session.times. Raises: as `reply`."""
+        return [(words, carriers) for words, carriers in self._answer({"times": text}, "times", facts)]
 
     def close(self) -> None:
         """End the process."""
         with self._lock:
             self._end()
 
-    def _ask(self, request: bytes, facts: FactsLike) -> list[dict[str, object]]:
+    def _answer(self, request: dict[str, object], wanted: str, facts: FactsLike) -> Any:
+        line = jsonl.line(request)
+        with self._lock:
+            try:
+                return self._ask(line, wanted, facts)
+            except _Gone:
+                return self._ask(line, wanted, facts)
+
+    def _ask(self, request: bytes, wanted: str, facts: FactsLike) -> Any:
         try:
             if self._child is None:
                 self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
             self._send(self._child, request)
             while True:
                 said = jsonl.loads(self._line(self._child), REQUEST_BYTES)
-                if "events" in said:
-                    events: list[dict[str, object]] = said["events"]
-                    return events
+                if wanted in said:
+                    return said[wanted]
                 self._send(self._child, jsonl.line({"answer": _fact(facts, said)}))
         except OSError as error:
             self._end()

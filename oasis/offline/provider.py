@@ -14,6 +14,7 @@ from oasis.core import jsonl
 from oasis.offline import caution, closing
 from oasis.offline.evidence import Evidence
 from oasis.offline.lexicon import Lexicon
+from oasis.offline.moments import Moments
 from oasis.offline.naming import Naming
 from oasis.offline.pattern import Grammar
 from oasis.offline.reading import kinds_of
@@ -49,6 +50,7 @@ class Provider:
         self._frames: Frames | None = None
         self._cautions: dict[str, object] | None = None
         self._namings: dict[str, Naming] = {}
+        self._moments: dict[str, Moments] = {}
 
     def load(self, name: str) -> dict[str, object]:
         """Return one file of the folder intents."""
@@ -94,6 +96,12 @@ class Provider:
             self._namings[name] = Naming(data if isinstance(data, dict) else {})
         return self._namings[name]
 
+    def moments(self, name: str) -> Moments:
+        """Return the words of a language that say when or under which condition."""
+        if name not in self._moments:
+            self._moments[name] = Moments(load("moments"), name)
+        return self._moments[name]
+
     def _services(self, language: dict[str, object]) -> dict[str, list[str]]:
         """Return the names of services with what people of a language call them."""
         named: dict[str, list[str]] = {name: [name] for name in self.data["services"]}  # type: ignore[attr-defined]
@@ -113,7 +121,7 @@ class Provider:
 
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
         """
-        session = Session(self, facts)
+        session = Session(self, facts, now_s)
         results = closing.results(messages)
         if results:
             if only_sure and not str(results[0]["id"]).startswith(CALL):
@@ -124,6 +132,10 @@ class Provider:
         if only_sure and not answer.is_sure:
             return []
         return answer.events(session.language_name, len(messages))
+
+    def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
+        """Return what of a sentence says when or under which condition; see Session.times."""
+        return Session(self, facts).times(text)
 
 
 def said(text: str) -> list[Event]:

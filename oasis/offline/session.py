@@ -6,12 +6,16 @@ from which the next message may go on ("and the other band too").
 
 from __future__ import annotations
 
+import time
+
+from oasis.offline import caution, moments
 from oasis.offline.fulfil import Fulfilment
 from oasis.offline.joining import merged, together
 from oasis.offline.reading import Part, Reader, Reading, familiarity
 from oasis.offline.scan import Names
 from oasis.offline.slots import Problem, value
 from oasis.offline.template import sentence, text_of
+from oasis.offline.tokens import narrow
 from oasis.offline.understanding import NONE, SURE, UNSURE, Guess, Understander
 from oasis.offline.world import World
 
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
         def learned(self, name: str) -> Evidence: ...
         def caution(self, name: str) -> dict[str, object]: ...
         def naming(self, name: str) -> Naming: ...
+        def moments(self, name: str) -> moments.Moments: ...
 
 
 MODEL = "intents"
@@ -86,8 +91,9 @@ class Answer:
 class Session:
     """One reply: the language in use, and the answers to the owner's last messages."""
 
-    def __init__(self, known: Known, facts: FactsLike) -> None:
+    def __init__(self, known: Known, facts: FactsLike, now_s: int = 0) -> None:
         self._known = known
+        self._clock = "%02d:%02d" % time.localtime(now_s)[3:5] if now_s else ""
         self._facts = facts
         self._intents = known.intents
         self._order = list(known.languages)
@@ -159,6 +165,71 @@ class Session:
             confirmed = self._confirmed(said, before)
             if confirmed:
                 return confirmed
+        return self._timely(said, self._understood(said, before))
+
+    def _timely(self, said: str, answer: Answer) -> Answer:
+        """Return an answer that acts only when its requests carry every time and condition of the sentence."""
+        if not any(self._changes(part) for part in answer.parts):
+            return answer
+        words = self._known.moments(self._kept)
+        wrong, endless = moments.impossible(said, answer.parts), words.endless(narrow(said))
+        if wrong:
+            return Answer(sentence(self.texts("texts")["bad_clock"], {"value": wrong}))
+        ends = [part.slots["until"][0] for part in answer.parts if "until" in part.slots]
+        if endless and ends:
+            return Answer(sentence(words.both, {"words": endless, "until": ends[0]}))
+        outside, inside = moments.left(words, said, answer.parts, self._clock)
+        outside += self._foreign_moments(said, answer.parts) + self._clocks_left(said, answer.parts)
+        if not outside:
+            return self._asked(answer.parts) if inside and answer.calls else answer
+        fields: dict[str, object] = {"words": " … ".join(dict.fromkeys(outside))}
+        if answer.missing[1]:
+            return Answer(sentence(words.say, fields))
+        try:
+            wished = "; ".join(self._in_words(part) for part in answer.parts)
+        except Problem:
+            return Answer(sentence(words.say, fields))
+        held = Answer(sentence(words.ask, {**fields, "request": wished}))
+        held.parts, held.is_guess = answer.parts, True
+        return held
+
+    def times(self, said: str) -> list[tuple[str, list[str]]]:
+        """Return the words of a sentence that say when or under which condition, and what of a plan would carry them.
+
+        Of a time of day or a length that is its value, as the language files give it; else the kind (moments.py).
+        """
+        self._kept = self._by_familiarity(said)[0]
+        words = self._known.moments(self._kept)
+        narrowed = narrow(said)
+        found = [(narrowed[start:end].strip(), [kind]) for kind, (start, end) in words.found(narrowed)]
+        found += [(one, []) for one in self._foreign_moments(said, [])]
+        clause = self._by_concepts(self._kept).clause(said)
+        found += caution.clocks(clause) if clause else []
+        wrong = moments.impossible(said, [])
+        return found + ([(wrong, [])] if wrong else [])
+
+    def _changes(self, part: Part) -> bool:
+        intent = self._intents[part.intent]
+        return self._known.frames().is_change(part.intent) or "commands" in intent or "as" in intent
+
+    def _foreign_moments(self, said: str, parts: list[Part]) -> list[str]:
+        """Return the words of other languages that say when: each must be unknown in the language in use."""
+        if not self._by_concepts(self._kept).unknown(said):
+            return []
+        lexicon = self._known.lexicon(self._kept)
+        found = []
+        for name in self._order:
+            if name != self._kept:
+                listed = moments.left(self._known.moments(name), said, parts, self._clock)[0]
+                found += [one for one in listed if not any(lexicon.knows(word) for word in one.casefold().split())]
+        return found
+
+    def _clocks_left(self, said: str, parts: list[Part]) -> list[str]:
+        """Return the times of day and lengths of time in a sentence when they are more than the requests carry."""
+        clause = self._by_concepts(self._kept).clause(said)
+        return caution.clocks_left(clause, parts) if clause else []
+
+    def _understood(self, said: str, before: Answer) -> Answer:
         reading = self._read(said, keep=bool(before.missing[1]))
         if self._is_held_back(said, reading.parts) or self._is_contradicted(said, reading.parts):
             reading = Reading([], reading.topic)
@@ -188,7 +259,10 @@ class Session:
 
     def _is_contradicted(self, said: str, parts: list[Part]) -> bool:
         """Tell whether a sentence speaks for something else than its pattern."""
-        return len(parts) == 1 and self._by_concepts(self._kept).speaks_against(said, parts[0])
+        # A pattern that left nothing open has said every word of the sentence itself.
+        if len(parts) != 1 or not (parts[0].slots or parts[0].slips):
+            return False
+        return self._by_concepts(self._kept).speaks_against(said, parts[0])
 
     def _confirmed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer to a yes or no, None for other words."""

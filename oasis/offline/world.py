@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         def devices(self) -> list[dict[str, object]]: ...
         def interfaces(self) -> list[dict[str, object]]: ...
         def services(self) -> dict[str, dict[str, object]]: ...
+        def ending(self) -> list[str]: ...
 
 
 CHOICES = 8  # devices named in a question; more would not fit a small screen
@@ -50,6 +51,10 @@ class World:
         """Remember something to tell beside the plan."""
         if all(text != noted for noted, _ in self.notes):
             self.notes.append((text, values))
+
+    def ending(self) -> list[str]:
+        """Return the places of the configuration that go back by themselves; see change/ends.py."""
+        return self.facts.ending()
 
     def table(self, name: str) -> dict[str, object]:
         """Return a table of the intent file, {} when there is none."""

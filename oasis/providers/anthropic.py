@@ -68,8 +68,9 @@ def models_read(status: int, headers: dict[str, str], body: bytes, options: Opti
 
 def _model(entry: Dict) -> Dict:
     model: Dict = {"id": events.clean(str(entry["id"]))}
-    if isinstance(entry.get("max_input_tokens"), int):
-        model["context_tokens"] = entry["max_input_tokens"]
+    room = events.count(entry.get("max_input_tokens"))
+    if room is not None:
+        model["context_tokens"] = room
     return model
 
 

@@ -78,21 +78,21 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post({**options, "stream": False}, _url(options, "/v2/embed"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:
-    """Return the embeddings in the order of the texts.
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+    """Return the embeddings in the order of the texts, and the tokens that are billed.
 
     Raises: ProviderError with the kind of failure.
     """
     answer = wire.answer_of(status, headers, body, options)
-    by_type = answer.get("embeddings") if isinstance(answer, dict) else None
-    return vectors.read(by_type.get("float") if isinstance(by_type, dict) else None, options)
+    made = vectors.read(vectors.part(answer, "embeddings").get("float"), options)
+    return made, {"input_tokens": vectors.part(answer, "meta", "billed_units").get("input_tokens")}
 
 
 def _model(entry: Dict) -> Dict:
     model: Dict = {"id": events.clean(str(entry["name"]))}
-    length, features = entry.get("context_length"), entry.get("features")
-    if isinstance(length, (int, float)) and length > 0:
-        model["context_tokens"] = int(length)
+    length, features = events.count(entry.get("context_length")), entry.get("features")
+    if length:
+        model["context_tokens"] = length
     if isinstance(features, list):
         model["tools"] = "tools" in features
     return model

@@ -30,6 +30,9 @@ ECHO_LEVEL = 34
 # An answer is stored in 256 KiB; encrypted thoughts of a hundred are seen.
 ECHO_BYTES = 160 * 1024
 
+# A thousand times the longest context of today. A number with thousands of digits cannot even be written again.
+MOST_TOKENS = 10**9
+
 Event = dict[str, object]
 
 
@@ -56,12 +59,20 @@ def echo(owner: str, kept: dict[str, object]) -> list[Event]:
     return [thinking("", {owner: kept})] if len(jsonl.dumps(kept)) <= ECHO_BYTES else []
 
 
+def count(value: object) -> int | None:
+    """Return a number of tokens that a service told, None for what is no such number: it is unknown then."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
+
+
 def usage(counts: dict[str, object]) -> list[Event]:
     """Return the usage event of the counts that are known; none at all gives no event."""
     known: dict[str, object] = {}
     for name, value in counts.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
-            known[name] = int(value)
+        number = count(value)
+        if number is not None:
+            known[name] = number
     return [{"type": "usage", "usage": known}] if known else []
 
 

@@ -42,6 +42,10 @@ _BY_WORDS = (
     ("exceed_context_size", "context_length"),
     ("maximum context length", "context_length"),
     ("prompt is too long", "context_length"),
+    ("exceeds the maximum number of tokens", "context_length"),  # Gemini
+    ("exceeds the available context size", "context_length"),  # llama.cpp, both
+    ("context size has been exceeded", "context_length"),
+    ("input is too large to process", "context_length"),
     ("insufficient_quota", "no_credit"),
     ("credit_balance", "no_credit"),
     ("credit balance", "no_credit"),
@@ -166,10 +170,22 @@ def words_of(value: object) -> tuple[str, str]:
     message = source.get("message") or source.get("detail")
     if not isinstance(message, str):
         message = jsonl.dumps(message) if message else ""
+    message = _with_upstream(message, source.get("metadata"))
     codes = [
         jsonl.dumps(source[name]) for name in ("code", "type", "status", "details", "metadata") if source.get(name)
     ]
     return message, " ".join(codes).lower()
+
+
+def _with_upstream(message: str, metadata: object) -> str:
+    """Return a message with the words of the service behind OpenRouter, which says itself only that one failed."""
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if not isinstance(raw, str) or not raw.strip():
+        return message
+    inner = _parsed(raw[:BODY_BYTES].encode("utf-8", "replace"))
+    told = words_of(inner)[0] if isinstance(inner, dict) and "raw" not in str(inner.get("error"))[:2000] else ""
+    words = told or raw
+    return message if words in message else f"{message}: {words}" if message else words
 
 
 def scrub(words: str) -> str:
@@ -220,7 +236,7 @@ def _status_in(value: object) -> int:
     """Return the status that an error object names itself; 200 when it names none."""
     inner = value.get("error", value) if isinstance(value, dict) else value
     code = inner.get("code") if isinstance(inner, dict) else None
-    if isinstance(code, str) and code.isdigit():
+    if isinstance(code, str) and len(code) == 3 and code.isascii() and code.isdigit():
         code = int(code)
     return code if isinstance(code, int) and 400 <= code <= 599 else 200
 
@@ -257,7 +273,7 @@ def _until(headers: dict[str, str]) -> float | None:
         wait = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError, TypeError):
         return None
-    return max(0.0, wait.total_seconds())
+    return _number(max(0.0, wait.total_seconds()))
 
 
 def _wait_in_body(value: object) -> float | None:

@@ -74,15 +74,16 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post(options, f"{_url(options)}/{path}:batchEmbedContents", {"requests": asked}, _auth(options))
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:
-    """Return one vector for each text, in their order.
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+    """Return one vector for each text, in their order, and the tokens where they are told: not every model does.
 
     Raises: ProviderError with the kind of failure.
     """
     answer = wire.answer_of(status, headers, body, options)
     listed = answer.get("embeddings") if isinstance(answer, dict) else None
     found = [one.get("values") if isinstance(one, dict) else None for one in listed] if isinstance(listed, list) else []
-    return vectors.read(found, options)
+    usage = vectors.part(answer, "usageMetadata")
+    return vectors.read(found, options), {"input_tokens": usage.get("promptTokenCount", usage.get("totalTokenCount"))}
 
 
 def _can_chat(entry: Dict) -> bool:
@@ -92,8 +93,9 @@ def _can_chat(entry: Dict) -> bool:
 
 def _model(entry: Dict) -> Dict:
     model: Dict = {"id": events.clean(str(entry["name"])).removeprefix("models/")}
-    if isinstance(entry.get("inputTokenLimit"), int):
-        model["context_tokens"] = entry["inputTokenLimit"]
+    room = events.count(entry.get("inputTokenLimit"))
+    if room is not None:
+        model["context_tokens"] = room
     return model
 
 

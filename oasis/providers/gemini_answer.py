@@ -43,6 +43,7 @@ class Decoder(decoding.Decoder):
         self._owner = str(self.profile.get("id") or "")
         self.calls = Calls(self._owner)
         self._has_text = False
+        self._is_partial = False
         self._reason = ""  # in the service's own words
         self._words = ""
 
@@ -58,6 +59,9 @@ class Decoder(decoding.Decoder):
         return self._answer(answer)
 
     def finish(self) -> list[events.Event]:
+        if self._is_partial:
+            message = f"{self.label} sent a tool call in pieces, which is not understood; it was not run"
+            return self.fail(faults.event("bad_tool_call", message))
         if self.stop_reason == "error":
             message = f"{self.label} wrote a tool call nobody can read ({self._reason})"
             return self.fail(faults.event("bad_tool_call", message))
@@ -111,6 +115,8 @@ class Decoder(decoding.Decoder):
 
     def _call(self, call: Dict, signature: object) -> list[events.Event]:
         arguments = call.get("args")
+        if call.get("willContinue") is True or "partialArgs" in call:
+            self._is_partial = True  # streamed arguments are not asked for; what came is not all of them
         own: Dict = {name: value for name, value in (("thought_signature", signature), ("id", call.get("id"))) if value}
         piece: Dict = {"id": call.get("id"), "function": {"name": call.get("name"), "arguments": arguments or {}}}
         if own:

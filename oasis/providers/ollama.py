@@ -74,13 +74,14 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post({**options, "stream": False}, _url(options, "/api/embed"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:
-    """Return the embeddings in the order of the texts.
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+    """Return the embeddings in the order of the texts, and the tokens that they took.
 
     Raises: ProviderError with the kind of failure.
     """
     answer = wire.answer_of(status, headers, body, options)
-    return vectors.read(answer.get("embeddings") if isinstance(answer, dict) else None, options)
+    told = answer if isinstance(answer, dict) else {}
+    return vectors.read(told.get("embeddings"), options), {"input_tokens": told.get("prompt_eval_count")}
 
 
 def _model(entry: Dict) -> Dict:
@@ -183,6 +184,11 @@ class Decoder(decoding.Decoder):
 
     whole_marks = b"["  # an object is a line of the stream; a list is nothing we know
 
+    def __init__(self, status: int, headers: dict[str, str], options: Options):
+        super().__init__(status, headers, options)
+        self._lines: list[bytes] = []  # of an object that is not whole yet
+        self._depth = 0
+
     def make_reader(self) -> Lines:
         return Lines()
 
@@ -193,6 +199,22 @@ class Decoder(decoding.Decoder):
             return self.reported(piece) if faults.has_error(piece) else []
         self.is_started = True
         return self._line(piece)
+
+    def _item(self, item: object) -> list[events.Event]:
+        """Take a line; an object over several lines, as some proxies write it, is complete with its last bracket."""
+        assert isinstance(item, bytes)
+        if self._depth or _opened(item) > 0:
+            self._lines.append(item)
+            self._depth += _opened(item)
+            if self._depth > 0:
+                return []
+            item, self._lines, self._depth = b"\n".join(self._lines), [], 0
+        return super()._item(item)
+
+    def _close_stream(self) -> list[events.Event]:
+        if self._lines:
+            return self.cut() if self.is_started else self.bad_answer("it ends in the middle of an object")
+        return super()._close_stream()
 
     def on_whole(self, answer: Dict) -> list[events.Event]:
         return self.bad_answer("it is no answer of /api/chat")
@@ -219,3 +241,10 @@ class Decoder(decoding.Decoder):
         for piece in calls if isinstance(calls, list) else []:
             self.calls.add(piece, whole=True)
         return out
+
+
+def _opened(line: bytes) -> int:
+    """Return how many more brackets a line of a JSON text opens than it closes; no text of JSON goes over a line."""
+    bare = line.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = b"".join(bare.split(b'"')[::2])
+    return sum(outside.count(sign) for sign in (b"{", b"[")) - sum(outside.count(sign) for sign in (b"}", b"]"))

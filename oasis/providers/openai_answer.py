@@ -35,6 +35,7 @@ class Decoder(decoding.Decoder):
         self._keeps_details = echo == "reasoning_details"
         self._details: list[Dict] = []
         self._is_refused = False
+        self._choice: object = None  # the number of the choice that came first
         self._text = Splitter()
 
     def make_reader(self) -> Events:
@@ -71,6 +72,10 @@ class Decoder(decoding.Decoder):
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict):
             return []
+        if self._choice is None:
+            self._choice = choice.get("index")
+        if choice.get("index") != self._choice and choice.get("index") is not None:
+            return []  # nobody asked for a second one, and its words belong to no other
         if choice.get("error"):
             return self._failed(choice)
         said = choice.get("message") if is_whole else choice.get("delta") or choice.get("message")

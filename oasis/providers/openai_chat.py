@@ -60,7 +60,10 @@ def _add_tools(body: Dict, tools: list[Dict], options: Options) -> bool:
         tools = [tool for tool in tools if tool["name"] == choice["name"]] or tools  # it knows only words as a choice
         choice = "required"
     if tools:
-        body["tools"] = [_tool(tool, bool(options.get("strict"))) for tool in tools]
+        body["tools"] = [
+            _tool(tool, bool(options.get("strict")), str(wire.profile_of(options).get("schemas") or "plain"))
+            for tool in tools
+        ]
     if isinstance(choice, dict):
         body["tool_choice"] = {"type": "function", "function": {"name": names.legal(str(choice["name"]))}}
     elif choice:
@@ -68,7 +71,7 @@ def _add_tools(body: Dict, tools: list[Dict], options: Options) -> bool:
     return isinstance(choice, dict) or choice == "required"
 
 
-def _tool(tool: Dict, is_strict: bool) -> Dict:
+def _tool(tool: Dict, is_strict: bool, kind: str) -> Dict:
     schema = tool.get("input_schema") or {"type": "object", "properties": {}}
     if not isinstance(schema, dict):
         raise SchemaError(
@@ -77,9 +80,9 @@ def _tool(tool: Dict, is_strict: bool) -> Dict:
     function: Dict = {
         "name": names.legal(str(tool["name"])),
         "description": tool.get("description", ""),
-        "parameters": schemas.of_tool(tool, "plain"),
+        "parameters": schemas.of_tool(tool, kind),
     }
-    if is_strict and schemas.fits_strict(schema):
+    if is_strict and kind == "plain" and schemas.fits_strict(schema):
         function.update({"parameters": schemas.of_tool(tool, "strict"), "strict": True})
     return {"type": "function", "function": function}
 

@@ -55,8 +55,8 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post({**options, "stream": False}, url(options, "/embeddings"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> list[list[float]]:
-    """Return the embeddings in the order of the texts.
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+    """Return the embeddings in the order of the texts, and the tokens that they took.
 
     Raises: ProviderError with the kind of failure.
     """
@@ -64,16 +64,19 @@ def embed_read(status: int, headers: dict[str, str], body: bytes, options: Optio
     listed = answer.get("data") if isinstance(answer, dict) else None
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     places = [entry.get("index") for entry in entries]
-    if all(type(place) is int for place in places):
+    if all(type(place) is int for place in places):  # they are only compared
         entries.sort(key=lambda entry: int(entry["index"]))
-    return vectors.read([entry.get("embedding") for entry in entries], options)
+    usage = vectors.part(answer, "usage")
+    tokens = usage.get("prompt_tokens", usage.get("total_tokens"))
+    return vectors.read([entry.get("embedding") for entry in entries], options), {"input_tokens": tokens}
 
 
 def _model(entry: Dict) -> Dict:
     model: Dict = {"id": events.clean(str(entry["id"]))}
     for name in ("context_length", "context_window", "max_context_length", "max_model_len"):
-        if isinstance(entry.get(name), int):
-            model["context_tokens"] = entry[name]
+        room = events.count(entry.get(name))
+        if room is not None:
+            model["context_tokens"] = room
     abilities, parameters = entry.get("capabilities"), entry.get("supported_parameters")
     if isinstance(abilities, dict) and isinstance(abilities.get("function_calling"), bool):
         model["tools"] = abilities["function_calling"]

@@ -47,7 +47,7 @@ def reduced(schema: object, kind: str) -> Dict:
     whole = _as_object(inlined(schema))
     if kind == "plain":
         return whole
-    return {"gemini": _gemini, "strict": _strict}[kind](whole)
+    return {"gemini": _gemini, "strict": _strict, "bare": _bare}[kind](whole)
 
 
 def of_tool(tool: Dict, kind: str) -> Dict:
@@ -167,6 +167,26 @@ def _short(value: object) -> str:
 
 
 # Gemini
+
+
+def _bare(schema: object) -> Dict:
+    """Return a schema without limits, formats and `nullable`, which are told in words; null stays a type."""
+    if not isinstance(schema, dict):
+        return {}
+    out: Dict = {name: value for name, value in schema.items() if name not in (*_HINTS, "nullable")}
+    out.update(_described(schema))
+    if schema.get("nullable") is True and isinstance(out.get("type"), str):
+        out["type"] = [out["type"], "null"]
+    for name in ("properties", "patternProperties"):
+        if name in out:
+            out[name] = {key: _bare(value) for key, value in _map(out, name).items()}
+    for name in ("items", "additionalProperties"):
+        if isinstance(out.get(name), dict):
+            out[name] = _bare(out[name])
+    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        if name in out:
+            out[name] = [_bare(one) for one in _list(out[name])]
+    return out
 
 
 def _gemini(schema: object) -> Dict:

@@ -11,6 +11,8 @@ from oasis.providers import wire
 
 NUMBERS = 8192  # of one vector; the longest today have 4096
 
+Made = tuple[list[list[float]], dict[str, object]]  # vectors, and the counts of tokens as events.usage takes them
+
 
 def asked(texts: list[str], most: int, options: wire.Options) -> list[str]:
     """Return the texts to embed.
@@ -34,6 +36,13 @@ def read(values: object, options: wire.Options) -> list[list[float]]:
     if not vectors or len({len(vector) for vector in vectors}) > 1:
         raise wire.bad_answer(options, "it holds no embeddings of one length")
     return vectors
+
+
+def part(answer: object, *names: str) -> dict[str, object]:
+    """Return an object inside an answer by the names that lead to it, {} where there is none."""
+    for name in names:
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer if isinstance(answer, dict) else {}
 
 
 def _vector(value: object, options: wire.Options) -> list[float]:

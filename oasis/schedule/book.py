@@ -9,17 +9,18 @@ from oasis.core import clean
 from oasis.errors import OasisError, UsageError
 from oasis.memory.records import Records
 from oasis.schedule import calls as direct
-from oasis.schedule import when
+from oasis.schedule import spoken, telling, when
 from oasis.schedule.clockwork import Clockwork, moment
 from oasis.schedule.devices import MOST as DEVICES
 from oasis.schedule.devices import Devices
-from oasis.schedule.entry import fault, unreadable
+from oasis.schedule.entry import fault, of_plan, unreadable
 from oasis.schedule.events import Watch
 from oasis.schedule.pipe import Pipe
 from oasis.schedule.running import Runner
 from oasis.schedule.tools import Orders
 from oasis.schedule.zone import Zone
 from oasis.schedule.zones import Zones
+from oasis.sections import OFFLINE, is_at_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Schedule:
         devices = Records(kit.files, state + "/devices.jsonl", DEVICES, kit.free_bytes, kit.log)
         self._devices = Devices(devices, kit.clock.now_s, kit.log)
         self._zones = Zones(kit.facts, kit.root)
-        self._runner = Runner(kit, self._zone, self._disable, self._approve, lambda: self._clockwork.wake())
+        self._runner = Runner(kit, self._zone, self._disable, self._approve, self._mark, lambda: self._clockwork.wake())
         watch = Watch(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
         self._clockwork = Clockwork(
             self._records, self._lock, self._runner, watch, Pipe(kit.root.run_folder + "/events"), kit.clock,
@@ -61,7 +62,12 @@ class Schedule:
         self.source = Orders(self)
 
     def start(self) -> None:
-        """Begin to wait, where an entry is enabled: called at the daemon's start."""
+        """Tell whose plan was lost with the last daemon, then wait where an entry is enabled: at the daemon's start."""
+        for entry in self._records.all():
+            if not fault(entry) and entry.get("plan", {}).get("state") == "waiting":
+                lost = {**entry["plan"], "state": "lost"}
+                self._mark(entry, lost)
+                self._runner.tell(entry, of_plan(lost, self._until(entry)))
         self._clockwork.look()
 
     def close(self) -> None:
@@ -74,7 +80,8 @@ class Schedule:
     def schedule_list(self) -> dict[str, Any]:
         """Return the entries, what is next first, and what the clock says.
 
-        Shape: {"entries": [Entry, with "next"?, "next_unix_s"?, "ahead": how many plans are approved, "active"],
+        Shape: {"entries": [Entry, with "understood"?: its time in words, "next"?, "next_unix_s"?, "moments"?: the next
+        three as its zone's clocks show them, "ahead": how many plans are approved, "active"],
         "now", "zone": its rule, "events": [names], "trusted": is the clock, "note": what is wrong with the zone or ""}
         """
         now_s = self._kit.clock.unix_s()
@@ -96,16 +103,17 @@ class Schedule:
         self, when: str, wish: str, timezone: str = "", calls: list[Any] | None = None, synthesis: str = "",
         service: str = "", pause_s: int = 0,
     ) -> Entry:  # fmt: skip
-        """Make an entry; return it as shown.
+        """Make an entry; return it as shown, with "assumed": what its words left open, and how that was taken.
 
         Raises: UsageError for what is no time, no zone, no tool; SettingsError; StoreError.
         """
-        given = {"when": when, "wish": wish, "timezone": timezone, "calls": calls or [], "synthesis": synthesis}
+        form, assumed = self._form(when, timezone)
+        given = {"when": form, "wish": wish, "timezone": timezone, "calls": calls or [], "synthesis": synthesis}
         now_s = self._kit.clock.unix_s()
         entry = {"id": self._kit.new_id(), "enabled": True, "created_unix_s": now_s, "since_unix_s": now_s}
         entry = {**entry, **self._checked({**given, "service": service, "pause_s": pause_s})}
         self._records.put(entry)
-        return self._looked(entry)
+        return {**self._warned(entry), "assumed": assumed}
 
     def schedule_change(
         self, id: str, when: str | None = None, wish: str | None = None, enabled: bool | None = None,
@@ -118,20 +126,28 @@ class Schedule:
         return {"entry": self.change(id, {key: value for key, value in given.items() if value is not None})}
 
     def change(self, id: str, changes: dict[str, Any]) -> Entry:
-        """Change an entry; return it as shown."""
+        """Change an entry; return it as shown, with "assumed" as `add` does."""
+        assumed: list[str] = []
         with self._lock:
             entry = self._entry(id)
+            if "when" in changes:
+                changes["when"], assumed = self._form(
+                    changes["when"], changes.get("timezone") or entry.get("timezone", "")
+                )
             is_on = bool(changes.pop("enabled", "when" in changes or entry["enabled"]))
             if changes:
                 entry = {**entry, **self._checked({**entry, **changes})}
                 entry.pop("approved", None)
             for key in ("note", "fired_unix_s") if is_on else ():
                 entry.pop(key, None)
+            if not self._runner.is_waiting(entry):
+                entry.pop("plan", None)  # its owner has seen it
             entry.update(enabled=is_on, since_unix_s=self._kit.clock.unix_s())
             if is_on:  # what was a time once may be over by now
                 when.checked(entry["when"], entry["since_unix_s"], self._zone(entry))
             self._records.put(entry)
-        return self._looked(entry)  # without the lock: who begins a run holds its own, and may want this one
+        # Without the lock: who begins a run holds its own, and may want this one.
+        return {**self._warned(entry), "assumed": assumed}
 
     def schedule_delete(self, id: str = "", all: bool = False) -> dict[str, Any]:
         """Delete one entry, or all of them: {"deleted": how many}."""
@@ -168,9 +184,30 @@ class Schedule:
             raise UsageError("the standing order %s cannot be read: %s" % (name, why), "delete it, and make it again")
         return entry
 
-    def _looked(self, entry: Entry) -> Entry:
+    def _form(self, words: str, timezone: str) -> tuple[str, list[str]]:
+        """Return a time as entries keep it, and what was assumed."""
+        return spoken.form(words, self._kit.clock.unix_s(), self._zones.named(timezone or "") or self._zones.router())
+
+    def _warned(self, entry: Entry) -> Entry:
+        """Let the clockwork see an entry; return it as shown, with "needs": what its moment may lack, where it may."""
         self._clockwork.look()
-        return self._shown(entry)
+        needs = self._needs(entry)
+        return {**self._shown(entry), **({"needs": needs} if needs else {})}
+
+    def _needs(self, entry: Entry) -> str:
+        """Return what a wish needs that may not be there when its moment comes, "" where this house can answer it."""
+        if entry.get("calls") or not entry["enabled"]:
+            return ""
+        settings = self._kit.settings
+        mode, ready = settings.offline(), [one for one in settings.services() if one["ready"]]
+        models = [one for one in ready if one["vendor"] != OFFLINE and mode != "only"]
+        if any(one["is_local"] or is_at_home(one["base_url"]) for one in models):
+            return ""
+        if mode != "never" and self._kit.exchanges().asking.is_sure_offline(entry["wish"]):
+            return ""
+        if not models:
+            return "no AI service is set up, and the built-in one does not understand this wish"
+        return "this wish needs the internet when its moment comes: no service at home understands it"
 
     def _shown(self, entry: Entry) -> Entry:
         why = fault(entry)
@@ -180,13 +217,18 @@ class Schedule:
         found["enabled"] = bool(entry.get("enabled"))
         found["ahead"] = len(entry.get("approved", []))
         found["active"] = self._runner.is_active(entry)
+        plan = entry.get("plan", {})
+        words = of_plan(plan, self._until(entry))
+        if words and (plan["state"] != "waiting" or self._runner.is_waiting(entry)):
+            found["plan"] = {**plan, "words": words}
         try:
             meant, zone = when.parse(entry["when"]), self._zone(entry)
             at = moment(meant, entry, self._kit.clock.unix_s(), zone)
         except OasisError as error:
             return {**found, "note": found.get("note") or error.message}
+        found["understood"] = telling.words(entry["when"])
         if found["enabled"] and at is not None:
-            found.update(next_unix_s=at, next=zone.shown(at))
+            found.update(next_unix_s=at, next=zone.shown(at), moments=telling.moments(entry["when"], at - 1, zone))
         return found
 
     def _checked(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -234,6 +276,25 @@ class Schedule:
             now = self._records.get(entry["id"])
             if now is not None and approvals and all(now.get(key) == entry.get(key) for key in _SHOWN_AHEAD):
                 self._records.put({**now, "approved": approvals})
+
+    def _mark(self, entry: Entry, plan: dict[str, Any] | None) -> None:
+        """Keep what became of a plan that an entry's run waited with; nothing is written where nothing is new."""
+        try:
+            with self._lock:
+                now = self._records.get(entry["id"])
+                if now is None or now.get("plan") == plan:
+                    return
+                kept = {key: value for key, value in now.items() if key != "plan"}
+                self._records.put({**kept, **({"plan": plan} if plan else {})})
+        except OasisError as error:  # the notice tells it all the same
+            self._kit.log("schedule: %s" % error.message)
+
+    def _until(self, entry: Entry) -> str:
+        until_s = entry.get("plan", {}).get("until_unix_s", 0)
+        try:
+            return self._zone(entry).shown(until_s if isinstance(until_s, int) else 0)
+        except OasisError:
+            return ""
 
     def _zone(self, entry: Entry) -> Zone:
         return Zone(entry["timezone"]) if entry.get("timezone") else self._zones.router()

@@ -177,9 +177,10 @@ class Clockwork:
         """Write that an entry fires; return it as it is now, None when its owner has changed it meanwhile."""
         with self._editing:
             now = self._records.get(entry["id"])
-            if now != entry:
+            # What became of the plan of its last run may have been noted meanwhile.
+            if now is None or {**now, "plan": None} != {**entry, "plan": None}:
                 return None
-            noted = {**entry, "fired_unix_s": now_s}
+            noted = {**now, "fired_unix_s": now_s}
             chat = self._runner.chat(entry)
             if chat:
                 noted["chat"] = chat

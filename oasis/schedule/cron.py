@@ -36,20 +36,32 @@ class Fields:
         self.times = times  # minutes after midnight
         self._days = days
         self._months = months
-        self._weekdays = weekdays
+        self.weekdays = weekdays
         self._is_either = is_either
 
     def has(self, year: int, month: int, day: int, weekday: int) -> bool:
         """Return whether it comes on a day."""
         if month not in self._months:
             return False
-        fits = day in self._days, weekday in self._weekdays
+        fits = day in self._days, weekday in self.weekdays
         return any(fits) if self._is_either else all(fits)
 
 
 def is_meant(text: str) -> bool:
     """Return whether a text looks like cron's rather than ours."""
     return text.startswith("@") or len(text.split()) == 5
+
+
+def fields_of(text: str) -> str:
+    """Return the five fields of a word like @daily, other texts as they are.
+
+    Raises: UsageError.
+    """
+    if not text.startswith("@"):
+        return text
+    if text.lower() not in _WORDS:
+        raise UsageError("%r is no time" % text, "one of " + ", ".join(_WORDS))
+    return _WORDS[text.lower()]
 
 
 def parse(text: str) -> Fields:
@@ -59,10 +71,7 @@ def parse(text: str) -> Fields:
     """
     if len(text) > TEXT_CHARS:
         raise UsageError("a schedule has at most %d characters" % TEXT_CHARS, HINT)
-    if text.startswith("@"):
-        if text.lower() not in _WORDS:
-            raise UsageError("%r is no time" % text, "one of " + ", ".join(_WORDS))
-        text = _WORDS[text.lower()]
+    text = fields_of(text)
     words = text.lower().split()
     if len(words) != 5:
         raise UsageError("%r has %d fields" % (text, len(words)), HINT)

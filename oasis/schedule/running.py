@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import threading
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SettingsError, UsageError
 from oasis.schedule.calls import Calls
+from oasis.schedule.entry import STATES, of_plan
 from oasis.schedule.unattended import WAIT_S, Unattended
 from oasis.settings import OFFLINE
 
@@ -37,24 +38,27 @@ EXCHANGES = 60
 # Where results are told in words: the smallest alias that the owner made.
 _SMALL = ("nano", "milli", "kilo")
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/prompts.json"
-TITLE_CHARS = 60
+TITLE_CHARS, SUMMARY_CHARS = 60, 160
 
 
 class Runner:
     """The runs of one daemon; `kit` is that of beside.py.
 
     `zone(entry)` is that of an entry, `disable(entry, why)` ends one that cannot be run, `keep(entry, approvals)` keeps
-    what was approved ahead, `wake()` lets the clockwork pump again.
+    what was approved ahead, `mark(entry, plan)` what became of a plan that waited, None for nothing to tell, `wake()`
+    lets the clockwork pump again.
     """
 
     def __init__(
         self, kit: Any, zone: Callable[[Entry], Zone], disable: Callable[[Entry, str], None],
-        keep: Callable[[Entry, list[Any]], None], wake: Callable[[], None],
+        keep: Callable[[Entry, list[Any]], None], mark: Callable[[Entry, dict[str, Any] | None], None],
+        wake: Callable[[], None],
     ) -> None:  # fmt: skip
         self._kit = kit
         self._zone = zone
         self._disable = disable
         self._keep = keep
+        self._mark = mark
         self._wake = wake
         self._lock = threading.RLock()
         self._queue: list[Item] = []
@@ -74,6 +78,11 @@ class Runner:
         """Return whether a run of an entry is at work or waits."""
         with self._lock:
             return any(role.entry["id"] == entry["id"] for role in self._roles)
+
+    def is_waiting(self, entry: Entry) -> bool:
+        """Return whether a plan of an entry waits for its owner."""
+        with self._lock:
+            return any(role.entry["id"] == entry["id"] and role.is_waiting for role in self._roles)
 
     def is_idle(self) -> bool:
         """Return whether no run waits to begin."""
@@ -131,7 +140,9 @@ class Runner:
             role = self._role(entry, event, rehearses)
             service = OFFLINE if entry.get("calls") else entry.get("service", "")
             asked = {"message": entry["wish"], "chat": self._open_chat(entry), "service": service}
-            run = self._kit.exchanges().start({**asked, "continues": [], "head": "schedule:" + entry["id"]}, (), role)
+            # Each run begins a thread of its own, and the entry's bookmark goes there with it.
+            begun = {**asked, "continues": [], "head": "schedule:" + entry["id"], "moves_head": True}
+            run = self._kit.exchanges().start(begun, (), role)
             self._chats[entry["id"]] = run.chat
             if not rehearses:  # nobody waits for the end of one
                 self._roles.append(role)
@@ -189,7 +200,11 @@ class Runner:
         return small if small["is_local"] or not is_home else usual  # what is told at home stays there
 
     def _waits(self, role: Unattended, plan: dict[str, Any]) -> None:
-        until = self._zone(role.entry).shown(self._kit.clock.unix_s() + WAIT_S)
+        until_s = self._kit.clock.unix_s() + WAIT_S
+        until = self._zone(role.entry).shown(until_s)
+        kept = {"id": str(plan["id"]), "summary": self._short(plan["summary"] or "a plan"), "until_unix_s": until_s}
+        role.kept = kept
+        self._mark(role.entry, {"state": "waiting", **kept})
         text = "waits for you until %s: %s" % (until, plan["summary"] or "a plan")
         self._tell(role.entry, text, "schedule_waiting", str(plan["id"]))
 
@@ -199,9 +214,21 @@ class Runner:
         if role.rehearses:
             self._keep(role.entry, role.approved)
         else:
+            is_over = role.decided in STATES
+            plan = {"state": role.decided, **role.kept}
+            if is_over or not self.is_waiting(role.entry):
+                self._mark(role.entry, plan if is_over else None)
             begin = {"done": "", "cancelled": "was stopped. "}.get(state, "failed: ")
+            if is_over:
+                until = self._zone(role.entry).shown(int(plan.get("until_unix_s", 0)))
+                begin = "%s. " % of_plan(plan, until)
             self._tell(role.entry, begin + (words or "nothing was said"))
         self._wake()
+
+    def _short(self, text: str) -> str:
+        """Return words of a plan as they are kept on flash and told."""
+        hidden = str(self._kit.redactor.text(clean.line(text)))
+        return hidden[:SUMMARY_CHARS] + ("…" if len(hidden) > SUMMARY_CHARS else "")
 
     def _tell(self, entry: Entry, text: str, kind: str = "schedule_result", plan: str = "") -> None:
         notices = self._kit.beside.part("notice")

@@ -35,7 +35,7 @@ def fault(plan: Plan) -> str:
     """Return why a plan cannot be approved ahead, "" when it can."""
     if plan["tainted"]:
         return _TAINTED
-    if plan["until_unix_s"]:
+    if plan["until_unix_s"] or plan["ends"]:
         return _ENDS
     if plan.get("new_address"):
         return _MOVES
@@ -51,7 +51,7 @@ def approval(plan: Plan, read: Read) -> Approval:
 
 def fits(plan: Plan, approvals: list[Approval], read: Read) -> bool:
     """Return whether a plan is one of those that were approved ahead."""
-    if plan["tainted"] or plan["until_unix_s"]:
+    if plan["tainted"] or plan["until_unix_s"] or plan["ends"]:
         return False
     key = _key(plan)
     return any(

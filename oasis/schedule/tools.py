@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from oasis.tools.operator import Operator
     from oasis.tools.watch import Watch
 
-_SHOWN = ("id", "when", "wish", "enabled", "next", "note")
+_SHOWN = ("id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs")
 _FEW = 5
 
 
@@ -64,4 +64,5 @@ class Orders:
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: entry[key] for key in _SHOWN if key in entry}
+    found = {key: entry[key] for key in _SHOWN if key in entry}
+    return {**found, "plan": entry["plan"]["words"]} if "plan" in entry else found

@@ -37,6 +37,7 @@ class Unattended(Present):
     """
 
     is_attended = False
+    role = "schedule"
 
     def __init__(
         self, entry: Entry, system: str, taint: list[str], shop: Any, tell: Callable[..., object],
@@ -48,6 +49,8 @@ class Unattended(Present):
         self.desk = self
         self.run: Run | None = None
         self.is_waiting = False
+        self.decided = ""  # what became of the plan that waited last, "" where none did
+        self.kept: dict[str, Any] = {}  # and what is kept of it (entry.py)
         self._is_ahead = False  # whether the plan that was judged last was approved ahead
         self.approved: list[dict[str, Any]] = []
         self._system = system
@@ -114,6 +117,7 @@ class Unattended(Present):
             return "approved", _AHEAD % self.entry["id"]
         try:
             found: tuple[str, str] = self._shop.desk.wait(plan, is_cancelled)
+            self.decided = found[0]
             return found
         finally:
             self.is_waiting = False

@@ -5,8 +5,9 @@
     30 22 * * mon-fri, @daily                                            cron's (cron.py)
     on wan_down                                                          an event (events.py)
 
-Days are English, long or short, or Indonesian. All times are the zone's own (zone.py): one that its clocks skip comes
-when they do, one that they show twice comes the first time. A moment that is now is over. Knows no clock.
+Days are English, long or short, or Indonesian. What people say is read into these forms by spoken.py. All times are the
+zone's own (zone.py): one that its clocks skip comes when they do, one that they show twice comes the first time. A
+moment that is now is over. Knows no clock.
 """
 
 from __future__ import annotations
@@ -136,8 +137,8 @@ def _repeated(minutes: int, words: str, text: str) -> When:
     if name in ("once", "daily") and not bracket:
         return When([minutes], lambda *_: True, name == "once")
     if (name == "weekly" and len(given) == 1) or (name == "custom" and given):
-        days = frozenset(_weekday(one) for one in given)
-        return When([minutes], lambda year, month, day, weekday: weekday in days)
+        days = frozenset(weekday(one) for one in given)
+        return When([minutes], lambda year, month, day, number: number in days)
     if name == "monthly" and len(given) == 1:
         wanted = _number(given[0])
         if not 1 <= wanted <= 31:
@@ -146,7 +147,11 @@ def _repeated(minutes: int, words: str, text: str) -> When:
     raise UsageError("%r does not say how often" % text, HINT)
 
 
-def _weekday(word: str) -> int:
+def weekday(word: str) -> int:
+    """Return the number of a day of the week, Monday 0.
+
+    Raises: UsageError.
+    """
     for number, names in enumerate(_WEEKDAYS):
         if word in names:
             return number

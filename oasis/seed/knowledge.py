@@ -37,6 +37,8 @@ SHARE = 5
 # Of a result, whose bound is that of the registry; what is around the passages has its place as well.
 RESULT_BYTES = 12 * 1024
 _OPTIONS_TOLD = 4
+# Of what was said in chats, for a model that looks into the owner's documents; as in the seed.
+MESSAGES = 5
 
 
 def gather(kit: Any) -> Knowledge:
@@ -175,12 +177,20 @@ class Knowledge:
 
     # What models call
 
-    def told(self, query: str, limit: int, is_home: bool) -> dict[str, Any]:
+    def _said(self, query: str, is_home: bool) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._kit.beside.part("said").search(query, MESSAGES, is_home, not is_home)[
+            "results"
+        ]
+        return found
+
+    def told(self, query: str, limit: int, is_home: bool, has_chats: bool = False) -> dict[str, Any]:
         """Return what is found, as much of it as a result holds, and whose words it is.
 
-        `is_home`: who asks is a model at home; its words go to none elsewhere, not for vectors either.
+        `is_home`: who asks is a model at home; its words go to none elsewhere, not for vectors either. `has_chats`: it
+        may hear what was said in other chats.
         """
         result = self._found(query, limit, is_home)
+        said = self._said(query, is_home) if has_chats else []
         while result["passages"] and len(jsonl.dumps(result).encode("utf-8")) > RESULT_BYTES:
             result["passages"].pop()
         used = {passage["source"] for passage in result["passages"]}
@@ -190,6 +200,9 @@ class Knowledge:
             # What the owner had remembered where nobody else had a word is his own.
             own = [label(source)] if source["kind"] != "note" or source.get("taint") else []
             labels += [one for one in [*own, *source.pop("taint", [])] if one not in labels]
+        if said:
+            result["messages"] = [{key: one[key] for key in ("chat", "role", "snippet")} for one in said]
+            labels += [one for found in said for one in found.get("taint", ()) if one not in labels]
         return {**result, "untrusted": labels} if labels else result
 
     def note(
@@ -208,6 +221,10 @@ class Knowledge:
         return {key: document[key] for key in ("id", "title", "chunks")}
 
 
+# Whose words a note is that the owner did not say.
+MODEL = "words that a model wrote"
+
+
 class Source:
     """Makes the calls of the library's tools; their specs, in knowledge.json, are offered by beside.py."""
 
@@ -217,9 +234,13 @@ class Source:
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
         """Call a tool; raises UsageError and StoreError."""
         if name == "knowledge_search":
-            return self._knowledge.told(arguments["query"], arguments.get("limit", LIMIT), operator.is_home())
+            limit = arguments.get("limit", LIMIT)
+            return self._knowledge.told(arguments["query"], limit, operator.is_home(), operator.has_chats)
         text, title = arguments["text"], arguments.get("title", "")
-        kept = self._knowledge.note(text, title, operator.taint, watch.is_cancelled, operator.is_home())
+        taint = list(operator.taint)
+        if not operator.is_own(title) or not operator.is_own(text):
+            taint.append(MODEL)  # what nobody but a model said is no word of the owner's when it is read again
+        kept = self._knowledge.note(text, title, taint, watch.is_cancelled, operator.is_home())
         return {**kept, "status": "kept: knowledge_search finds it, the owner deletes it by oasis knowledge delete ID"}
 
 

@@ -143,14 +143,14 @@ class Book:
         with self._lock:
             if identifier not in ENGINES:
                 self._section(identifier.removesuffix(PROXY))
-            self._settings.set_key(identifier, _checked(key))
+            self._settings.set_key(identifier, _bot_token(_checked(key)) if identifier == "telegram" else _checked(key))
         return {"status": "OK"}
 
     def _section(self, identifier: str) -> uci.Section:
         for section in self._settings.sections():
             if _named(section, identifier):
                 return self._own(section, "service " + identifier)
-        raise UsageError("there is no service %r" % identifier, "list them with: oasis services")
+        raise SettingsError("there is no service %r" % identifier, "list them with: oasis services")
 
     def _own(self, section: uci.Section, what: str) -> uci.Section:
         """Return a section that can be written: not one of a layer."""
@@ -363,6 +363,15 @@ def _checked(key: str) -> str:
     key = key.strip()
     if not (key.isascii() and key.isprintable()) or " " in key or len(key) > _KEY_CHARS:
         raise UsageError("this is no key: it holds blanks or characters that no key has", "copy it again")
+    return key
+
+
+def _bot_token(key: str) -> str:
+    """Return a bot's token; it goes into the path of each request to Telegram. Raises: UsageError for any other key."""
+    number, colon, rest = key.partition(":")
+    is_token = colon and number.isdigit() and 20 <= len(rest) <= 64 and rest.replace("-", "").replace("_", "").isalnum()
+    if key and not is_token:
+        raise UsageError("this is no bot's token: it has digits, a colon and some 35 letters", "@BotFather shows it")
     return key
 
 

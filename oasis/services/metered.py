@@ -19,7 +19,7 @@ if False:  # annotations only
     class Models(Protocol):
         def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
-        def embed(self, request: Any, texts: list[str], cancelled: Any) -> list[list[float]]: ...
+        def embed(self, request: Any, texts: list[str], cancelled: Any, on_event: Any) -> list[list[float]]: ...
         def show(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
         def post(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
         def messenger(self) -> Any: ...
@@ -98,12 +98,19 @@ class Metered:
         return self._models.models(request, cancelled)
 
     def embed(self, request: dict[str, Any], texts: list[str], cancelled: Any) -> list[list[float]]:
-        """Return a vector for each text; each call counts as a request, for services tell no tokens of it to us.
+        """Return a vector for each text; what is asked for in several steps is several requests.
 
         Raises: OasisError where the budget is spent.
         """
-        service = str(request.pop("service", ""))
+        service, model = str(request.pop("service", "")), str(request.get("model", ""))
+        spent: dict[str, Any] = {}
+
+        def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "usage":
+                spent.update(event["usage"])
+            elif event["type"] == "done":
+                self.usage().add(service, model, spent)
+                spent.clear()
+
         self.usage().check(service)
-        vectors = self._models.embed(request, texts, cancelled)
-        self.usage().add(service, str(request.get("model", "")), {})
-        return vectors
+        return self._models.embed(request, texts, cancelled, hear)

@@ -39,6 +39,9 @@ MODELS_PER_SERVICE = 64
 OTHER = "(other)"
 WARN_PERCENT = 80
 _MILLION = 1000000
+# Of one request, as the decoders bound it (providers/events.py), and of a sum.
+MOST_TOKENS = 10**9
+_MOST = 10**15
 
 
 class BudgetError(OasisError):
@@ -49,13 +52,15 @@ class BudgetError(OasisError):
 class Usage:
     """The counts of one router root. `unix_s()` is the wall time; `state` is a file on flash, `scratch` one in RAM.
 
-    `tell(text)` hears once a month that the budget is spent, when the first request is refused for it.
+    `tell(text)` hears once a month that the budget is spent, when the first request is refused for it. `is_set()` tells
+    whether the clock may be believed.
     """
 
     def __init__(
         self, settings: Settings, files: Files, state: str, scratch: str, unix_s: Callable[[], int],
-        tell: Callable[[str], object] = lambda text: None,
+        tell: Callable[[str], object] = lambda text: None, is_set: Callable[[], bool] = lambda: True,
     ) -> None:  # fmt: skip
+        self._is_set = is_set
         self._tell = tell
         self._spent = ""  # the month of which was told that its budget is spent
         self._settings = settings
@@ -92,7 +97,7 @@ class Usage:
             row = models.setdefault(model, [0] * (1 + len(FIELDS)))
             row[0] += 1
             for number, field in enumerate(FIELDS, 1):
-                row[number] += _whole(spent.get(field))
+                row[number] = min(row[number] + _whole(spent.get(field)), _MOST)
             for old in sorted(self._months)[:-KEEP_MONTHS]:
                 del self._months[old]
             self._is_kept = False
@@ -126,7 +131,9 @@ class Usage:
 
     def _month(self) -> str:
         now = time.gmtime(max(self._unix_s(), 0))
-        return max(["%04d-%02d" % (now.tm_year, now.tm_mon), *self._months])
+        month = "%04d-%02d" % (now.tm_year, now.tm_mon)
+        # A clock that is set says the month, also where it went ahead once and left a later one behind.
+        return month if self._is_set() else max([month, *self._months])
 
     # Looking
 
@@ -261,11 +268,16 @@ def _is_months(value: object) -> bool:
 
 
 def _is_row(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 1 + len(FIELDS) and all(type(count) is int for count in value)
+    return (
+        isinstance(value, list)
+        and len(value) == 1 + len(FIELDS)
+        and all(type(count) is int and 0 <= count <= _MOST for count in value)
+    )
 
 
 def _whole(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    """Return a count as a message has it, 0 for what is none: older programs stored what a service said."""
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 def _cost(service: str, model: str, row: Row, prices: Prices) -> int | None:

@@ -114,6 +114,15 @@ class Confinement:
                 self._told = (now_s, self._look())
             return self._told[1]
 
+    def shown(self) -> str:
+        """Return what people are shown: `reason()`, and in a folder what root's workers can do to its host.
+
+        No plan asks for a typed word because of the latter: what is changed there is no router.
+        """
+        if self._root.folder != "/" and self._uid == 0:
+            return "this router is a folder on a host and oasisd runs as root, so its AI worker has root's rights there"
+        return self.reason()
+
     def prepare(self) -> None:
         """Have the rules in force before a worker is asked something.
 

@@ -6,9 +6,10 @@ fail or vanish. Modes are 0600 and folders 0700: chats and journals are private.
 
 from __future__ import annotations
 
+import fcntl
 import os
 
-from oasis.errors import StoreError
+from oasis.errors import OasisError, StoreError
 
 if False:  # annotations only
     from collections.abc import Iterable
@@ -18,16 +19,16 @@ _FULL = 28  # ENOSPC
 _FULL_QUOTA = 122  # EDQUOT
 _READ_ONLY = 30  # EROFS
 _NOT_THERE = 2  # ENOENT
-_KIND, _FOLDER = 0o170000, 0o040000  # S_IFMT, S_IFDIR
+_KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000  # S_IFMT, S_IFDIR, S_IFREG
 
 
 class Files:
     """The real file system. Every method raises StoreError, except the steps that a test makes fail (OSError)."""
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file, or None when there is none."""
+        """Return the bytes of a file, or None when there is none; what is no file is refused, a FIFO would hang."""
         try:
-            with open(path, "rb") as handle:
+            with open(path, "rb", opener=_regular) as handle:
                 return handle.read()
         except OSError as error:
             if error.errno == _NOT_THERE:
@@ -37,7 +38,7 @@ class Files:
     def reader(self, path: str) -> FileIO | None:
         """Return a handle for reading a file piece by piece, or None when there is none."""
         try:
-            return open(path, "rb", buffering=0)
+            return open(path, "rb", buffering=0, opener=_regular)
         except OSError as error:
             if error.errno == _NOT_THERE:
                 return None
@@ -94,6 +95,27 @@ class Files:
         except OSError as error:
             self._try_remove(temporary)
             raise self.failed("write", path, error)
+        except OasisError:
+            self._try_remove(temporary)
+            raise
+
+    def claim(self, path: str) -> int:
+        """Return a descriptor that holds the lock of a file until it is closed; -1 when somebody else holds it.
+
+        Raises: StoreError when there is no such file.
+        """
+        number = -1
+        try:
+            number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(number)
+            return -1
+        except OSError as error:
+            if number >= 0:
+                os.close(number)
+            raise self.failed("lock", path, error)
+        return number
 
     def write(self, handle: FileIO, data: bytes) -> None:
         """Write all of `data` to an unbuffered handle; the step that a fault-injecting test replaces."""
@@ -240,6 +262,16 @@ class Files:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open a file, and nothing else: the opening of a FIFO waits for a writer, that of a device may do something."""
+    if os.stat(path).st_mode & _KIND == _FILE:
+        number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+        if os.fstat(number).st_mode & _KIND == _FILE:
+            return number
+        os.close(number)  # it was exchanged between the two looks
+    raise OSError("it is not a regular file")
 
 
 def free_bytes(path: str) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The argument that is a secret: who has it is its owner.
 SESSION = "ubus_rpc_session"
 _TIMEOUT_S = 10
-_TIMED_OUT = 7
+NOT_FOUND, NO_DATA, _TIMED_OUT = 4, 5, 7
 _NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
 _WORDS = {
     1: "invalid command",
@@ -139,4 +139,6 @@ def _ask(
 
 
 def _failure(name: str, method: str, status: int) -> ToolError:
-    return ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
+    error = ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
+    error.status = status
+    return error

@@ -18,7 +18,7 @@ def run(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
     if not operations:
         raise ToolError("there is no change in these commands", "; ".join(notes))
     summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))
-    result = operator.change(operations, summary[:200], until)
+    result = operator.change(operations, summary, until)
     if notes:
         result["notes"] = notes
     return result

@@ -15,10 +15,13 @@ from oasis.change import secrets
 from oasis.core import clean
 from oasis.errors import ToolError, UciError
 from oasis.tools.handles import is_ipv4, is_mac
+from oasis.uci.model import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from oasis.change.texts import Texts
 
     Hide = Callable[[str, str, str, str, object], object]
 
@@ -42,6 +45,9 @@ class Facts:
 
     key = b""
     shows_names = True
+    tells_summaries = True  # of earlier changes, which are some model's own text
+    said: Callable[[], str] = str  # the owner's own words, for whom not all is shown
+    texts: Callable[[], Texts] | None = None  # whose words the texts of the configuration are; None where nobody tells
 
     def __init__(
         self,
@@ -57,14 +63,44 @@ class Facts:
         self._packages = packages
         # The records of the changes made here, newest first; where there is a journal it is put here.
         self.history: Callable[[], list[dict[str, object]]] = list
+        # The places of the configuration that go back by themselves; see change/ends.py.
+        self.ending: Callable[[], list[str]] = list
         self.now_s = now_s
         self.hide: Hide = _mask
+        self.shown: set[str] = set()  # whose texts were shown by `text`
 
     def seen(self, hide: Hide, shows_names: bool) -> Facts:
         """Return the same router as one run may see it."""
         view = Facts(self._config, self._ubus, self._read_file, self.now_s, self._packages)
         view.history, view.key, view.shows_names, view.hide = self.history, self.key, shows_names, hide
+        view.texts, view.said, view.ending = self.texts, self.said, self.ending
+        view.tells_summaries = self.tells_summaries
         return view
+
+    def asked(self, names: object) -> Facts:
+        """Return the same router for one call, which asks for the texts of others where `names` is True."""
+        return self.seen(self.hide, self.shows_names or names is True)
+
+    def foreign(self, package: str, section: dict[str, object]) -> dict[str, str]:
+        """Return {option: whose words} of a section's texts that may be somebody else's; see change/texts.py."""
+        name = "" if section.get(".anonymous") else str(section.get(".name", ""))
+        kind = str(section.get(".type", ""))
+        if self.texts is not None:
+            return self.texts().foreign(package, name, kind, section, self.said())
+        from oasis.change import foreign  # an idle daemon does without
+
+        return foreign.options(package, name, kind, section)
+
+    def text(self, package: str, section: dict[str, object], option: str) -> object:
+        """Return an option as it may be shown: HIDDEN for a text of somebody else's; `shown` tells whose were."""
+        known = {key: value for key, value in section.items() if key.startswith(".") or key in (option, "mode")}
+        whose = self.foreign(package, known).get(option)
+        if whose and not self.shows_names:
+            from oasis.change.foreign import HIDDEN
+
+            return HIDDEN
+        self.shown.update([whose] if whose else [])
+        return section.get(option)
 
     def config(self, package: str) -> dict[str, dict[str, object]]:
         """Return the sections of `package` in order, {} when there is no such package."""
@@ -85,10 +121,10 @@ class Facts:
     def packages(self) -> list[str]:
         """Return the names of the UCI packages, [] when nobody knows."""
         if self._packages is not None:
-            return sorted(self._packages())
+            return sorted(listed(self._packages()))
         reply = self.ubus("uci", "configs", {})
         names = reply.get("configs") if reply else None
-        return sorted(str(name) for name in names) if isinstance(names, list) else []
+        return sorted(listed(str(name) for name in names)) if isinstance(names, list) else []
 
     def sections(self, package: str, kind: str) -> list[dict[str, object]]:
         """Return the sections of one type, in order."""
@@ -121,7 +157,8 @@ class Facts:
     def devices(self) -> list[dict[str, object]]:
         """Return the machines this router knows, each once, by lease, fixed address and neighbour table.
 
-        Shape: [{"name", "mac", "ip" ("" unknown), "fixed": bool, "present": bool, "expires_unix_s"?}]
+        Shape: [{"name", "mac", "ip" ("" unknown), "fixed": bool, "present": bool, "expires_unix_s"?, "is_own"?: True
+        where the owner chose the name}]
         in the order of their addresses.
         """
         known: dict[str, dict[str, object]] = {}
@@ -137,7 +174,9 @@ class Facts:
         for mac in words(host.get("mac")):
             device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
             device["fixed"] = bool(host.get("ip"))
-            device["name"] = clean.name(host.get("name")) or device["name"]
+            if clean.name(host.get("name")):
+                device["name"] = clean.name(host["name"])
+                device.update({"is_own": True} if "name" not in self.foreign("dhcp", host) else {})
             device["ip"] = device["ip"] or str(host.get("ip") or "")
 
     def _add_neighbours(self, known: dict[str, dict[str, object]]) -> None:

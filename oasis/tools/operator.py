@@ -10,13 +10,16 @@ A failure is an OasisError of the change package: nothing was changed, or all is
 from __future__ import annotations
 
 from oasis.change import secrets
+from oasis.change.approval import Allowance
 from oasis.change.plan import card
 from oasis.change.redact import SECRET_CHARS
 from oasis.change.undo import ConflictError, plan_undo
-from oasis.core import clean
-from oasis.errors import PolicyError
+from oasis.core import clean, jsonl, when
+from oasis.errors import PolicyError, ProviderError, UsageError
 from oasis.system.digest import sha256
+from oasis.table import may_use
 from oasis.tools import handles
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from oasis.change.plan import Planner
     from oasis.change.redact import Redactor
     from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
+    from oasis.change.texts import Texts
     from oasis.change.transaction import Transaction
     from oasis.tools.facts import Facts
     from oasis.tools.refused import Refused
@@ -63,10 +67,13 @@ class Workshop:
         self.journal = journal
         self.audit = audit
         self.now_s = now_s
+        self.allowance = Allowance(now_s)
         self.moment = moment
         self.redactor = redactor
         self.unconfined: Callable[[], str] = str  # why the workers are not kept from the router, "" when they are
         self.origins: Callable[[], Origins] | None = None  # tells by which connection somebody came
+        # What of a sentence is a time or a condition; see tools/times.py.
+        self.times: Callable[[str], list[tuple[str, list[str]]]] = lambda said: []
         self.examine: Callable[[], dict[str, Any]] = dict  # a round of the doctor, see tools/diagnose.py
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
@@ -80,7 +87,7 @@ class Operator:
 
     `forces` is what the owner lets through, and given when the hands are made: nothing that moves them can ask for it.
     `unattended` stands at the desk where nobody is there (schedule/unattended.py): judge(plan) before it is shown, wait
-    as the desk's own, `rehearses` where nothing may be done at all, and may(tool), where not all of them are for it.
+    as the desk's own, `rehearses` where nothing may be done at all. `role` is whom the run is for (table.py).
 
     The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
@@ -96,14 +103,17 @@ class Operator:
         emit: Callable[..., None],
         flush: Callable[[], None],
         is_cancelled: Callable[[], bool],
+        role: str,
         is_model: bool = False,
         forces: tuple[str, ...] | None = None,
         unattended: Any = None,
         others: tuple[str, ...] = (),
     ) -> None:
+        self._role = role
         self._unattended = unattended
         self._others = list(others)
         self.facts = shop.facts.seen(self._hide, not is_model)
+        self.facts.tells_summaries = not is_model
         self._shop = shop
         self._run = run
         self._chat = chat
@@ -113,9 +123,24 @@ class Operator:
         self._is_cancelled = is_cancelled
         self._is_model = is_model
         self._forces = None if is_model else forces  # None: nobody who may force anything moves these hands
+        self._said: Callable[[], str] | None = None
+        self._turn: Callable[[], str] = str
         self._is_asking = False  # the owner wants to see every plan of the tool that moves them now
         self._taint: list[str] = []
         self.is_home: Callable[[], bool] = bool  # whether who moves them now is a service at home
+        # Whether the owner wrote a value: his own commands are his, and the built-in service has his sentences alone.
+        self.wrote: Callable[[str], bool] = lambda value: not is_model and not others
+
+    def answering(self, said: Callable[[], str], turn: Callable[[], str] = str) -> Operator:
+        """Return these hands for a turn of a chat: `said()` gives the owner's own words in it, `turn()` its last ones.
+
+        Without, whatever they write is the owner's own: commands that they typed, an action that they chose.
+        """
+        self._said, self._turn = said, turn
+        if self._is_model:
+            self.facts.said = said
+            self.wrote = lambda value: _is_given(value, said())
+        return self
 
     @property
     def taint(self) -> list[str]:
@@ -127,9 +152,14 @@ class Operator:
         """Return whether nothing may be done: every call that would do something becomes a plan that is shown."""
         return bool(self._unattended is not None and self._unattended.rehearses)
 
+    @property
+    def has_chats(self) -> bool:
+        """Return whether what was said in other chats may be told: to a model that the owner talks with, in a chat."""
+        return self._is_model and self._unattended is None and bool(self._chat)
+
     def may(self, tool: str) -> bool:
         """Return whether a tool is for whom these hands serve."""
-        return getattr(self._unattended, "may", _everything)(tool) is True
+        return may_use(self._role, tool)
 
     def is_cancelled(self) -> bool:
         """Return whether the owner stopped the run."""
@@ -152,6 +182,21 @@ class Operator:
         self._taint = taint if self._is_model else self._others
         return self
 
+    def whose(self, text: str, arguments: dict[str, Any]) -> list[str]:
+        """Return whose texts of the configuration stand in what a call tells a model, beside what it said itself."""
+        texts = self._texts() if self._is_model else None
+        if texts is None:
+            return []
+        return texts.within(text, "%s\n%s" % (self._said() if self._said else "", jsonl.dumps(arguments)))
+
+    def is_own(self, text: str) -> bool:
+        """Return whether a text is the owner's: every sentence of it stands in their words, or no model wrote it."""
+        if not self._is_model:
+            return not self._others
+        from oasis.tools import times  # with the first note
+
+        return times.is_quoted(text, self._said() if self._said else "")
+
     def masked(self, result: Any) -> Any:
         """Return a tool's result without secrets."""
         return self._shop.redactor.hide(result, self._chat if self._is_model else "")
@@ -161,6 +206,8 @@ class Operator:
             return secrets.mask(value)
         if isinstance(value, list):
             return [self._hide(package, section, type, option, item) for item in value]
+        if secrets.is_word(str(value)):
+            return value
         return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
@@ -172,14 +219,25 @@ class Operator:
         operations = handles.resolve(operations, lambda: handles.listed(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
         operations = restorer.restore(operations)
-        summary = typed.without(self._shop.redactor.text(clean.line(summary)), _new_secrets(operations))
-        plan = self._plan(operations, summary, until_unix_s, restorer.words)
+        summary = typed.without(self._shop.redactor.text(_one_line(summary)), _new_secrets(operations))
+        summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
+        plan = self._plan(operations, summary, until_unix_s, self._sources(operations, restorer.known))
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)
 
-    def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, words: list[str]) -> Plan | None:
-        """Return a plan of operations; a refused one is kept for the owner, who may force it."""
+    def _sources(self, operations: list[Operation], known: dict[str, str]) -> dict[str, str]:
+        """Return where the values of operations come from that are known, or that the owner wrote."""
+        from oasis.change import provenance  # an idle daemon does without
+
+        values = {str(step["value"]) for step in operations if "value" in step}
+        return {**{value: provenance.WROTE for value in values if self.wrote(value)}, **known}
+
+    def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
+        """Return a plan of operations; a refused one is kept for the owner, who may force it.
+
+        `known` tells by value where secrets come from.
+        """
         shop = self._shop
         try:
             plan = shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s, self._forces or ())
@@ -192,13 +250,21 @@ class Operator:
             if self._forces is not None:
                 raise refused.for_owner(refusal, self._forces)
             where = {"chat": self._chat, "message": self._message, "taint": self._taint}
-            order = {"operations": operations, "summary": summary, "until_unix_s": until_unix_s, "words": words}
+            order = {"operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known}
             self._emit("refused", **refused.keep(shop, refusal, {**where, **order}))
             raise refused.plain(refusal)
         if plan is not None:
-            plan["words"] += words
             plan["summary"] = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
+            plan = self._with_sources(plan, known)
         return plan
+
+    def _with_sources(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Plan:
+        """Return a plan that tells where its secrets come from."""
+        from oasis.change import provenance
+
+        otherwise = provenance.MODEL if self._message and not self._others else provenance.OTHERS
+        is_chosen = provenance.tell(plan, known, provenance.BEFORE if is_undo else otherwise)
+        return self._shop.planner.bind(plan) if is_chosen else plan
 
     def force(self, kept: Refused) -> dict[str, Any]:
         """Carry out what was refused, by the owner's word and once: with the words in sight that its maker had.
@@ -211,7 +277,7 @@ class Operator:
         self._taint = list(kept["taint"])
         use(self._shop, kept)
         check_unmoved(kept, {name: sha256(planner.read(name)) for name in kept["revisions"]})
-        plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["words"])
+        plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["known"])
         check_unmoved(kept, plan["before"] if plan is not None else {})  # it is bound to these from here on
         return {"status": "unchanged"} if plan is None else self.carry_out(plan)
 
@@ -232,6 +298,7 @@ class Operator:
             error.untrusted = ("values of others",)
             raise
         plan["untrusted"] += shop.journal.read(str(plan["undoes"])).get("untrusted", [])
+        plan = self._with_sources(plan, {}, True)
         return self.carry_out(plan)
 
     def carry_out(self, plan: Plan) -> dict[str, Any]:
@@ -242,6 +309,7 @@ class Operator:
         decision, words = self._decided(plan)
         if decision not in ("automatic", "approved"):
             return _refusal(plan, decision, words)
+        plan["own"] = self._own_texts(plan, decision == "approved")
         record = self._shop.transaction.apply(plan, self._message)
         return _outcome(plan, record, decision)
 
@@ -265,12 +333,71 @@ class Operator:
             called.check_idle(self._shop.transaction.pending())
         return None
 
+    def _own_texts(self, plan: Plan, is_approved: bool) -> list[str]:
+        """Return the keys of the texts that a plan writes and that are the owner's own words; see change/texts.py.
+
+        What an undo brings back is whose it was before. The built-in service takes names from devices.
+        """
+        texts = self._texts()
+        if texts is None or not plan["images"] or plan["tainted"] or plan["undoes"]:
+            return []
+        from oasis.change.texts import is_said  # an idle daemon does without
+
+        is_own = self._said is None or (self._is_model and is_approved)
+        said = "" if self._said is None else self._said()
+        return [key for key, text in texts.new(plan["images"]) if is_own or is_said(text, said)]
+
+    def _texts(self) -> Texts | None:
+        made = self._shop.planner.texts
+        return made() if made is not None else None
+
+    def _retell(self, plan: Plan) -> None:
+        """Keep texts of others out of what a model is told of a plan; what cannot be left out is marked.
+
+        The summary of an earlier change is some model's own text: the change is called by its id in its place.
+        """
+        if not self._is_model:
+            return
+        lines, whose = [plan["summary"], *plan["words"]], list(self._taint)
+        if plan["undoes"]:
+            lines[0] = "undo of change %s" % plan["undoes"]
+        for record in self._earlier(plan):
+            whose += record.get("untrusted", ())
+            if record["summary"]:
+                lines = [line.replace(record["summary"], "change %s" % record["id"]) for line in lines]
+        texts = self._texts() if plan["images"] else None
+        if texts is not None:
+            sides = (0, 1) if plan["undoes"] else (0,)  # what is new is the model's own, or comes back
+            packages = [model.parse(images[side], name) for name, images in plan["images"].items() for side in sides]
+            lines, found = texts.hide(packages, lines, self._said() if self._said else "")
+            whose = found + whose
+        plan["told"] = {"summary": lines[0], "words": lines[1:], "untrusted": whose}
+
+    def _earlier(self, plan: Plan) -> list[Record]:
+        """Return the earlier changes that a plan tells of: what it undoes, and what ends otherwise with it."""
+        found = []
+        names = [str(entry["change"]) for entry in plan["ends"]]
+        if plan["undoes"]:
+            undone = self._shop.journal.read(str(plan["undoes"]))
+            found.append(undone)
+            names += [str(entry["change"]) for entry in undone.get("ends", [])]
+        for name in dict.fromkeys(names):
+            try:
+                found.append(self._shop.journal.read(name))
+            except UsageError:  # too old to be in the history, and to be told of
+                continue
+        return found
+
     def _decided(self, plan: Plan) -> tuple[str, str]:
         """Show a plan, wait for the owner where it needs him, and note what was decided."""
+        self._retell(plan)
         if self._taint:
             plan = self._shop.planner.taint(plan, self._taint)
         if self._unattended is not None:
             self._unattended.judge(plan)
+        plan = self._timely(plan)
+        if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
+            plan = self._counted(plan)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
@@ -283,9 +410,49 @@ class Operator:
             self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
         return decision, words
 
+    def _timely(self, plan: Plan) -> Plan:
+        """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
+        said = self._turn() if self._is_model and self._unattended is None else ""
+        if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
+            return plan
+        from oasis.tools import times  # an idle daemon does without
 
-def _everything(tool: str) -> bool:
-    return True
+        try:
+            reason = times.dropped(plan, self._shop.times(said))
+        except ProviderError:
+            reason = times.UNREAD
+        if not reason:
+            return plan
+        plan["is_asked"] = True
+        plan["reasons"] = [reason, *plan["reasons"]]
+        return self._shop.planner.bind(plan)
+
+    def _counted(self, plan: Plan) -> Plan:
+        """Return a plan that nobody need approve, and that no sentence of the owner's is; one too many waits."""
+        reason = self._shop.allowance.take(self._run)
+        if not reason:
+            plan["is_automatic"] = True
+            return plan
+        plan["is_asked"] = True
+        plan["reasons"] = [*plan["reasons"], reason]
+        plan = self._shop.planner.bind(plan)
+        if self._unattended is not None:
+            self._unattended.judge(plan)
+        return plan
+
+
+def _is_given(value: str, said: str) -> bool:
+    from oasis.change.forms import given  # with the first change
+
+    return value in given(said)
+
+
+def _one_line(summary: str) -> str:
+    """Return a summary as one line; what steers a terminal goes whole, not only its first character."""
+    import re  # with the first change: an idle daemon does without
+
+    # Control sequences. Source: ECMA-48.
+    return clean.line(re.sub(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]", "", summary))
 
 
 def _new_secrets(operations: list[Operation]) -> list[str]:
@@ -298,10 +465,11 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
 
 def _told(plan: Plan, status: str) -> dict[str, Any]:
     # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
-    result = {"status": status, "plan": plan["id"], "summary": plan["summary"]}
-    result.update(words=_first(plan["words"]), services=[])
-    if plan["untrusted"]:
-        result["untrusted"] = sorted(set(plan["untrusted"]))
+    told = plan.get("told", plan)
+    result = {"status": status, "plan": plan["id"], "summary": told["summary"]}
+    result.update(words=_first(told["words"]), services=[])
+    if told["untrusted"]:
+        result["untrusted"] = sorted(set(told["untrusted"]))
     return result
 
 
@@ -324,9 +492,17 @@ def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:
     return result
 
 
+def _trouble(item: dict[str, Any]) -> str:
+    if item.get("ok", True):
+        return ""
+    return " (failed with status %d, which this change is not the reason of; it stays)" % item["status"]
+
+
 def _outcome(plan: Plan, record: Record, decision: str) -> dict[str, Any]:
     result = {**_told(plan, "applied"), "approval": decision, "change": record["id"]}
-    result["services"] = ["%s %s" % (item["name"], item["action"]) for item in record["services"]]
+    result["services"] = ["%s %s%s" % (item["name"], item["action"], _trouble(item)) for item in record["services"]]
+    if plan["until_unix_s"]:
+        result["until"] = when.shown(plan["until_unix_s"])
     if record["state"] == "applied":
         result["status"] = "waiting_confirm"
         result["confirm_in_s"] = plan["confirm_s"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from oasis.core import addresses
 from oasis.errors import ToolError, UsageError
 from oasis.tools import handles, netifd
 
@@ -28,14 +29,12 @@ _LOOKUP_S = 10.0
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _NAME = re.compile(r"(?=.{1,253}\Z)(?:%s\.)*%s\.?\Z" % (_LABEL, _LABEL))
 _DEVICE = re.compile(r"(dev#[0-9]+)(?:\.ip)?\Z")
-_IPV6 = re.compile(r"[0-9a-f:]+(?:\.[0-9.]+)?\Z")
 _FOUND = re.compile(r"^(?:Address(?:es)?(?: \d+)?:)\s+([0-9a-fA-F:.]+)\s*$", re.M)
 _COUNTS = re.compile(r"(\d+) packets transmitted, (\d+) (?:packets )?received")
+# Nothing that answers alone: 0/8, 127/8, multicast and beyond; ::/128, ::1/128, multicast.
+_NOBODY = ((4, 32, 0, 8), (4, 32, 127, 8), (4, 32, 7, 3), (6, 128, 0, 128), (6, 128, 1, 128), (6, 128, 0xFF, 8))
 _TIMES = re.compile(r"= ([0-9.]+)/([0-9.]+)/([0-9.]+)")
 _HOP = re.compile(r"^\s*(\d+)\s+(?:([0-9a-f.:]+)\s+([0-9.]+) ms|\*)", re.M)
-# Networks that are nobody's on the internet: first octets with the mask's length.
-_OWN = ((10, 0, 8), (172, 16, 12), (192, 168, 16), (100, 64, 10), (169, 254, 16))
-_MULTICAST = 224
 
 
 def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> dict[str, Any]:
@@ -79,41 +78,22 @@ def _target(target: str, facts: Facts) -> str:
 
 
 def _is_address(text: str) -> bool:
-    return handles.is_ipv4(text) or _is_ipv6(text)
-
-
-def _is_ipv6(text: str) -> bool:
-    if ":" not in text or not _IPV6.match(text) or text.count("::") > 1 or ":::" in text or len(text) > 45:
-        return False
-    groups = [group for group in text.split(":") if group]
-    return all(len(group) <= 4 or handles.is_ipv4(group) for group in groups) and 0 < len(groups) <= 8
+    return addresses.number(text) is not None
 
 
 def _refuse_strangers(address: str, facts: Facts) -> None:
     """Raise UsageError for an address that is no single machine, or one nearby that the router does not know."""
-    if handles.is_ipv4(address):
-        octets = [int(part) for part in address.split(".")]
-        if octets[0] in (0, 127) or octets[0] >= _MULTICAST:
-            raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
-        is_near = any(_is_in(octets, *network) for network in _OWN)
-    else:
-        head = int(address.split(":")[0] or "0", 16)
-        if head in (0, 0xFFFF) or head >> 8 == 0xFF:
-            raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
-        is_near = head >> 9 == 0x7E or head >> 6 == 0x3FA  # fc00::/7, fe80::/10
-    if is_near and address not in _known(facts):
+    family, value = addresses.number(address) or (0, 0)
+    if any(value >> (bits - length) == first for kind, bits, first, length in _NOBODY if kind == family):
+        raise UsageError("%s is no machine that could be asked" % address, "give the address of one")
+    if addresses.not_of_internet(address) and (family, value) not in _known(facts):
         raise UsageError(
             "%s is in a private network, and this router knows no such machine" % address,
             "those that it knows: status devices",
         )
 
 
-def _is_in(octets: list[int], first: int, second: int, length: int) -> bool:
-    number = octets[0] << 8 | octets[1]
-    return number >> (16 - length) == (first << 8 | second) >> (16 - length)
-
-
-def _known(facts: Facts) -> set[str]:
+def _known(facts: Facts) -> set[tuple[int, int] | None]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
     for item in facts.interfaces():
@@ -122,7 +102,7 @@ def _known(facts: Facts) -> set[str]:
         known |= {str(one.get("address")) for one in own}
         known |= {str(one.get("nexthop")) for one in netifd.dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
-    return known
+    return {addresses.number(one) for one in known}  # however it is written
 
 
 def _lookup(name: str, router: Router, watch: Watch) -> list[str]:
@@ -133,12 +113,12 @@ def _lookup(name: str, router: Router, watch: Watch) -> list[str]:
     return [address for address in dict.fromkeys(found) if _is_address(address)][:8]
 
 
-def _first(addresses: list[str], family: str) -> str:
+def _first(found: list[str], family: str) -> str:
     """Return the address to ask: of the family that is wanted, else an IPv4 one, which every router has."""
-    wanted = [one for one in addresses if (":" in one) == (family == "ipv6")]
+    wanted = [one for one in found if (":" in one) == (family == "ipv6")]
     if family and not wanted:
-        raise ToolError("it has no address of %s" % family, "it has: " + ", ".join(addresses))
-    return (wanted or addresses)[0]
+        raise ToolError("it has no address of %s" % family, "it has: " + ", ".join(found))
+    return (wanted or found)[0]
 
 
 def _ping(address: str, arguments: dict[str, Any], router: Router, watch: Watch) -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """The tool `read_config`: one UCI package, or one section of it, with every secret hidden.
 
-The package of Oasis itself is not readable here, and no value of a secret option leaves this module. Names that devices
-and networks chose, also where they were written into the configuration, are marked as theirs.
+The package of Oasis itself is not readable here, and no value of a secret option leaves this module. Texts that may be
+somebody else's words (change/texts.py) are left out for a model that did not ask for them, and marked where it did.
 """
 
 from __future__ import annotations
 
 import re
 
-from oasis.change import foreign, secrets, spelling
+from oasis.change import secrets, spelling
 from oasis.change.draft import find
+from oasis.change.foreign import HIDDEN, NAME
 from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.tools.facts import Facts
@@ -33,6 +34,7 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         raise ToolError("the package oasis is not readable here", "its settings are on the Oasis page")
     if not re.match(r"[A-Za-z0-9_-]{1,64}\Z", package) or not facts.has_package(package):
         raise ToolError(f"there is no package {package[:40]!r}", "nearest: " + _nearest(package, _names(facts)))
+    facts = facts.asked(input.get("names"))
     sections = facts.config(package)
     wanted = input.get("section")
     if wanted:
@@ -42,25 +44,28 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
                 f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
             )
         sections = {name: sections[name]}
+    whose = {name: facts.foreign(package, one) for name, one in sections.items()}
+    hidden = {name: found if not facts.shows_names else {} for name, found in whose.items()}
     answer: dict[str, object] = {"package": package}
-    answer["sections"] = {name: _shown(package, name, one, facts) for name, one in sections.items()}
-    untrusted = {
-        label
-        for name, one in sections.items()
-        for label in foreign.options(package, name, str(one.get(".type", "")), one).values()
-    }
-    return {**answer, "untrusted": sorted(untrusted)} if untrusted else answer
+    answer["sections"] = {name: _shown(package, name, one, facts, hidden[name]) for name, one in sections.items()}
+    # The name of a section cannot be left out: commands need it.
+    told = [label for name, found in whose.items() for at, label in found.items() if at == NAME or not hidden[name]]
+    return {**answer, "untrusted": sorted(set(told))} if told else answer
 
 
-def _shown(package: str, name: str, section: dict[str, object], facts: Facts) -> dict[str, object]:
+def _shown(
+    package: str, name: str, section: dict[str, object], facts: Facts, hidden: dict[str, str]
+) -> dict[str, object]:
     kind = str(section.get(".type", ""))
     answer: dict[str, object] = {".type": kind}
     if section.get(".anonymous"):
         answer[".anonymous"] = True
     for option, value in section.items():
         if not option.startswith("."):
-            is_secret = secrets.is_secret(package, kind, option)
-            answer[option] = facts.hide(package, name, kind, option, value) if is_secret else _plain(option, value)
+            if secrets.is_secret(package, kind, option):
+                answer[option] = facts.hide(package, name, kind, option, value)
+            else:
+                answer[option] = HIDDEN if option in hidden else _plain(option, value)
     return answer
 
 
@@ -71,7 +76,7 @@ def _plain(option: str, value: object) -> object:
     text = _TOKEN.sub(lambda found: found.group(1) + secrets.MASK, text)
     if _ARMOUR in text:
         return secrets.MASK
-    # An SSID may have been chosen by a neighbour (client mode); everything else the owner wrote.
+    # An SSID may have been chosen by a neighbour (client mode).
     return clean.name(text) if option == "ssid" else text
 
 

@@ -3,7 +3,7 @@
 Kept in memory only: operations hold secrets as they are to be written. What runs code is shown and not kept, for the
 owner does that by commands of his own. It is used once, and only while its packages are as they were: @rule[-1] would
 be another section. Shape of a kept refusal:
-    {"id", "until_s" (monotonic), "forces": [kinds that it needs], "operations", "summary", "until_unix_s", "words",
+    {"id", "until_s" (monotonic), "forces": [kinds that it needs], "operations", "summary", "until_unix_s", "known",
      "chat", "message", "taint": [whose words its maker had in sight], "revisions": {package: sha256}}
 """
 

@@ -157,9 +157,9 @@ class Registry:
         """Run a tool; return its result as text, whether it is an error, and whose words it holds."""
         whose: list[str] = []
         try:
-            source, spec, permit = self._allowed(name)
             if not operator.may(name):
                 raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
+            source, spec, permit = self._allowed(name)
             if "invalid" in arguments and "invalid" not in spec["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             argument.check(arguments, spec["input_schema"], name)
@@ -170,9 +170,9 @@ class Registry:
                 result = self._run(source, spec, arguments, operator, "call")
             else:
                 result = refusal
-            return self._told(result, spec, whose, operator)
+            return self._told(result, spec, whose, operator, arguments)
         except OasisError as error:
-            return _failure(error, whose, operator)
+            return _failure(error, whose, operator, arguments)
 
     def _allowed(self, name: str) -> Found:
         found = next((pair for pair in self._pairs() if pair[1]["name"] == name), None)
@@ -218,7 +218,9 @@ class Registry:
             return work(name, arguments, operator, watch)
         return self._watched.run(name, lambda: work(name, arguments, operator, watch), watch)
 
-    def _told(self, result: Any, spec: Spec, whose: list[str], operator: Operator) -> tuple[str, bool, list[str]]:
+    def _told(
+        self, result: Any, spec: Spec, whose: list[str], operator: Operator, arguments: dict[str, Any]
+    ) -> tuple[str, bool, list[str]]:
         if not isinstance(result, dict):
             raise ToolError("the tool %s answered with something that is no object" % spec["name"])
         result = dict(result)
@@ -227,9 +229,10 @@ class Registry:
         if isinstance(for_owner, str) and for_owner:
             operator.tell(clean.text(for_owner))
         labels = [*whose, *[str(label) for label in result.get("untrusted") or [] if label not in whose]]
-        if labels:
-            result["untrusted"] = labels
         shown = operator.masked(clean.value(result))
+        labels += [label for label in operator.whose(jsonl.dumps(shown), arguments) if label not in labels]
+        if labels:
+            shown["untrusted"] = labels
         text = jsonl.dumps(shown)
         if len(text.encode("utf-8")) > RESULT_BYTES:
             if not whose:
@@ -258,7 +261,9 @@ def _cut(text: str, labels: list[str]) -> str:
         piece = piece[: len(piece) - max(over // 4, 1)]
 
 
-def _failure(error: OasisError, whose: list[str], operator: Operator) -> tuple[str, bool, list[str]]:
+def _failure(
+    error: OasisError, whose: list[str], operator: Operator, arguments: dict[str, Any]
+) -> tuple[str, bool, list[str]]:
     from oasis.change import typed  # an idle daemon does without
 
     # Masked whole, then cut: half a secret would pass.
@@ -266,6 +271,7 @@ def _failure(error: OasisError, whose: list[str], operator: Operator) -> tuple[s
     if len(jsonl.dumps(told)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
         told = {"error": {key: told["error"][key] for key in ("code", "message", "hint")}}
     labels = [*whose, *[label for label in error.untrusted if label not in whose]]
+    labels += [label for label in operator.whose(jsonl.dumps(told), arguments) if label not in labels]
     if labels:
         told = {**told, "untrusted": labels}
     return jsonl.dumps(told), True, labels

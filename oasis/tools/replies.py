@@ -16,12 +16,47 @@ if TYPE_CHECKING:
     from oasis.tools.facts import Facts
 
 
-def shown(reply: dict[str, object], redactor: Redactor, facts: Facts) -> dict[str, object]:
-    """Return a method's reply as a front-end may have it."""
+def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
+    """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
+    if not is_owner:
+        reply = _without_chosen(reply)
     found: dict[str, object] = walk(
         redactor.hide(without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
     )
+    return _with_chosen(found, reply) if is_owner else found
+
+
+def _with_chosen(found: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:
+    """Return a reply whose cards hold the chosen secrets in clear, also one that the owner typed for something else."""
+    plans, events = reply.get("plans"), reply.get("events")
+    if isinstance(plans, list):
+        found = {**found, "plans": [_clear(*pair) for pair in zip(found["plans"], plans, strict=True)]}
+    # Other methods call other lists by these names: schedule.list has the events that an order can wait for.
+    if isinstance(events, list) and any(isinstance(one, dict) and one.get("type") == "plan" for one in events):
+        pairs = zip(found["events"], events, strict=True)
+        told = [
+            {**new, "plan": _clear(new["plan"], old["plan"])} if old["type"] == "plan" else new for new, old in pairs
+        ]
+        found = {**found, "events": told}
     return found
+
+
+def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
+    chosen = old.get("secrets")
+    if not chosen:
+        return new
+    pairs = zip(new["secrets"], chosen, strict=True)
+    return {**new, "secrets": [{**one, "value": given["value"]} if "value" in given else one for one, given in pairs]}
+
+
+def _without_chosen(value: Any) -> Any:
+    """Take the values of chosen secrets (change/provenance.py) from the cards of plans."""
+    if isinstance(value, (list, tuple)):
+        return [_without_chosen(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = "value" if {"where", "from", "value"} == set(value) else ""
+    return {key: _without_chosen(item) for key, item in value.items() if key != left_out}
 
 
 def without_typed(value: Any) -> Any:

@@ -39,18 +39,19 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
     Raises: ToolError for an unknown part.
     """
     what = input.get("what") or "overview"
+    facts = facts.asked(input.get("names"))
     part = _PARTS.get(what) if isinstance(what, str) else None
     if what == "devices":
-        return {"what": what, **devices(facts, input.get("names") is True, str(input.get("named") or ""))}
+        return {"what": what, **devices(facts, str(input.get("named") or ""))}
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
     if isinstance(what, str) and what in MORE:
         what = sys.intern(what)  # see methods.py
-        module = __import__("oasis.tools." + MORE[what], fromlist=(what,))
-        return {"what": what, **getattr(module, what)(facts)}
+        part = getattr(__import__("oasis.tools." + MORE[what], fromlist=(what,)), what)
     if part is None:
         raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes", *MORE]))
-    return {"what": what, **part(facts)}
+    answer = part(facts)
+    return {"what": what, **answer, **({"untrusted": sorted(facts.shown)} if facts.shown else {})}
 
 
 def overview(facts: Facts) -> dict[str, object]:
@@ -58,7 +59,9 @@ def overview(facts: Facts) -> dict[str, object]:
     board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
     release = board.get("release")
     system = (facts.sections("system", "system") or [{}])[0]
-    answer: dict[str, object] = {"hostname": clean.name(board.get("hostname") or system.get("hostname"))}
+    # The bus tells the name that is configured.
+    name = facts.text("system", {**system, "hostname": board.get("hostname") or system.get("hostname")}, "hostname")
+    answer: dict[str, object] = {"hostname": clean.name(name)}
     answer["model"] = clean.name(board.get("model"))
     answer["release"] = clean.name(release.get("description") if isinstance(release, dict) else "")
     if isinstance(info.get("uptime"), int):
@@ -70,7 +73,6 @@ def overview(facts: Facts) -> dict[str, object]:
     answer["internet"] = _internet(facts, interfaces)
     answer["lan"] = [item for item in interfaces if item["interface"] in _lan_names(facts)]
     answer["wifi"] = _networks(facts)
-    answer.update(_foreign_networks(facts))
     devices = facts.devices()
     answer["devices"] = {"known": len(devices), "present": sum(1 for one in devices if one["present"])}
     return _with_note(answer, board or info)
@@ -81,10 +83,10 @@ def addresses(facts: Facts) -> dict[str, object]:
     return _with_note({"interfaces": _interfaces(facts)}, facts.interfaces())
 
 
-def devices(facts: Facts, names: bool = False, named: str = "") -> dict[str, object]:
+def devices(facts: Facts, named: str = "") -> dict[str, object]:
     """Return the machines known to the router; a blocked one carries "blocked": true.
 
-    Each has a handle, "device"; its own name only when it is asked for or may be told anyway. `named` chooses by words.
+    Each has a handle, "device"; its own name only where it may be told, or the owner gave it. `named` chooses by words.
     """
     stations = _stations(facts)
     blocked = {
@@ -93,13 +95,15 @@ def devices(facts: Facts, names: bool = False, named: str = "") -> dict[str, obj
         if rule.get("target") in ("REJECT", "DROP") and rule.get("enabled") != "0"
         for mac in words(rule.get("src_mac"))
     }
-    found, now_s = [], facts.now_s()
+    found, now_s, is_foreign = [], facts.now_s(), False
     for device in handles.listed(facts):
         if not _is_named(str(device["name"]), named):
             continue
-        entry = {key: value for key, value in device.items() if key != "name" and value not in ("", False)}
-        if names or facts.shows_names:
+        left_out = ("name", "is_own")
+        entry = {key: value for key, value in device.items() if key not in left_out and value not in ("", False)}
+        if device.get("is_own") or facts.shows_names:
             entry["name"] = device["name"]
+            is_foreign = is_foreign or bool(device["name"] and not device.get("is_own"))
         entry["present"] = bool(device["present"]) or device["mac"] in stations
         expires = entry.pop("expires_unix_s", 0)
         if isinstance(expires, int) and expires > now_s:
@@ -110,7 +114,7 @@ def devices(facts: Facts, names: bool = False, named: str = "") -> dict[str, obj
             entry["blocked"] = True
         found.append(entry)
     answer: dict[str, object] = {"devices": found}
-    return {**answer, "untrusted": [foreign.DEVICES]} if any(entry.get("name") for entry in found) else answer
+    return {**answer, "untrusted": [foreign.DEVICES]} if is_foreign else answer
 
 
 def _is_named(name: str, words: str) -> bool:
@@ -129,7 +133,6 @@ def wifi(facts: Facts) -> dict[str, object]:
         if name:
             network.update(device=name, clients=clients.get(name, []))
     answer: dict[str, object] = {"radios": radios}
-    answer.update(_foreign_networks(facts))
     return _with_note(answer, live or not answer["radios"])
 
 
@@ -173,7 +176,7 @@ def changes(facts: Facts, since: str = "") -> dict[str, object]:
     Raises: UsageError when the words name no time.
     """
     found = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
-    answer: dict[str, object] = {"changes": [_change(record) for record in found[:CHANGES]]}
+    answer: dict[str, object] = {"changes": [_change(record, facts.tells_summaries) for record in found[:CHANGES]]}
     untrusted = {label for record in found[:CHANGES] for label in _labels(record)}
     if untrusted:
         answer["untrusted"] = sorted(untrusted)
@@ -186,9 +189,10 @@ def _labels(record: dict[str, Any]) -> list[str]:
     return list(record.get("untrusted", []))
 
 
-def _change(record: dict[str, Any]) -> dict[str, object]:
+def _change(record: dict[str, Any], has_summary: bool) -> dict[str, object]:
     entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
-    entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
+    if has_summary:
+        entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
     entry["words"] = [clean.line(word)[:WORDS_CHARS] for word in record["words"][:WORDS]]
     entry["state"] = "undone" if record.get("undone_by") else record["state"]
     if record.get("until_unix_s"):
@@ -253,27 +257,20 @@ def _radios(facts: Facts) -> list[dict[str, object]]:
         if isinstance(state, dict):
             entry["up"] = state.get("up") is True
         mine = [one for one in networks if one.get("device") == name]
-        entry["networks"] = [_network(one, on) for one in mine]
+        entry["networks"] = [_network(one, on, facts) for one in mine]
         radios.append(entry)
     return radios
 
 
-def _network(section: dict[str, object], radio_on: bool) -> dict[str, object]:
+def _network(section: dict[str, object], radio_on: bool, facts: Facts) -> dict[str, object]:
     return {
         "section": section[".name"],
-        "ssid": clean.name(section.get("ssid")),
+        "ssid": clean.name(facts.text("wireless", section, "ssid")),
         "mode": section.get("mode", "ap"),
         "network": words(section.get("network")),
         "encryption": section.get("encryption", "none"),
         "on": radio_on and section.get("disabled") != "1",
     }
-
-
-def _foreign_networks(facts: Facts) -> dict[str, object]:
-    """Return the mark for networks of others, which the router joins."""
-    sections = facts.sections("wireless", "wifi-iface")
-    found = {label for one in sections for label in foreign.options("wireless", "", "wifi-iface", one).values()}
-    return {"untrusted": sorted(found)} if found else {}
 
 
 def _band(radio: dict[str, object]) -> object:
@@ -287,10 +284,12 @@ def _stations(facts: Facts) -> dict[str, dict[str, object]]:
 
     found: dict[str, dict[str, object]] = {}
     clients = topics.clients(facts)
+    shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
     for radio in facts.ubus("network.wireless", "status").values():
         for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             settings = interface.get("config")
             ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
+            ssid = ssid if ssid in shown or facts.shows_names else foreign.HIDDEN
             for client in clients.get(str(interface.get("ifname")), []):
                 signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
                 found[str(client["mac"])] = {"wifi": ssid, **signal}

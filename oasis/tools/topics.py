@@ -6,7 +6,7 @@ one. Configured names that a device chose are left out for who may not read them
 
 from __future__ import annotations
 
-from oasis.change import foreign
+from oasis.change.foreign import HIDDEN
 from oasis.core import clean
 from oasis.tools import handles, netifd
 from oasis.tools.facts import Facts, words
@@ -58,13 +58,13 @@ def dns(facts: Facts) -> dict[str, object]:
     ]
     answer: dict[str, object] = {"from_interfaces": [] if server.get("noresolv") == "1" else upstream}
     answer["configured_servers"] = words(server.get("server"))
-    answer["domain"] = server.get("domain", "")
+    answer["domain"] = facts.text("dhcp", server, "domain") or ""
     answer["rebind_protection"] = server.get("rebind_protection", "1") != "0"
     answer["own_names"] = [
-        {"name": clean.name(one.get("name")), "ip": one.get("ip", "")}
+        {"name": clean.name(facts.text("dhcp", one, "name")), "ip": one.get("ip", "")}
         for one in facts.sections("dhcp", "domain")[:NAMES]
     ]
-    answer["overrides"] = words(server.get("address"))[:NAMES]
+    answer["overrides"] = words(facts.text("dhcp", server, "address"))[:NAMES]
     counts = facts.ubus("dnsmasq", "metrics")
     keys = ("dns_queries_forwarded", "dns_local_answered", "dns_unanswered")
     answer["queries"] = {key[4:]: counts[key] for key in keys if isinstance(counts.get(key), int)}
@@ -115,23 +115,18 @@ def firewall(facts: Facts) -> dict[str, object]:
     left = max(len(forwards) - RULES, 0) + max(len(rules) - RULES, 0)
     if left:
         answer["notes"] = ["%d more are left out: read_config firewall" % left]
-    shown = [*forwards[:RULES], *rules[:RULES]] if facts.shows_names else []
-    labels = {label for one in shown for label in _foreign(one).values()}
-    return {**answer, "untrusted": sorted(labels)} if labels else answer
+    return answer
 
 
 def _rule(section: dict[str, object], keys: tuple[str, ...], facts: Facts) -> dict[str, object]:
     entry: dict[str, object] = {"section": section.get(".name")}
-    if facts.shows_names or not _foreign(section):
-        entry["name"] = clean.name(section.get("name"))
+    name = clean.name(facts.text("firewall", section, "name"))
+    if name != HIDDEN:
+        entry["name"] = name
     entry.update({key: section[key] for key in keys if section.get(key)})
     if section.get("enabled") == "0":
         entry["enabled"] = False
     return entry
-
-
-def _foreign(section: dict[str, object]) -> dict[str, str]:
-    return foreign.options("firewall", str(section.get(".name")), str(section.get(".type")), section)
 
 
 def traffic(facts: Facts) -> dict[str, object]:

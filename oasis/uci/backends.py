@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 BACKENDS = ("auto", "pyuci", "program", "file")
-# What the owner is told that a backend is: its class.
-CLASSES = {"pyuci": "PyuciBackend", "program": "ProgramBackend", "file": "FileBackend"}
+# What the owner is told that a backend is.
+NAMES = {"pyuci": "the library pyuci", "program": "the program uci", "file": "files of its own reading"}
 
 
 def chosen(backend: str, has_program: bool) -> str:

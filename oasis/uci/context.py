@@ -63,8 +63,10 @@ class Context:
     def load(self, name: str) -> Package:
         """Read a package from its file and the deltas; raises Refused."""
         path = self._path(name)
-        package = self.read(disk.read(path), name)[0]
+        data = disk.read(path)
+        package = self.read(data, name)[0]
         package.path = path
+        package.data = data
         package.has_delta = True
         self._replay(package)
         return package
@@ -96,10 +98,11 @@ class Context:
         package.saved_delta += package.delta
         package.delta = []
 
-    def commit(self, package: Package, overwrite: bool = False) -> Package:
+    def commit(self, package: Package, overwrite: bool = False, old: bytes | None = None) -> Package:
         """Write the package's file, when anything changed; return the package as it then is.
 
-        With `overwrite` the package is written as it stands, else file and deltas are read again under the lock.
+        With `overwrite` the package is written as it stands, else file and deltas are read again under the lock. With
+        `old`, only where the file still holds these bytes: else it is refused, and nothing is written.
         """
         path = package.path or f"{self.config_folder}/{package.name}"
         with disk.open_to_write(path, f"{self.config_folder}/{package.name}", create=True) as file:
@@ -108,8 +111,11 @@ class Context:
                 return package
             if not overwrite:
                 self.save(package)
-                package = self._read_again(package, path, file.read())
-            self._commit_delta(package, path)
+                data = file.read()
+                if old is not None and data != old:
+                    raise disk.Outrun(path)
+                package = self._read_again(package, path, data)
+            self._commit_delta(package, path, old)
         return package
 
     def revert(self, name: str, section: str | None = None, option: str | None = None) -> Package:
@@ -156,17 +162,17 @@ class Context:
         package.has_delta = True
         return package
 
-    def _commit_delta(self, package: Package, path: str) -> None:
+    def _commit_delta(self, package: Package, path: str, old: bytes | None) -> None:
         """Replay the deltas and replace the file; the save folder's delta is emptied last, locked all along."""
         try:
             file = disk.open_to_write(f"{self.save_folder}/{package.name}")
         except refusal.Refused:
             if self._replay(package):
-                disk.replace(path, writer.file_text(package, self.name_all))
+                disk.replace(path, writer.file_text(package, self.name_all), old)
             return
         with file:
             if self._replay(package, file.read()):
-                disk.replace(path, writer.file_text(package, self.name_all))
+                disk.replace(path, writer.file_text(package, self.name_all), old)
                 file.rewrite(b"")
 
     def _replay(self, package: Package, own: bytes | None = None) -> int:

@@ -10,7 +10,7 @@ Shape of a change, as rpcd's: ["set"|"add"|"remove"|"rename"|"order"|"list-add"|
 
 from __future__ import annotations
 
-from oasis.errors import UciError
+from oasis.errors import UciError, UnwrittenError
 from oasis.uci import operations
 from oasis.uci.backends import chosen
 from oasis.uci.package import Package, Record, Section
@@ -177,8 +177,15 @@ class Cursor:
                 for each in expected:
                     self.revert(each)
                 raise unexpected(name)
-        for name in expected:
-            self.commit(name)
+        for number, name in enumerate(expected):
+            try:
+                self._commit_read(name)
+            except UnwrittenError as error:
+                raise UciError(error.message, error.hint) if number else error
+
+    def _commit_read(self, package: str) -> None:
+        """Commit a package as it was read; UnwrittenError when somebody else wrote it meanwhile (backend)."""
+        self.commit(package)
 
     def set(self, package: str, section: str, option: str, value: Value | None = None) -> None:
         """Set an option to a value or list; with three arguments make or retype a section: set(package, name, type)."""
@@ -293,9 +300,9 @@ def open_cursor(
     return ProgramBackend(confdir, savedir, run, program or "uci")
 
 
-def unexpected(name: str) -> UciError:
+def unexpected(name: str) -> UnwrittenError:
     """Return the error for a package that staging made something else of than was foreseen."""
-    return UciError(
+    return UnwrittenError(
         f"{name}: staging gave another result than planned; nothing was written",
         f"others may have staged changes: see `uci changes {name}`",
     )

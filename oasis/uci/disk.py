@@ -21,20 +21,37 @@ _NAMES_MAX = 1000
 _READ_BYTES = 1 << 16
 
 
+class Outrun(refusal.Refused):
+    """Somebody else wrote a file between our reading and our writing; it is as they left it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(refusal.IO, path, hint="somebody else wrote it at this moment; try again")
+
+
 class Locked:
     """An open file under a lock; closing it gives the lock back."""
 
     def __init__(self, path: str, flags: int, mode: int, lock: int) -> None:
         self.path = path
+        while not self._open(path, flags, mode, lock):
+            pass  # while we waited for the lock its holder put another file in the place of this one
+
+    def _open(self, path: str, flags: int, mode: int, lock: int) -> bool:
         try:
             self._descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
         except OSError as error:
             raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
         try:
             fcntl.flock(self._descriptor, lock)
+            if os.path.samestat(os.fstat(self._descriptor), os.stat(path)):
+                return True
+        except FileNotFoundError:
+            pass  # as for another file: opening it again tells
         except OSError as error:
             os.close(self._descriptor)
             raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
+        os.close(self._descriptor)
+        return False
 
     def __enter__(self) -> Locked:
         return self
@@ -103,8 +120,11 @@ def make_save_folder(path: str, like: str) -> None:
         raise refusal.Refused(refusal.IO, path)
 
 
-def replace(path: str, data: bytes) -> None:
-    """Put a file with these bytes and the old one's mode in the place of a file; a link's target, not the link."""
+def replace(path: str, data: bytes, old: bytes | None = None) -> None:
+    """Put a file with these bytes and the old one's mode in the place of a file; a link's target, not the link.
+
+    With `old`, only in the place of these bytes: not everybody who writes asks for a lock.
+    """
     path = os.path.realpath(path)
     temporary = ""
     try:
@@ -117,13 +137,21 @@ def replace(path: str, data: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        if old is not None and _bytes(path) != old:
+            raise Outrun(path)
         os.rename(temporary, path)
         temporary = ""
         _sync_folder(os.path.dirname(path))
     except OSError as error:
+        raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
+    finally:
         if temporary:
             os.unlink(temporary)
-        raise refusal.Refused(refusal.IO, path, hint=error.strerror or "")
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as handle:
+        return handle.read()
 
 
 def list_files(folder: str) -> list[str]:

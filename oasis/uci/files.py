@@ -5,10 +5,11 @@ It reads the deltas of its own save folder only: what others staged elsewhere is
 
 from __future__ import annotations
 
-from oasis.errors import UciError
+from oasis.errors import UciError, UnwrittenError
 from oasis.uci import operations, refusal, writer
 from oasis.uci.context import Context
 from oasis.uci.cursor import Cursor, change_of
+from oasis.uci.disk import Outrun
 from oasis.uci.package import Package, Record
 
 TYPE_CHECKING = False
@@ -39,6 +40,14 @@ class FileBackend(Cursor):
     def commit(self, package: str | None = None) -> None:
         for name in self.configs() if package is None else [package]:
             self._context.commit(self._existing(name))
+
+    def _commit_read(self, package: str) -> None:
+        loaded = self._existing(package)
+        try:
+            self._context.commit(loaded, old=loaded.data)
+        except Outrun:
+            self._context.packages.pop(package, None)
+            raise UnwrittenError(f"{package} was changed by somebody else at this moment", "ask for the change again")
 
     def revert(self, package: str, section: str | None = None, option: str | None = None) -> None:
         loaded = self._existing(package)

@@ -10,7 +10,20 @@ from oasis.uci.package import Package, Section
 from oasis.uci.parser import Importer
 from oasis.uci.writer import export_text, file_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = ["Package", "Section", "export_text", "file_text", "parse"]
+
+
+# What a package manager lays beside a file that the owner changed: UCI reads it, and it configures nothing.
+_LEFT_BEHIND = ("-opkg", ".apk-new", "~")
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """Return those of the names in /etc/config that are packages in use."""
+    return [name for name in names if not name.startswith(".") and not name.endswith(_LEFT_BEHIND)]
 
 
 def parse(data: bytes, name: str) -> Package:

@@ -60,7 +60,7 @@ class Section:
 class Package:
     """A package: its sections in the order of the file, and what is recorded about changes to it."""
 
-    __slots__ = ("_by_name", "created", "delta", "has_delta", "name", "path", "saved_delta", "sections")
+    __slots__ = ("_by_name", "created", "data", "delta", "has_delta", "name", "path", "saved_delta", "sections")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -70,6 +70,7 @@ class Package:
         self.saved_delta: list[Record] = []
         self.path = ""
         self.has_delta = False
+        self.data: bytes | None = None  # what the file held when it was read
         self._by_name: dict[str, Section] | None = {}
 
     def find(self, name: str) -> Section | None:

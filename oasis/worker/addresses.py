@@ -2,31 +2,27 @@
 
 The rule is data of the request: `open` lists places that are let through (HOST, HOST:PORT, an address or a network),
 `closed` networks that are not although they look like the internet, as the router's own addresses and the prefixes of
-its home network. All else that is not global is closed: loopback, private, link-local (with the metadata addresses of
-clouds), shared, multicast, reserved, and IPv6 addresses that such an IPv4 address is wrapped in.
-Source: the IANA special-purpose registries, as the module ipaddress has them; RFC 6052 for 64:ff9b::/96.
+its home network. All else that is not of the internet (core/addresses.py) is closed: loopback, private, link-local,
+with the metadata addresses of clouds, shared, multicast, reserved, and IPv6 addresses that such an IPv4 address is in.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 
+from oasis.core.addresses import not_of_internet, number, wrapped
 from oasis.errors import PolicyError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+    Network = tuple[int, int, int]  # 4 or 6, the first bits, how many
     Resolve = Callable[[str, int], list[str]]
 
 # A name with more is nobody's web page.
 ADDRESSES = 16
-_WRAPPED = ipaddress.ip_network("64:ff9b::/96")
-# Not global everywhere in the module's older tables.
-_ELSEWHERE = ("64:ff9b:1::/48", "5f00::/16", "fec0::/10", "192.88.99.0/24", "192.0.0.0/24", "::/96")
-_MORE = tuple(map(ipaddress.ip_network, _ELSEWHERE))
+_BITS = {4: 32, 6: 128}
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -64,56 +60,44 @@ def checked(host: str, port: int, opened: list[str], closed: list[str], ask: Res
 def is_listed(host: str, port: int, addresses: list[str], opened: list[str]) -> bool:
     """Tell whether the owner listed a place, by its name or by one of the addresses."""
     for entry in opened:
-        place, number = _split(entry.strip().lower())
-        if number and number != port:
+        place, wanted = _split(entry.strip().lower())
+        if wanted and wanted != port:
             continue
         if host and place == host.lower():
             return True
         network = _network(place)
-        if network and any(_address(text) in network for text in addresses if _address(text)):
+        if network and any(_is_in(number(text.partition("%")[0]), network) for text in addresses):
             return True
     return False
 
 
 def reason(text: str, closed: list[str]) -> str:
     """Return what is wrong with an address, "" for one of the internet."""
-    address = _address(text)
-    if address is None:
-        return "no address"
-    for inner in (address, *_inside(address)):
-        if inner.is_loopback:
-            return "this router itself"
-        if inner.is_link_local:
-            return "of the local link"
-        if not inner.is_global or inner.is_multicast or any(inner in network for network in _MORE):
-            return "not of the internet"
-        if any(network and inner in network for network in map(_network, closed)):
-            return "of this router or its home network"
+    why = not_of_internet(text)
+    if why:
+        return why
+    address = number(text.partition("%")[0])
+    assert address is not None
+    inner = [(4, one) for one in wrapped(address[1])] if address[0] == 6 else []
+    networks = [network for network in map(_network, closed) if network]
+    if any(_is_in(one, network) for one in (address, *inner) for network in networks):
+        return "of this router or its home network"
     return ""
 
 
-def _inside(address: Address) -> list[Address]:
-    """Return the IPv4 addresses that an IPv6 address stands for."""
-    if address.version == 4:
-        return []
-    found: list[Address | None] = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in _WRAPPED:
-        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return [one for one in found if one is not None]
+def _is_in(address: tuple[int, int] | None, network: Network) -> bool:
+    family, first, length = network
+    return address is not None and address[0] == family and address[1] >> (_BITS[family] - length) == first
 
 
-def _address(text: str) -> Address | None:
-    try:
-        return ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
+def _network(text: str) -> Network | None:
+    place, slash, bits = text.partition("/")
+    address = number(place)
+    if address is None:
         return None
-
-
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return None
+    most = _BITS[address[0]]
+    length = int(bits) if bits.isascii() and bits.isdigit() and len(bits) < 4 else -1 if slash else most
+    return (address[0], address[1] >> (most - length), length) if 0 <= length <= most else None
 
 
 def _split(entry: str) -> tuple[str, int]:

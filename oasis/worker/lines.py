@@ -16,7 +16,7 @@ options:            {"stream"?: bool, "max_tokens"?, "temperature"?, "tool_choic
                      "walled"?: bool (see transport.py), "without"?: [parameter that this model does not take]}
 Event, one line:    {"id": int, "event": {...}}; the events of providers/events.py, and
                     {"type": "models", "models": [...]}
-                    {"type": "embedding", "embedding": [float]}  of the next text
+                    {"type": "embedding", "embedding": [float]}  of the next text; `usage` and `done` after the last
                     {"type": "shown", "method", "url", "headers": {…}, "text"}  of `show`: a piece of the body; no key
                     {"type": "retry", "text", "wait_s"}          it failed before a word came and is asked again
                     {"type": "refused", "text", "parameter"}     the model does not take it: asked again without
@@ -61,6 +61,18 @@ _SHAPES: dict[str, dict[str, type]] = {
     "error": {"error": dict},
 }
 
+# Characters of a text at most, where PIECE_CHARS is more than it ever has. The worker cuts what a service sent; a line
+# with more comes from no worker of ours.
+_CHARS = {
+    "id": 512, "name": 256, "invalid": 256, "stop_reason": 64, "model": 256, "method": 64, "url": 16384,
+    "session": 4096, "parameter": 128, "code": 64, "message": 4096, "hint": 4096,
+}  # fmt: skip
+_DATA_CHARS = EVENT_BYTES  # base64, which is not spread
+MODELS = 4096  # of one list; the longest of today has some hundreds
+VECTOR_NUMBERS = 8192
+# What a number in an event may be: a wait in seconds, a status, a count of tokens.
+_MOST = 10**9
+
 _ERROR_SHAPE: dict[str, type] = {"code": str, "message": str, "hint": str, "retryable": bool}
 _ERROR_MORE: dict[str, type] = {"status?": int, "retry_after_s?": float, "parameter?": str}
 
@@ -70,6 +82,7 @@ def encode(number: int, event: dict[str, object]) -> list[bytes]:
 
     Raises: PeerError when an event that cannot be spread is longer than a line may be.
     """
+    event = _cut(event)
     text = event.get("text")
     if isinstance(text, str) and len(text) > PIECE_CHARS:
         starts = range(0, len(text), PIECE_CHARS)
@@ -79,6 +92,22 @@ def encode(number: int, event: dict[str, object]) -> list[bytes]:
         kind = event.get("type")
         raise PeerError(f"an event {kind} of {len(line)} bytes is too long", "ask for less at once")
     return [line]
+
+
+def _cut(event: dict[str, object]) -> dict[str, object]:
+    """Return an event whose texts are no longer than they may be; the error inside one, too."""
+    inner = event.get("error")
+    cut = {name: _cut_text(name, value) for name, value in event.items()}
+    if isinstance(inner, dict):
+        cut["error"] = {name: _cut_text(name, value) for name, value in inner.items()}
+    listed = event.get("models")
+    if isinstance(listed, list):
+        cut["models"] = [{**model, "id": str(model["id"])[: _CHARS["id"]]} for model in listed[:MODELS]]
+    return cut
+
+
+def _cut_text(name: str, value: object) -> object:
+    return value[: _CHARS[name]] if isinstance(value, str) and name in _CHARS else value
 
 
 def decode(line: bytes, number: int) -> dict[str, object]:
@@ -101,7 +130,46 @@ def decode(line: bytes, number: int) -> dict[str, object]:
         error_body = event["error"]
         assert isinstance(error_body, dict)
         _check({"type": kind, **error_body}, {**_ERROR_SHAPE, **_ERROR_MORE}, kind)
+    elif kind in _INSIDE:
+        name, is_good = _INSIDE[kind]
+        if not is_good(event[name]):
+            raise PeerError(f"the worker wrote an event {kind} that holds what is no {kind}")
     return event
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
+
+
+def _is_usage(value: object) -> bool:
+    return isinstance(value, dict) and len(value) <= 16 and all(map(_is_count, value.values()))
+
+
+def _is_vector(value: object) -> bool:
+    numbers = value if isinstance(value, list) else []
+    return len(numbers) <= VECTOR_NUMBERS and all(
+        type(number) in (int, float) and -1e38 < number < 1e38 for number in numbers
+    )
+
+
+def _is_models(value: object) -> bool:
+    return isinstance(value, list) and len(value) <= MODELS and all(map(_is_model, value))
+
+
+def _is_model(value: object) -> bool:
+    if not isinstance(value, dict) or not set(value) <= {"id", "context_tokens", "tools"}:
+        return False
+    name, room = value.get("id"), value.get("context_tokens", 0)
+    return isinstance(name, str) and len(name) <= _CHARS["id"] and _is_count(room)
+
+
+# Type of event -> the value inside that has a form of its own.
+_INSIDE = {"usage": ("usage", _is_usage), "embedding": ("embedding", _is_vector), "models": ("models", _is_models)}
+
+
+def _longest(kind: str, name: str) -> int:
+    """Return how many characters a text may have; `data` is base64 in one piece."""
+    return _DATA_CHARS if name == "data" else _CHARS.get(name, PIECE_CHARS)
 
 
 def _check(event: dict[str, object], shape: dict[str, type], kind: str) -> None:
@@ -112,8 +180,12 @@ def _check(event: dict[str, object], shape: dict[str, type], kind: str) -> None:
         if name not in known:
             raise PeerError(f"the worker wrote an event {kind} with the unknown key {name[:40]!r}")
         wanted = known[name]
-        if not isinstance(value, wanted) and not (wanted is float and isinstance(value, int)):
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
             raise PeerError(f"the worker wrote an event {kind} whose {name} is a {type(value).__name__}")
+        if isinstance(value, str) and len(value) > _longest(kind, name):
+            raise PeerError(f"the worker wrote an event {kind} whose {name} has {len(value)} characters")
+        if wanted in (int, float) and not 0 <= value <= _MOST:  # type: ignore[operator]
+            raise PeerError(f"the worker wrote an event {kind} whose {name} is no such number")
     for name in shape:
         if not name.endswith("?") and name not in event:
             raise PeerError(f"the worker wrote an event {kind} without {name}")

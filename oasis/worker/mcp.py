@@ -46,8 +46,8 @@ def exchange(request: Message, open_it: Exchange, read: Callable[[Response], byt
                 _refuse(request, found, open_it)
                 continue
             emit({"type": "message", "message": found})
-            if "method" not in found and found.get("id") == message.get("id"):
-                break
+            if "method" not in found and found.get("id") in (message.get("id"), None):
+                break  # also without a number: this stream answers one request, and what it says of it cannot be read
         session = response.headers.get("mcp-session-id", "")[:200]
     finally:
         response.close()

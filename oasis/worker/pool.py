@@ -2,11 +2,15 @@
 
 Blocking calls for plain threads. A worker serves one request at a time; when all are busy, requests wait in line
 (urgent ones first). A worker that breaks the protocol, dies or stays silent is killed, and its request ends as an
-error event; others are not touched. An idle worker stays warm for `idle_s`. Never holds a key longer than a request.
+error event; others are not touched. An idle worker stays warm for `idle_s`, for the service that it has served: it may
+be captured by then, and knows that one's key only. What a worker started is ended with the request that it was for
+(survivors.py). Never holds a key longer than a request.
 """
 
 from __future__ import annotations
 
+import os
+import pwd
 import sys
 import threading
 import time
@@ -14,8 +18,10 @@ import time
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError, ProviderError, UsageError
 from oasis.system import fence
+from oasis.system.digest import sha256
 from oasis.worker import lines
-from oasis.worker.process import STOP_S, TICK_MS, Process
+from oasis.worker.process import STOP_S, TICK_MS, Process, sweep
+from oasis.worker.survivors import MARK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +55,7 @@ class Pool:
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
     `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
     there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
+    `user`: whom the workers become, a user that is for nothing else; "" when they stay who the daemon is.
     """
 
     def __init__(
@@ -61,12 +68,16 @@ class Pool:
         prepare: Callable[[], None] = lambda: None,
         is_fenced: bool = False,
         tick_ms: int = 0,
+        user: str = "",
     ):
         self._argv = argv
         self._tick_ms = tick_ms or TICK_MS
         self._prepare = prepare
         self._is_fenced = is_fenced
-        self._env = dict(ENV if env is None else env)
+        self._mark = f"{MARK}={os.urandom(12).hex()}"
+        self._env = {**(ENV if env is None else env), MARK: self._mark.partition("=")[2]}
+        self._uid = _uid(user)
+        self._salt = os.urandom(16).hex()
         self._max_workers = max_workers
         self._idle_s = idle_s
         self._now_s = now_s
@@ -74,7 +85,8 @@ class Pool:
         self._waiting: list[tuple[bool, int]] = []
         self._numbers = 0
         self._busy = 0
-        self._warm: list[tuple[float, Process]] = []
+        self._warm: list[tuple[float, str, Process]] = []  # until when, for which service
+        self._serving: set[Process] = set()
         self._has_janitor = False
         self._is_closed = False
 
@@ -104,9 +116,12 @@ class Pool:
         assert isinstance(listed, list)
         return listed
 
-    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+    def embed(
+        self, request: Event, texts: list[str], cancelled: Cancelled = None, on_event: OnEvent = lambda event: None
+    ) -> list[list[float]]:
         """Return a vector for each text, in their order; many texts are asked for in several steps.
 
+        `on_event` hears what each step used, as `usage`, and its end, as `done`.
         Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
         """
         if len(texts) > EMBED_TEXTS:
@@ -119,6 +134,9 @@ class Pool:
             if answers[-1]["type"] == "error":
                 raise raised(answers[-1])
             found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
+            for answer in answers:
+                if answer["type"] in ("usage", "done"):
+                    on_event(answer)
             if len(found) != at + len(step):
                 raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
         return found
@@ -158,13 +176,18 @@ class Pool:
         return result
 
     def close(self) -> None:
-        """End all idle workers and let no new one start; busy ones end with their request."""
+        """End all workers, their requests as well, and what they left behind; let no new one start."""
         with self._changed:
-            self._is_closed = True
+            was_closed, self._is_closed = self._is_closed, True
             warm, self._warm = self._warm, []
+            serving = list(self._serving)
             self._changed.notify_all()
-        for _, process in warm:
+        for process in serving:
+            process.end_now()
+        for _, _, process in warm:
             process.stop()
+        if self._numbers and not was_closed:
+            sweep(self._uid, {process.pid for process in serving}, self._mark)
 
     def count(self) -> dict[str, int]:
         """Return how many requests are waiting and how many workers are busy or warm."""
@@ -181,7 +204,7 @@ class Pool:
         try:
             ending = self._ending(turn)
         except OasisError as error:
-            ending = _error("worker", error.message, error.hint or _REPORT)
+            ending = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
         finally:
@@ -198,16 +221,37 @@ class Pool:
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
         self._prepare()
-        turn.process = self._process()
+        turn.service = self._service_of(turn.request)
+        turn.process = self._process(turn.service)
         try:
-            ending = self._converse(turn, turn.process, data)
+            ending = self._serve(turn, turn.process, data)
         except _NeverSpokeError:
             turn.process.stop(0)
             turn.process = Process(self._argv, self._env)
-            ending = self._converse(turn, turn.process, data)
+            ending = self._serve(turn, turn.process, data)
         turn.process.is_used = True
         turn.is_healthy = ending is not _CANCELLED and not turn.process.has_rest()
         return ending
+
+    def _serve(self, turn: _Turn, process: Process, data: bytes) -> Event:
+        """Have one worker answer; while it does, the end of the daemon may kill it."""
+        with self._changed:
+            if self._is_closed:
+                return _CLOSED
+            self._serving.add(process)
+        try:
+            return self._converse(turn, process, data)
+        finally:
+            with self._changed:
+                self._serving.discard(process)
+
+    def _service_of(self, request: Event) -> str:
+        """Return what tells one service from another, without a key that could be read from it."""
+        options = request.get("options")
+        known = options if isinstance(options, dict) else {}
+        op = str(request.get("op"))
+        parts = ["llm" if op in _OF_MODELS else op, *(str(request.get(name)) for name in _OF_SERVICE)]
+        return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
 
     def _told_of_walls(self, request: Event) -> Event:
         """Return a request that says when its service, should it be on the router, is behind the fence."""
@@ -259,14 +303,19 @@ class Pool:
             self._changed.notify_all()
             return False
 
-    def _process(self) -> Process:
-        """Return a warm worker that still lives, else a new one."""
+    def _process(self, service: str) -> Process:
+        """Return a warm worker of a service that still lives, else a new one, in the place of another's."""
         while True:
             with self._changed:
-                process = self._warm.pop()[1] if self._warm else None
-            if process is None:
+                mine = [one for one in self._warm if one[1] == service]
+                is_full = self._busy + len(self._warm) > self._max_workers
+                chosen = mine[-1] if mine else self._warm[0] if self._warm and is_full else None
+                if chosen is not None:
+                    self._warm.remove(chosen)
+            if chosen is None:
                 return Process(self._argv, self._env)
-            if process.is_alive() and not process.has_rest():
+            process = chosen[2]
+            if mine and process.is_alive() and not process.has_rest():
                 return process
             process.stop(0)
 
@@ -274,11 +323,16 @@ class Pool:
         process = turn.process
         if process is not None and not turn.is_healthy:
             process.stop(turn.grace_s)
+        if process is not None and sweep(self._uid, {process.pid}, self._mark):
+            print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
+            if turn.is_healthy:
+                turn.is_healthy = False
+                process.stop(0)
         with self._changed:
             self._busy -= 1
             keep = turn.is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
-                self._warm.append((self._now_s() + self._idle_s, process))
+                self._warm.append((self._now_s() + self._idle_s, turn.service, process))
                 self._start_janitor()
             self._changed.notify_all()
         if process is not None and turn.is_healthy and not keep:
@@ -296,13 +350,13 @@ class Pool:
         while True:
             with self._changed:
                 now_s = self._now_s()
-                over = [process for until_s, process in self._warm if until_s <= now_s]
+                over = [process for until_s, _, process in self._warm if until_s <= now_s]
                 self._warm = [pair for pair in self._warm if pair[0] > now_s]
                 if not self._warm and not over:
                     self._has_janitor = False
                     return
                 if not over:
-                    self._changed.wait(max(0.01, min(until_s for until_s, _ in self._warm) - now_s))
+                    self._changed.wait(max(0.01, min(until_s for until_s, _, _ in self._warm) - now_s))
             for process in over:
                 process.stop()
 
@@ -317,8 +371,21 @@ class _Turn:
         self.silence_s = _silence_s(request)
         self.number = 0
         self.process: Process | None = None
+        self.service = ""
         self.is_healthy = False
         self.grace_s = 0.0  # a worker that broke the protocol gets no time to end by itself
+
+
+# What a request is addressed to; operations with models share a worker, every other one has its own.
+_OF_SERVICE = ("profile", "vendor", "base_url", "key")
+_OF_MODELS = ("chat", "models", "embed", "show")
+
+
+def _uid(user: str) -> int | None:
+    try:
+        return pwd.getpwnam(user).pw_uid if user else None
+    except KeyError:
+        return None
 
 
 class _NeverSpokeError(Exception):

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import select
+import signal
+import threading
 
 from oasis.errors import PeerError
 from oasis.system.child import Child
 from oasis.system.limits import MODEL
+from oasis.worker import survivors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +25,29 @@ TICK_MS = 50  # how soon a cancelled request is noticed
 STOP_S = 2.0
 
 
+# The workers of all pools of this daemon. Held while one is started: a worker that is not listed yet is nobody's.
+_WORKERS: set[int] = set()
+_LISTED = threading.Lock()
+
+
+def sweep(uid: int | None, leaders: set[int], mark: str) -> int:
+    """End what workers left behind, see survivors.py; return how many processes that were.
+
+    `uid` is that of a user that the workers have for themselves, None where they share the daemon's.
+    """
+    with _LISTED:
+        if uid is not None:
+            return survivors.end(lambda: survivors.of_user(uid, _WORKERS))
+        return survivors.end(lambda: survivors.of_workers(leaders, mark, _WORKERS))
+
+
 class Process:
     """A running worker. All methods are for one thread at a time."""
 
     def __init__(self, argv: list[str], env: dict[str, str]):
-        self._child = child = Child(argv, env, MODEL, True, True)
+        with _LISTED:
+            self._child = child = Child(argv, env, MODEL, True, True)
+            _WORKERS.add(child.pid)
         for number in (child.stdin, child.stdout, child.stderr):
             os.set_blocking(number, False)
         self._lines: list[bytes] = []
@@ -113,8 +134,21 @@ class Process:
         if self._child.wait(wait_s) is None:
             self._child.end_group()
         self._child.close()
+        self._unlist()
 
     def kill(self) -> None:
         """End the worker and everything in its group now."""
         self._child.end_group()
         self._child.close()
+        self._unlist()
+
+    def end_now(self) -> None:
+        """Kill it while another thread listens to it: that one sees the end of its lines."""
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except OSError:
+            pass  # it ended
+
+    def _unlist(self) -> None:
+        with _LISTED:
+            _WORKERS.discard(self.pid)

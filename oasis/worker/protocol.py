@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from oasis.providers import vectors
     from oasis.worker.chat import Emit, Sleep
     from oasis.worker.exchange import Now, Open
 
@@ -60,9 +61,11 @@ def _answer(
     elif op == "models":
         emit({"type": "models", "models": _models(module, options, limits, send, now_s)})
     elif op == "embed":
-        for vector in _embeddings(request, module, options, limits, send, now_s):
+        made, counts = _embeddings(request, module, options, limits, send, now_s)
+        for vector in made:
             emit({"type": "embedding", "embedding": vector})
-        emit(events.done("end_turn", wire.model_of(options)))
+        for event in [*events.usage(counts), events.done("end_turn", wire.model_of(options))]:
+            emit(event)
     elif op in ("mcp", "telegram"):
         until_s = now_s() + exchange.seconds(limits, "total_s")
         begun = lambda http: exchange.begun(http, limits, send)  # noqa: E731
@@ -138,8 +141,8 @@ def _embeddings(
     limits: dict[str, object],
     send: Open,
     now_s: Now,
-) -> list[list[float]]:
-    """Return a vector for each text of a request.
+) -> vectors.Made:
+    """Return a vector for each text of a request, and the tokens that they took.
 
     Raises: SettingsError for a service without embeddings, UsageError for texts that cannot be sent, ProviderError.
     """
@@ -151,10 +154,10 @@ def _embeddings(
     # `extra` holds fields of a chat's body, which the method for embeddings need not know.
     options = {name: value for name, value in options.items() if name != "extra"}
     status, headers, body = exchange.fetched(module.embed_request(texts, options), limits, send, now_s)
-    vectors: list[list[float]] = module.embed_read(status, headers, body, options)
-    if len(vectors) != len(texts):
-        raise wire.bad_answer(options, f"it holds {len(vectors)} embeddings for {len(texts)} texts")
-    return vectors
+    made: vectors.Made = module.embed_read(status, headers, body, options)
+    if len(made[0]) != len(texts):
+        raise wire.bad_answer(options, f"it holds {len(made[0])} embeddings for {len(texts)} texts")
+    return made
 
 
 # Failures

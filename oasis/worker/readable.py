@@ -22,6 +22,30 @@ _MAIN = ("article", "main")
 _ARTICLE_CHARS = 200
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 TITLE_CHARS = 300
+_STYLE_CHARS = 2000
+
+
+# What a browser shows nowhere: text for a model alone, that whoever reads the page never sees.
+_INVISIBLE = re.compile(
+    r"display:none|visibility:(hidden|collapse)|(opacity|font-size):0+(\.0*)?(px|em|rem|%|pt)?(;|$|!)"
+    r"|(^|;)(max-)?(width|height):0(px)?(;|$|!)"
+    r"|text-indent:-\d{3}|(^|;)(left|top|right|bottom):-\d{3}|clip:rect\(0|clip-path:inset\((50|100)%"
+    r"|transform:scale\(0\)|color:transparent"
+)
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+)
+# Whose end tag may be left out, and which hold none of their own kind: the next of them ends one that is hidden.
+_ENDS_ITSELF = frozenset(["p", "dt", "dd", "option"])
+
+
+def _is_invisible(attrs: Attributes) -> bool:
+    """Tell whether an element is hidden by its own attributes; rules in style sheets are not read."""
+    values = {name: value or "" for name, value in attrs}
+    if "hidden" in values or values.get("aria-hidden", "").strip().lower() == "true":
+        return True
+    style = re.sub(r"/\*.*?\*/|\s", "", values.get("style", "").lower()[:_STYLE_CHARS])
+    return bool(style and _INVISIBLE.search(style))
 
 
 class _Page(html.parser.HTMLParser):
@@ -37,7 +61,10 @@ class _Page(html.parser.HTMLParser):
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag == "body":
             self._hidden.pop("head", None)  # whose end tag may be left out
-        if tag in _HIDDEN:
+        if tag in _ENDS_ITSELF and self._hidden.get(tag):
+            self._hidden[tag] -= 1
+        # Elements of the same name within a hidden one are counted, so that its own end tag is told from theirs.
+        if tag in _HIDDEN or (tag not in _VOID and (self._hidden.get(tag) or _is_invisible(attrs))):
             self._hidden[tag] = self._hidden.get(tag, 0) + 1
         self._is_title = tag == "title" and not self.title
         self._around += tag in _AROUND

@@ -7,6 +7,7 @@ Shape of facts:
      "ports": {peer address: the bridge port behind which it is, a wireless one too},
      "wifi": {wireless device: name of its wifi-iface section},
      "has_tls": bool (uhttpd can serve HTTPS),
+     "keys": the text of dropbear's authorized_keys, b"" without one,
      "firewall": [rules that services added, as ubus gives them]}
 A key that is missing makes answers more careful, never wrong. Each function turns one text or reply into the value of
 one key.

@@ -8,7 +8,7 @@ Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen
 from __future__ import annotations
 
 from oasis.change import addresses
-from oasis.change.reach import sections
+from oasis.change.reach import logins, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _LEAST = {
 _SWITCHES = ("enable", "PasswordAuth", "RootPasswordAuth", "RootLogin", "GatewayPorts", "verbose")
 _NUMBERS = ("SSHKeepAlive", "IdleTimeout", "MaxAuthTries", "RecvWindowSize", "mdns")
 _NAMED = {"http": "80", "https": "443"}  # of /etc/services, which uhttpd asks
-_PASSWORDS = ("PasswordAuth", "RootPasswordAuth", "RootLogin")
 
 
 def listeners(config: Config, networks: Networks) -> list[dict[str, Any]]:
@@ -82,7 +81,7 @@ def judge(
     served = earlier[0]
     if here:
         return _kept(before, after, served, here[0], later, new, facts)
-    return _moved(served, later, new)
+    return _moved(before, after, served, later, new, facts, unbound(after, networks[1]))
 
 
 def _is_at(listener: dict[str, Any], connection: dict[str, Any]) -> bool:
@@ -104,9 +103,9 @@ def _kept(
         return "cannot_tell", "two services want port %d" % port, port, found
     section = after[found["service"]][found["section"]]
     old = before[served["service"]][served["section"]]
-    for option in _PASSWORDS if found["service"] == "dropbear" else ():
-        if sections.flag(old, option, True) and not sections.flag(section, option, True):
-            return "cannot_tell", "%s.%s goes off: whether you hold a key is not known" % (name, option), port, found
+    state, why = logins.shut(old, section, facts) if found["service"] == "dropbear" else ("", "")
+    if state:
+        return state, why, port, found
     quiet = [*_QUIET[found["service"]].split()]
     quiet += [name for name, least in _LEAST[found["service"]].items() if _is_at_least(section, name, least)]
     loud = _loud(old, section, tuple(quiet))
@@ -136,21 +135,47 @@ def _page(
 
 
 def _moved(
-    served: dict[str, Any], later: list[dict[str, Any]], new: dict[str, Any]
-) -> tuple[str, str, int, dict[str, Any] | None]:
+    before: Config, after: Config, served: dict[str, Any], later: list[dict[str, Any]], new: dict[str, Any],
+    facts: Facts, not_started: dict[str, str],
+) -> tuple[str, str, int, dict[str, Any] | None]:  # fmt: skip
     """Look for the same service elsewhere."""
     family, address, device = new["family"], new["address"], new["device"]
     same = [one for one in later if one["service"] == served["service"] and hears(one, family, address, device)]
     same.sort(key=lambda one: (one["is_tls"] != served["is_tls"], one["section"] != served["section"]))
     gone = "%s listens on port %d no more" % (served["service"], new["port"])
     if not same:
-        return "no", gone, new["port"], None
+        why = not_started.get(served["section"], "") if served["service"] == "dropbear" else ""
+        return "no", "; ".join(one for one in (gone, why) if one), new["port"], None
     found = same[0]
     if found["doubt"] or found["is_tls"] != served["is_tls"]:
         return "cannot_tell", found["doubt"] or gone + ", only with other encryption", found["port"], found
     if any(one is not found and one["port"] == found["port"] and _clash(one, found) for one in later):
         return "cannot_tell", "two services want port %d" % found["port"], found["port"], found
+    if found["service"] == "dropbear":
+        old, section = before["dropbear"][served["section"]], after["dropbear"][found["section"]]
+        state, why = logins.shut(old, section, facts)
+        if state:
+            return state, why, found["port"], found
     return "yes", "%s is then on port %d" % (served["service"], found["port"]), found["port"], found
+
+
+def unbound(config: Config, networks: Networks) -> dict[str, str]:
+    """Return {name of a dropbear section: why it does not start}: at boot it waits for its interface to come up."""
+    found = {}
+    for section in sections.typed(config.get("dropbear", {}), "dropbear"):
+        option = "DirectInterface" if sections.texts(section, "DirectInterface") else "Interface"
+        names = sections.texts(section, option)
+        names = names[:1] if option == "DirectInterface" else names
+        if names and sections.flag(section, "enable", True) and not any(_comes_up(name, networks) for name in names):
+            found[str(section[".name"])] = "dropbear.%s does not start at boot: %s %s is not there or stays down" % (
+                section[".name"], option, " ".join(names),
+            )  # fmt: skip
+    return found
+
+
+def _comes_up(name: str, networks: Networks) -> bool:
+    network = networks.get(name)
+    return network is not None and network["is_up"] and network["device"] != ""
 
 
 def https_port(config: Config, listener: dict[str, Any]) -> int:
@@ -167,15 +192,15 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
     if not all(addresses.is_port(word) and int(word) for word in words):
         return []  # the section fails its validation and is not started
     doubt = doubt or _wrong(section)
+    if section[".name"] in unbound({"dropbear": {section[".name"]: section}}, networks):
+        return []
     bound: dict[str, Any] | None = None
     direct = sections.texts(section, "DirectInterface")
     names = sections.texts(section, "Interface")
     if len(names) > 1:
         doubt = doubt or "dropbear: what several names in one Interface do is not known"
     if direct:
-        network = networks.get(direct[0])
-        if not network or not network["is_up"] or network["device"] == "":
-            return []
+        network = networks[direct[0]]
         bound = {"device": network["device"]}
         doubt = doubt or ("dropbear: the device of %s is not known" % direct[0] if network["device"] is None else "")
     elif names:
@@ -185,7 +210,8 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
             bound = {"addresses": held}
         elif unknown:
             doubt = doubt or "dropbear: the addresses of %s are not known" % " ".join(names)
-        # no address at all: dropbear listens everywhere
+        else:  # dropbear then listens everywhere, but no address may also mean that the interface never comes up
+            doubt = doubt or "dropbear.%s: Interface %s has no address" % (section[".name"], " ".join(names))
     return [_listener("dropbear", section, int(word), (4, 6), bound, False, doubt) for word in words]
 
 
@@ -276,6 +302,6 @@ def _wrong(section: Table) -> str:
 
 
 def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:
-    quiet = (*quiet, *_PASSWORDS)
+    quiet = (*quiet, *logins.PASSWORDS)
     sides = [sections.options(one, quiet) for one in (old, new)]
     return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")

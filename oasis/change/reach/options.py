@@ -6,7 +6,7 @@ parse_options and the parse_* functions.
 
 Shapes of values: device {"invert", "device", "any"} · port {"invert", "low", "high"} · mac {"invert", "mac"} · protocol
 {"name", "any"} · zone "*" or a zone · setmatch {"invert", "name"} · subnets {"invert", "nets": [(family, low, high,
-mask or -1)], "is_complete"} · anything that only says "at some times" is True.
+mask or -1)], "is_complete", "text"} · anything that only says "at some times" is True.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ REDIRECT = (
  dest_port:port reflection:bool=1 reflection_src:reflection reflection_zone*:zone target:target=dnat """
     + _WHEN
 )
+FORWARDING = "enabled:bool=1 name:string family:family src+:zone dest+:zone"
 INCLUDE = """enabled:bool=1 path+:string type:includetype=script fw4_compatible:bool family-:family reload-:bool
  position:position chain:identifier"""
 IPSET = """enabled:bool=1 reload_set:bool counters:bool comment:string name+:identifier family:family=4 storage-:string
@@ -189,17 +190,18 @@ class Reader:
     def _network(self, text: str) -> Values | None:
         invert, value = _inverted(text)
         try:
-            nets = _nets(value)
+            held = nets(value)
         except ValueError:
             self.broken = value
-            nets = []
-        if nets is not None:
-            return {"invert": invert, "nets": nets, "is_complete": True}
+            held = []
+        if held is not None:
+            return {"invert": invert, "nets": held, "is_complete": True, "text": value}
         network = self._networks.get(value)
         if network is None:
             return None
         held = [_prefix(*one) for one in network["addresses"]]
-        return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"]}
+        return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"],
+                "text": value}  # fmt: skip
 
     def _icmptype(self, text: str) -> Any:
         return text if _ICMP_NAME.match(text) else None
@@ -260,7 +262,7 @@ def _prefix(family: int, value: int, bits: int) -> tuple[int, int, int, int]:
     return family, value & ~rest, value | rest, -1
 
 
-def _nets(text: str) -> list[tuple[int, int, int, int]] | None:
+def nets(text: str) -> list[tuple[int, int, int, int]] | None:
     """Return (family, low, high, -1), or (family, address, 0, mask) for a mask with holes; None when it is no address.
 
     Raises: ValueError for a prefix length that no address has.

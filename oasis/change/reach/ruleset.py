@@ -1,19 +1,23 @@
-"""What fw4 makes of a firewall package, as far as it decides about packets to the router itself.
+"""What fw4 makes of a firewall package, as far as it decides about packets to the router itself, or through it.
 
 Shape of a ruleset:
-    {"policy": of chain input, "output": that of chain output, "zones": [zone], "rules": {chain: [rule]},
-     "redirects": {zone name: [redirect]},
+    {"policy": of chain input, "output" and "forward": those of the other chains, "zones": [zone],
+     "rules": {chain: [rule]}, "redirects": {zone name: [redirect]},
      "includes": [{"label", "chain" or "", "place": "prepend" | "append" | "", "key"}],
      "doubt": why nothing is sure, or "",
      "is_mute": a rule keeps back some of what the router itself sends,
      "is_slow": the limit of new connections is so low that owners may meet it}
-    zone {"name", "label", "input", "output", "family", "groups": [(names or None, names not)], "subnets": [nets],
-     "masq", "masq6", "held": [(family, address, bits)], "has_dnat"}
+    zone {"name", "label", "input", "output", "forward", "family", "groups": [(names or None, names not)],
+     "subnets": [nets], "masq", "masq6", "held": [(family, address, bits)], "has_dnat"}
     rule {"label", "target", "family", "proto", "sources", "targets", "ports", "source_ports", "macs", "device",
      "direction", "types": of ICMP, "rate": packets a second or 0,
-     "depends": what its match hangs on that is not in the packet}
-    redirect: the same and "to": (family, address) or None, "to_port": int or None, "is_plain"
-A chain is "input" or "input_ZONE". Order is fw4's. Knows no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
+     "depends": what its match hangs on that is not in the packet, "conditions": {word of depends: its text},
+     "limit": [number, unit] or None, "members": of its set,
+     "dest": zone, "*" or None for a rule about the router}
+    redirect: the same and "to": (family, address) or None, "to_port": int or None, "to_ports": (low, high) or None,
+     "is_plain"
+A chain is "input", "input_ZONE", "forward" or "forward_ZONE"; the last two only for protocol "". Order is fw4's. Knows
+no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ _SYN_RATE, _SYN_BURST = 5, 10
 
 
 def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str = "tcp") -> Ruleset:
-    """Return the ruleset of a firewall package for "tcp", "udp" or "ipv6-icmp".
+    """Return the ruleset of a firewall package for "tcp", "udp" or "ipv6-icmp", or for "": all, and forwarding too.
 
     `added`: the rules of services (facts "firewall").
     """
@@ -78,6 +82,8 @@ class _Compiler:
             self._zone(section)
         for section in self._all("rule"):
             self._rule(section)
+        for section in [] if self._proto else sections.typed(self._package, "forwarding"):
+            self._forwarding(section)
         for section in self._all("redirect"):
             self._redirect(section)
         for section in self._all("nat"):
@@ -108,6 +114,7 @@ class _Compiler:
             self._doubt("%s has a value that fw4 does not take" % self._label(found[0]))
             values = self._reader.parse({}, options.DEFAULTS) or {}
         self._made["policy"], self._made["output"] = values["input"], values["output"]
+        self._made["forward"] = values["forward"]
         self._values = values
         is_limited = values.get("synflood_protect", values.get("syn_flood", False))
         rate, unit = values["synflood_rate"]
@@ -143,6 +150,7 @@ class _Compiler:
         self._reader.zones.append({
             "name": values["name"], "label": self._label(section), "family": family, "subnets": subnets,
             "input": values.get("input", self._values["input"]), "output": values.get("output", self._values["output"]),
+            "forward": values.get("forward", self._values["forward"]),
             "groups": _groups(devices) if is_bound else [],
             "masq": values.get("masq", False), "masq6": values.get("masq6", False), "has_dnat": False,
             "held": held,
@@ -169,8 +177,16 @@ class _Compiler:
             "macs": values.get("src_mac", []), "device": values.get("device"),
             "direction": values.get("direction", "in"), "target": values.get("target"),
             "is_complete": all(value["is_complete"] for value in sources + targets),
-            "rate": _rate(values), "depends": [word for word in _DEPENDS.split() if values.get(word)],
+            "rate": _rate(values), "depends": [word for word in _DEPENDS.split() if values.get(word)], "dest": None,
+            "limit": values.get("limit"), "members": self._members(values),
+            "conditions": {word: sections.text(section, word) for word in _DEPENDS.split() if values.get(word)},
         }  # fmt: skip
+
+    def _members(self, values: Values) -> tuple[str, ...]:
+        """Return the members of a section's set as far as the configuration lists all of them."""
+        found = self._sets.get(values["ipset"]["name"], {}) if "ipset" in values else {}
+        more = ["loaded from " + str(found["loadfile"])] if found.get("loadfile") else []
+        return tuple(sorted([*found.get("entry", []), *more]))
 
     def _set_family(self, values: Values) -> int:
         """Return the family of the set that a section matches, -1 when there is no such set."""
@@ -185,7 +201,8 @@ class _Compiler:
         for one in values["proto"]:
             if not one["any"] and one["name"] not in _PROTOCOLS.split() and not one["name"].isdigit():
                 self._doubt("%s: nothing is known of protocol %s" % (self._label(section), one["name"]))
-            found += ["any"] if one["any"] else [one["name"]] if one["name"] in self._asked else []
+            is_asked = not self._proto or one["name"] in self._asked
+            found += ["any"] if one["any"] else [one["name"]] if is_asked else []
         is_by_port = "ipset" in values and "port" in self._sets[values["ipset"]["name"]]["match"]
         return [self._proto if one == "any" and is_by_port else one for one in found]
 
@@ -205,15 +222,20 @@ class _Compiler:
             and any(one["any"] or "icmp" in one["name"] for one in values["proto"])
         ):
             self._made["is_mute"] = True
-        if not zone or not (is_untracked or (target in ("accept", "reject", "drop") and "dest" not in values)):
+        is_through = "dest" in values
+        if not zone or not (
+            is_untracked or (target in ("accept", "reject", "drop") and not (is_through and self._proto))
+        ):
             return
         rule = self._common(section, values, values.get("src_ip", []), values.get("dest_ip", []))
         families = [self._set_family(values), family_of(rule["sources"]), family_of(rule["targets"])]
-        families += [values["src"]["family"] or 0] if zone != "*" else []
+        families += [end["family"] or 0 for end in (zone, values.get("dest")) if isinstance(end, dict)]
+        rule["dest"] = values.get("dest")
         rule["family"] = infer_family(rule["family"], families)
         if rule["family"] == -1:
             return
-        chain = "notrack" if is_untracked else "input" if zone == "*" else "input_" + zone["name"]
+        way = "forward" if is_through else "input"
+        chain = "notrack" if is_untracked else way if zone == "*" else "%s_%s" % (way, zone["name"])
         for proto in self._protocols(values, section):
             made = {**rule, "proto": proto, "types": []}
             if proto not in ("tcp", "udp"):
@@ -222,6 +244,18 @@ class _Compiler:
                 made["types"] = values.get("icmp_type", [])
                 made["family"] = 6 if proto == "ipv6-icmp" else rule["family"]
             self._made["rules"].setdefault(chain, []).append(made)
+
+    def _forwarding(self, section: Table) -> None:
+        values = self._reader.parse(section, options.FORWARDING)
+        if not values or not values["enabled"]:
+            return
+        zone, dest = values["src"], values["dest"]
+        family = infer_family(values.get("family"), [end["family"] or 0 for end in (zone, dest) if end != "*"])
+        if family == -1:
+            return
+        rule = {**self._common(section, {"target": "accept"}, [], []), "family": family, "dest": dest, "proto": "any"}
+        chain = "forward" if zone == "*" else "forward_" + zone["name"]
+        self._made["rules"].setdefault(chain, []).append({**rule, "types": []})
 
     def _redirect(self, section: Table) -> None:
         values = self._reader.parse(section, options.REDIRECT)
@@ -353,7 +387,10 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
         is_plain = not nets or nets[0][1] == nets[0][2]
         to = (family, nets[0][1]) if nets else None
         is_plain = is_plain and (to_port is None or values["dest_port"]["high"] == to_port)
-        made.append({**rule, "family": family, "to": to, "to_port": to_port, "is_plain": is_plain})
+        to_ports = (to_port, values["dest_port"]["high"]) if to_port is not None else None
+        made.append({
+            **rule, "family": family, "to": to, "to_port": to_port, "to_ports": to_ports, "is_plain": is_plain,
+        })  # fmt: skip
     return made
 
 

@@ -22,3 +22,6 @@ Packet = dict[str, Any]  # see firewall.py
 Finding = tuple[str, str]  # "yes" | "no" | "cannot_tell", why
 Candidate = dict[str, Any]  # see attachment.py
 Answer = dict[str, Any]  # see verdict.py
+Intervals = tuple[tuple[int, int], ...]  # closed, see boxes.py
+Box = dict[str, Intervals]
+Peer = dict[str, Any]  # see peers.py

@@ -31,6 +31,8 @@ _QUIET_DEVICE = (
 )
 _SWITCH = ("switch", "switch_vlan", "switch_port")
 _LINK_LOCAL = 0xFE80 << 112
+# The middle of the half that a device makes of its MAC; nobody gives such an address by hand. RFC 4291, appendix A.
+_EUI64 = 0xFFFE
 
 
 class Way:
@@ -288,7 +290,11 @@ class Way:
         pools = [one for one in pools if not sections.flag(one, "ignore", False)]
         if self._family == 6:
             is_told = any(sections.text(one, "ra") in ("server", "hybrid") for one in pools)
-            return ("yes", "") if is_told else ("no", "interface %s tells no device of its new addresses" % name)
+            if not is_told:
+                return "no", "interface %s tells no device of its new addresses" % name
+            if self._source >> 24 & 0xFFFF == _EUI64:
+                return "yes", ""
+            return "cannot_tell", "whether your device takes its IPv6 address from the router is not known"
         pools = [one for one in pools if sections.text(one, "dhcpv4", "server") == "server"]
         if not pools or not sections.typed(package, "dnsmasq"):
             return "no", "interface %s gives no addresses (DHCP is off): your device would keep its old one" % name

@@ -1,0 +1,306 @@
+"""Proof that a change takes nothing from anybody: what policy.json asks of the places that may be of low risk.
+
+Each check gets one difference, all differences of its section, and the router as it is; it returns why the change is
+not harmless, "" when it is. What cannot be shown is not harmless: a change that alters or removes something may take
+away what somebody relies on, so a check knows what is new or bounded and refuses all else. Reads files, writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.change import addresses
+from oasis.errors import StoreError, UciError
+from oasis.system.digest import sha256
+from oasis.uci import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Any, Callable, Difference, Images
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.uci.model import Package, Section
+
+    Check = Callable[[Difference, list[Difference], "Router", dict[str, Any]], str]
+
+_LEASES = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps them by default
+_NEIGHBOURS = "/proc/net/arp"
+# Longer names, or with more words, are sentences: whoever reads the configuration next reads them, a model too.
+_NAME_CHARS, _NAME_HYPHENS = 32, 3
+# Beside /etc/config, where an address or a name may stand that a rule or another device relies on.
+_TEXTS = ("/etc/hosts", "/etc/ethers", "/etc/dnsmasq.conf", "/etc/firewall.user")
+_FOLDERS = ("/etc/nftables.d", "/etc/dnsmasq.d")
+_ANSWERED = "/tmp/hosts"  # noqa: S108 - where dnsmasq finds the names of DHCPv6
+# The sections of dhcp whose values are names that dnsmasq answers for.
+_NAMING = ("host", "domain", "cname", "hostrecord", "srvhost", "mxhost")
+_RANGE = re.compile(r"(?<![0-9.])([0-9]+(?:\.[0-9]+){3})(?:/([0-9]+(?:\.[0-9]+){3}|[0-9]+)|-([0-9]+(?:\.[0-9]+){3}))?")
+_PARTS = re.compile(r"[\s:/#@,]+")
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z")
+_DURATION = re.compile(r"([1-9][0-9]{0,6})([smhdw]?)\Z")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_ALL = 0xFFFFFFFF
+
+
+class Router:
+    """What the checks look at: the configuration before and after the change, leases, neighbours.
+
+    `read` holds the files of /etc/config that were looked at, as they were: a plan is bound to them.
+    """
+
+    def __init__(self, root: Root, files: Files, images: Images) -> None:
+        self._root = root
+        self._files = files
+        self._images = images
+        self._packages: dict[str, Package] = {}
+        self._named: tuple[list[tuple[int, int]], set[str]] | None = None
+        self._leases: list[tuple[str, str, str]] | None = None
+        self._hosts: list[tuple[str, Section]] | None = None
+        self.read: dict[str, str] = {}
+
+    def package(self, name: str) -> Package:
+        """Return a package as the router has it now; an empty one where it has none."""
+        if name not in self._packages:
+            data = self._bytes(self._root.confdir + "/" + name)
+            if data is not None:
+                self.read[name] = sha256(data)
+            try:
+                self._packages[name] = model.parse(data or b"", name)
+            except UciError:
+                self._packages[name] = model.parse(b"", name)
+        return self._packages[name]
+
+    def after(self, name: str) -> Package:
+        """Return a package as the change makes it."""
+        return model.parse(self._images[name][1], name) if name in self._images else self.package(name)
+
+    def options(self, package: str, kind: str, name: str = "") -> list[dict[str, Any]]:
+        """Return the options of the sections of a type, or of the one with a name."""
+        sections = self.package(package).sections
+        return [dict(one.options) for one in sections if one.type == kind and name in ("", one.name)]
+
+    def hosts(self) -> list[tuple[str, Section]]:
+        """Return the reservations as the change makes them, by what differences call them."""
+        if self._hosts is None:
+            hosts = [one for one in self.after("dhcp").sections if one.type == "host"]
+            self._hosts = [(one.name if not one.anonymous else "@host[%d]" % at, one) for at, one in enumerate(hosts)]
+        return self._hosts
+
+    def leases(self) -> list[tuple[str, str, str]]:
+        """Return (MAC, address, name) of every lease, and of every device that answered at an address."""
+        if self._leases is None:
+            paths = [one.get("leasefile") for one in self.options("dhcp", "dnsmasq")]
+            found = []
+            for path in {str(path) for path in paths if path} | {_LEASES}:
+                lines = [line.split() for line in self.text(path).split("\n")]
+                found += [(line[1].lower(), line[2], line[3].lower()) for line in lines if len(line) > 3]
+            for line in [line.split() for line in self.text(_NEIGHBOURS).split("\n")[1:]]:
+                if len(line) > 3 and line[2] != "0x0":
+                    found.append((line[3].lower(), line[0], ""))
+            self._leases = found
+        return self._leases
+
+    def named(self) -> tuple[list[tuple[int, int]], set[str]]:
+        """Return the ranges of IPv4 addresses and the words that stand anywhere in the configuration."""
+        if self._named is None:
+            values = [self.text(path) for path in _TEXTS] + [text for path in _FOLDERS for text in self.texts(path)]
+            words = {word for value in values for word in _PARTS.split(value.lower())}
+            for package in self._files.names(self._root.confdir):
+                for section in self.package(package).sections:
+                    for value in section.options.values():
+                        known = value if isinstance(value, list) else [value]
+                        values += known
+                        words.update(part for one in known for part in (one.lower(), *_hosts_in(one)))
+            self._named = [one for value in values for one in _ranges(value)], words
+        return self._named
+
+    def names(self) -> set[str]:
+        """Return the names that dnsmasq answers for, but for those of leases."""
+        found = {str(one.get(key, "")) for one in self.options("dhcp", "dnsmasq") for key in ("domain", "local")}
+        for kind in _NAMING:
+            for options in self.options("dhcp", kind):
+                for value in options.values():
+                    found.update(_values(value))
+        found.update(word for path in _TEXTS[:2] for word in self.text(path).split())
+        found.update(word for text in self.texts(_ANSWERED) for word in text.split())
+        return {part for name in found for part in (name.strip("/").lower(), name.lower().partition(".")[0])}
+
+    def text(self, path: str) -> str:
+        """Return a text of the router, "" where there is none."""
+        return (self._bytes(self._root.path(path)) or b"").decode("utf-8", "replace")
+
+    def texts(self, folder: str) -> list[str]:
+        """Return the texts in a folder of the router."""
+        return [self.text("%s/%s" % (folder, name)) for name in self._files.names(self._root.path(folder))]
+
+    def _bytes(self, path: str) -> bytes | None:
+        try:
+            return self._files.read(path)
+        except StoreError:
+            return None
+
+
+def _values(value: Any) -> list[str]:
+    return " ".join(value).lower().split() if isinstance(value, list) else str(value).lower().split()
+
+
+def _hosts_in(value: str) -> list[str]:
+    """Return the parts of a value such as nas:514 or /nas/192.168.1.9; a sentence has none."""
+    return [] if " " in value else _PARTS.split(value.lower())
+
+
+def _ranges(text: str) -> list[tuple[int, int]]:
+    """Return the first and the last address of each address, network or range in a text."""
+    found = []
+    for match in _RANGE.finditer(text):
+        first, mask, last = (part or "" for part in match.groups())
+        low = addresses.number(first)
+        if low is None:
+            continue
+        start, end = low[1], low[1]
+        if mask:
+            size = _ALL >> int(mask) if mask.isdigit() and int(mask) <= 32 else _host_bits(mask)
+            start, end = low[1] & ~size & _ALL, low[1] | size
+            found.append((low[1], low[1]))  # 192.168.1.1/24 names a network, and an address in it
+        elif last:
+            high = addresses.number(last)
+            end = high[1] if high is not None else _ALL
+        found.append((start, end))
+    return found
+
+
+def _host_bits(mask: str) -> int:
+    value = addresses.number(mask) if addresses.is_netmask(mask) else None
+    return ~value[1] & _ALL if value is not None else 0
+
+
+# Checks: by their names in policy.json.
+
+
+def label(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+    """Check the router's new name: one plain label that nobody else has."""
+    name = item.get("new")
+    if not isinstance(name, str) or not _is_label(name):
+        return "the router's name is not one plain word"
+    taken = router.names() | {one[2] for one in router.leases()} | set(row["refused"])
+    others = {str(one.options.get("name", "")).lower() for _, one in router.hosts()}
+    if name.lower() in taken | others:
+        return "the name %s is used for something else" % name
+    return ""
+
+
+def reservation(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+    """Check a fixed address: a new section that gives a device a free address of the LAN and a new plain name."""
+    if any(one["kind"] not in ("section_added", "added") for one in mine) or mine[0]["kind"] != "section_added":
+        return "a fixed address that is there is changed or removed"
+    if item["kind"] != "section_added":
+        return ""  # judged once, with its section
+    values = {str(one["option"]): one["new"] for one in mine[1:]}
+    if set(values) - {"name", "mac", "ip"} or not all(isinstance(value, str) for value in values.values()):
+        return "it sets more than a name for a device and its address"
+    mac, ip, name = (str(values.get(key, "")) for key in ("mac", "ip", "name"))
+    if len(router.hosts()) - len(router.options("dhcp", "host")) > row["most"]:
+        return "it fixes the addresses of many devices at once"
+    others = [one for label_, one in router.hosts() if label_ != item["section"]]
+    return _fault_of_mac(mac, others, router) or _fault_of_ip(ip, mac, others, router) or _fault_of_name(
+        name, mac, others, router, row
+    )  # fmt: skip
+
+
+def _fault_of_mac(mac: str, others: list[Section], router: Router) -> str:
+    # A MAC with the group bit set is no device's, nor is the one of zeros (IEEE 802, section 8.2).
+    if not addresses.is_mac(mac) or int(mac[:2], 16) & 1 or not mac.strip("0:"):
+        return "a fixed address is for one device, named by its MAC address"
+    own = mac.lower().split(":")
+    if any([part.zfill(2) for part in word.split(":")] == own for word in router.text("/etc/ethers").lower().split()):
+        return "/etc/ethers fixes the address of this device"
+    for other in others:
+        for value in _values(other.options.get("mac", "")):
+            parts = value.split(":")
+            if len(parts) != 6 or all(a == "*" or a.zfill(2) == b for a, b in zip(parts, own)):  # noqa: B905
+                return "another fixed address may be this device's"
+    return ""
+
+
+def _fault_of_ip(ip: str, mac: str, others: list[Section], router: Router) -> str:
+    if not ip:
+        return "no address is given"
+    value = addresses.number(ip) if addresses.is_ip4(ip) else None
+    lan = _lan(router)
+    if value is None or lan is None or not lan[0] < value[1] < lan[1]:
+        return "%s is no address of the LAN" % ip[:40]
+    ranges = [one for one in router.named()[0] if not (one[0] <= lan[0] and lan[1] <= one[1])]
+    moved = {addresses.number(one[1]) for one in router.leases() if one[0] == mac.lower()}
+    if any(one is not None and one != value and _is_in(one[1], ranges) for one in moved):
+        return "the configuration names the address that the device has now"
+    if _is_in(value[1], ranges) or ip in [other.options.get("ip") for other in others]:
+        return "the address %s stands in the configuration already" % ip
+    if any(one[1] == ip and one[0] != mac.lower() for one in router.leases()):
+        return "another device has the address %s" % ip
+    return _fault_of_pool(value[1], lan[0], others, router)
+
+
+def _is_in(value: int, ranges: list[tuple[int, int]]) -> bool:
+    return any(low <= value <= high for low, high in ranges)
+
+
+def _lan(router: Router) -> tuple[int, int] | None:
+    """Return the first and the last address of the LAN, None when it has no fixed one."""
+    for options in router.options("network", "interface", "lan"):
+        text = " ".join(_values(options.get("ipaddr", "")))
+        found = _ranges(text if "/" in text else "%s/%s" % (text, options.get("netmask", "")))
+        if options.get("proto") == "static" and len(found) == 2 and found[1][1] - found[1][0] > 2:
+            return found[1]
+    return None
+
+
+def _fault_of_pool(value: int, base: int, others: list[Section], router: Router) -> str:
+    """Refuse when fixed addresses take more than half of what devices without one are given."""
+    for pool in router.options("dhcp", "dhcp", "lan"):
+        numbers = [str(pool.get(key, usual)) for key, usual in (("start", "100"), ("limit", "150"))]
+        if not all(addresses.is_number(one) for one in numbers):
+            return "the range of the LAN's addresses is not known"
+        start, limit = base + int(numbers[0]), int(numbers[1])
+        fixed = [addresses.number(str(one.options.get("ip", ""))) for one in others]
+        count = sum(1 for one in [*fixed, (4, value)] if one is not None and start <= one[1] < start + limit)
+        if start <= value < start + limit and 2 * count > limit:
+            return "few addresses would be left for other devices"
+    return ""
+
+
+def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, row: dict[str, Any]) -> str:
+    if not name:
+        return ""
+    if not _is_label(name):
+        return "the device's name is not one plain word"
+    leases = router.leases()
+    taken = router.names() - {one[2] for one in leases if one[0] == mac.lower()} | router.named()[1]
+    taken |= {one[2] for one in leases if one[0] != mac.lower()}
+    own = [one.options.get("hostname", "") for one in router.after("system").sections if one.type == "system"]
+    given = [other.options.get("name", "") for other in others]
+    if name.lower() in taken | set(row["refused"]) | {str(one).lower() for one in [*own, *given]}:
+        return "the name %s is used for something else" % name
+    return ""
+
+
+def _is_label(name: str) -> bool:
+    """Tell whether a name is one plain word: no number, no top-level domain, no sentence in hyphens."""
+    is_short = len(name) <= _NAME_CHARS and name.count("-") <= _NAME_HYPHENS
+    # Two letters are a country's domain, and dnsmasq would answer for all of it.
+    return _LABEL.match(name) is not None and not name.isdigit() and len(name) > 2 and is_short
+
+
+def among(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+    """Check that an option gets one of the values of the row."""
+    return "" if item.get("new") in row["values"] else str(row["reason"])
+
+
+def between(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+    """Check that an option gets a time within the bounds of the row, in seconds."""
+    match = _DURATION.match(str(item.get("new", "")))
+    if match is None:
+        return str(row["reason"])
+    seconds = int(match[1]) * _SECONDS[match[2]]
+    return "" if row["low_s"] <= seconds <= row["high_s"] else str(row["reason"])
+
+
+CHECKS: dict[str, Check] = {"label": label, "reservation": reservation, "among": among, "between": between}

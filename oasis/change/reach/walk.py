@@ -1,0 +1,329 @@
+"""Which packets a firewall lets to the router and through it, as a set of boxes (boxes.py): all of them at once.
+
+The same rule set (ruleset.py) that firewall.py sends one packet through. What a match hangs on and no packet carries
+(members of a set, marks, dates) is a question of its own in the box, the same one before and after a change.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.change.reach import boxes, options, peers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.reach.shapes import Box, Intervals, Networks, Peer, Rule, Ruleset, Table, Values, Zone
+
+ROUTER = 0  # of the dimension dst; the others are peers, from 1
+PROTOCOLS = {
+    "icmp": 1, "ipv6-icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ah": 51, "ospf": 89, "sctp": 132,
+}  # fmt: skip
+_UNITS = {"second": 86400, "minute": 1440, "hour": 24, "day": 1}
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_DAY_S = 86400
+_MOST_MEMBERS = 32  # of a set that are told apart
+
+
+class Walk:
+    """One side of a change: its rule set, and where each peer's packets arrive (`side` is 0 or 1 of a peer's sides)."""
+
+    def __init__(self, rules: Ruleset, found: list[Peer], side: int, nets: Networks) -> None:
+        self._rules = rules
+        self._ends = [peer["sides"][side] for peer in found]
+        self._places = [peer.get("place") or str(number) for number, peer in enumerate(found, 1)]
+        self._nets = nets
+        self._accepted: list[Box] = []
+
+    def admitted(self) -> list[Box]:
+        """Return what is let in and through.
+
+        Raises: TooManyError.
+        """
+        region = self._everything()
+        turned: list[Box] = []
+        for zone in self._rules["zones"]:
+            for rule in self._rules["redirects"].get(zone["name"], []) if zone["has_dnat"] else []:
+                for box in _product(self._from_zone(zone), matches(rule)):
+                    inside, region = boxes.cut(region, box)
+                    turned += [made for one in inside if (made := self._turned(one, rule))["dst"]]
+        self._input([one for part in region if (one := boxes.meet(part, _to([ROUTER]))) is not None], False)
+        through = _to(range(1, len(self._ends) + 1))
+        self._forward([one for part in region if (one := boxes.meet(part, through)) is not None], False)
+        self._input([one for one in turned if one["dst"] == ((ROUTER, ROUTER),)], True)
+        self._forward([one for one in turned if one["dst"] != ((ROUTER, ROUTER),)], True)
+        return self._accepted + self._bridged()
+
+    def _everything(self) -> list[Box]:
+        """Return all that may arrive: from each peer that is there, to the router or to another peer."""
+        there = [number for number, end in enumerate(self._ends, 1) if end["devices"]]
+        found = []
+        for number in there:
+            box = {"src": ((number, number),), **_to([ROUTER, *(one for one in there if self._is_other(one, number))])}
+            found += [{**box, **one} for one in _own(self._ends[number - 1])]
+        return found
+
+    def _bridged(self) -> list[Box]:
+        """Return what peers on one link send each other, which no firewall sees."""
+        found = []
+        for number, end in enumerate(self._ends, 1):
+            near = [
+                other for other, one in enumerate(self._ends, 1)
+                if self._is_other(other, number) and set(one["devices"]) & set(end["devices"])
+            ]  # fmt: skip
+            found += [{"src": ((number, number),), **_to(near), **one} for one in _own(end)] if near else []
+        return found
+
+    def _is_other(self, one: int, other: int) -> bool:
+        """Return whether two peers are two: a port is one by whatever device its frames come."""
+        return self._places[one - 1] != self._places[other - 1]
+
+    def _turned(self, box: Box, rule: Rule) -> Box:
+        """Return packets as a redirect leaves them."""
+        made = {key: value for key, value in box.items() if key not in ("dst", "dst4", "dst6")}
+        if rule["to_ports"]:
+            made["port"] = (rule["to_ports"],)
+        if rule["to"] is None or self._is_own(rule["to"]):
+            return {**made, **_to([ROUTER])}
+        family, value = rule["to"]
+        near = {str(one["device"]) for one in self._nets.values() if _covers(one, family, value)}
+        source = box["src"]
+        to = [
+            number for number, end in enumerate(self._ends, 1)
+            if (near & set(end["devices"]) or not near) and source != ((number, number),)
+        ]  # fmt: skip
+        return {**made, **_to(to), "dst%d" % family: ((value, value),), "family": boxes.of_family(family)}
+
+    def _is_own(self, address: tuple[int, int]) -> bool:
+        return any(held[:2] == address for one in self._nets.values() for held in one["addresses"])
+
+    def _input(self, region: list[Box], is_turned: bool) -> None:
+        region = self._through(region, "input")
+        for zone in self._rules["zones"]:
+            for box in self._from_zone(zone):
+                inside, region = boxes.cut(region, box)
+                inside = self._through(inside, "input_" + zone["name"])
+                if zone["input"] == "accept" or (is_turned and zone["has_dnat"]):
+                    self._accepted += inside
+        if self._rules["policy"] == "accept":
+            self._accepted += region
+
+    def _forward(self, region: list[Box], is_turned: bool) -> None:
+        region = self._through(region, "forward")
+        for zone in self._rules["zones"]:
+            for box in self._from_zone(zone):
+                inside, region = boxes.cut(region, box)
+                inside = self._through(inside, "forward_" + zone["name"])
+                if is_turned and zone["has_dnat"]:
+                    self._accepted += inside
+                    inside = []
+                region += self._judged(inside, self._to_zone(zone), zone["forward"])
+        if self._rules["forward"] == "accept":
+            self._accepted += region
+
+    def _through(self, region: list[Box], chain: str) -> list[Box]:
+        """Let a region meet the rules of a chain; return what is left of it."""
+        for rule in self._rules["rules"].get(chain, []):
+            dest = rule["dest"]
+            found = _product(matches(rule), self._to_zone(dest)) if isinstance(dest, dict) else matches(rule)
+            found = [part for one in found for part in self._at_device(rule, one)]
+            region = self._judged(region, found, rule["target"])
+        return region
+
+    def _judged(self, region: list[Box], found: list[Box], target: str) -> list[Box]:
+        for box in found:
+            inside, region = boxes.cut(region, box)
+            if target == "accept":
+                self._accepted += inside
+        return region
+
+    def _at_device(self, rule: Rule, box: Box) -> list[Box]:
+        asked = rule["device"]
+        if not asked:
+            return [box]
+        end = "dst" if rule["direction"] == "out" else "src"
+        met = boxes.meet(box, {end: self._numbers([([asked["device"]], [])])})
+        return [met] if met is not None else []
+
+    def _from_zone(self, zone: Zone) -> list[Box]:
+        return self._of_zone(zone, "src")
+
+    def _to_zone(self, zone: Zone) -> list[Box]:
+        return self._of_zone(zone, "dst")
+
+    def _of_zone(self, zone: Zone, end: str) -> list[Box]:
+        """Return what comes from a zone, or goes to it."""
+        numbers = self._numbers(zone["groups"])
+        if not numbers:
+            return []
+        found = _product([{end: numbers}], _families(zone["family"]))
+        return _product(found, _addresses(zone["subnets"], end)) if zone["subnets"] else found
+
+    def _numbers(self, groups: list[tuple[list[str | None] | None, list[str | None]]]) -> Intervals:
+        found = [
+            number for number, end in enumerate(self._ends, 1)
+            if any(_is_in(name, group) for name in end["devices"] for group in groups)
+        ]  # fmt: skip
+        return boxes.union(tuple((one, one) for one in found))
+
+
+def _is_in(name: str, group: tuple[list[str | None] | None, list[str | None]]) -> bool:
+    positive, negative = group
+    return (positive is None or any(_is_device(one, name) for one in positive)) and not any(
+        _is_device(one, name) for one in negative
+    )
+
+
+def _is_device(pattern: str | None, name: str) -> bool:
+    return bool(pattern) and (name.startswith(str(pattern)[:-1]) if str(pattern).endswith("*") else pattern == name)
+
+
+def _to(numbers: range | list[int]) -> Box:
+    return {"dst": boxes.union(tuple((one, one) for one in numbers))}
+
+
+def _covers(one: Table, family: int, value: int) -> bool:
+    size = 32 if family == 4 else 128
+    return any(
+        held[0] == family and held[1] >> (size - held[2]) == value >> (size - held[2]) for held in one["addresses"]
+    )
+
+
+def _own(end: Table) -> list[Box]:
+    """Return what a peer itself can send: with which MACs and addresses."""
+    kind, macs = peers.macs_of(end)
+    held = boxes.union(tuple((one, one) for one in macs))
+    box: Box = {} if not kind else {"mac": held if kind == "allow" else boxes.inverse("mac", held)}
+    if not end["nets"]:
+        return [box]
+    return [{**box, **one} for family in (4, 6) for one in _nets(end["nets"], family)]
+
+
+def _nets(words: tuple[str, ...], family: int) -> list[Box]:
+    found = []
+    for word in words:
+        try:
+            found += [net[1:3] for net in options.nets(word) or [] if net[0] == family and net[3] < 0]
+        except ValueError:
+            continue  # no such prefix: the tunnel takes nothing from it
+    return [{"family": boxes.of_family(family), "src%d" % family: boxes.union(tuple(found))}] if found else []
+
+
+# --- rules as boxes
+
+
+def matches(rule: Rule) -> list[Box]:
+    """Return the boxes that a rule matches, without its zones."""
+    box: Box = {}
+    found = [box]
+    if rule["proto"] != "any":
+        box["proto"] = (_protocol(rule["proto"]),)
+        box.update(_ports(rule))
+    for dimension, values in (("port", rule["ports"]), ("source_port", rule["source_ports"])):
+        if values:
+            box[dimension] = _chosen(dimension, [(one["invert"], (one["low"], one["high"])) for one in values])
+    if rule["macs"]:
+        macs = [(one["invert"], (int(one["mac"].replace(":", ""), 16),) * 2) for one in rule["macs"]]
+        box["mac"] = _chosen("mac", macs)
+    found = _product(found, _families(rule["family"]))
+    for values, end in ((rule["sources"], "src"), (rule["targets"], "dst")):
+        found = _product(found, _addresses(values, end)) if values else found
+    for one in _conditions(rule):
+        found = _product(found, one)
+    return found
+
+
+def _product(one: list[Box], other: list[Box]) -> list[Box]:
+    return [met for a in one for b in other if (met := boxes.meet(a, b)) is not None]
+
+
+def _protocol(name: str) -> tuple[int, int]:
+    number = PROTOCOLS.get(name, int(name) if name.isdigit() else 256 + sum(name.encode()) % 60000)
+    return (number, number)
+
+
+def _ports(rule: Rule) -> Box:
+    """Return the types of ICMP as numbers in the dimension of ports, for they never go together with ports."""
+    words = rule.get("types") or []
+    if not words or "icmp" not in rule["proto"]:
+        return {}
+    return {"port": boxes.union(tuple((sum(one.encode()) % 60000,) * 2 for one in words))}
+
+
+def _families(family: int | None) -> list[Box]:
+    return [{"family": boxes.of_family(family)}] if family else [{}]
+
+
+def _chosen(dimension: str, values: list[tuple[bool, tuple[int, int]]]) -> Intervals:
+    """Return the numbers that are in one of the positive intervals and in none of the inverted ones."""
+    positive = boxes.union(tuple(one for invert, one in values if not invert))
+    negative = boxes.union(tuple(one for invert, one in values if invert))
+    return boxes.rest(positive or (boxes.domain(dimension),), negative)
+
+
+def _addresses(values: list[Values], end: str) -> list[Box]:
+    """Return the boxes of address values; what has no plain interval is a question."""
+    found = []
+    for family in (4, 6):
+        dimension = "%s%d" % (end, family)
+        own = [one for one in values if any(net[0] == family for net in one["nets"]) or not one["is_complete"]]
+        plain = [
+            (one["invert"], (net[1], net[2])) for one in own for net in one["nets"] if net[0] == family and net[3] < 0
+        ]
+        asked = [
+            (one["invert"], "%s%s in %s" % (end, family, one["text"])) for one in own
+            if not one["is_complete"] or any(net[3] >= 0 and net[0] == family for net in one["nets"])
+        ]  # fmt: skip
+        if not own:
+            continue
+        base: Box = {"family": boxes.of_family(family), **{name: ((0, 0),) for invert, name in asked if invert}}
+        if any(not one["invert"] for one in own):
+            within = _chosen(dimension, plain) if any(not invert for invert, _ in plain) else ()
+            found += [{**base, dimension: within}] if within else []
+            barred = boxes.rest((boxes.domain(dimension),), tuple(one for invert, one in plain if invert))
+            found += [{**base, dimension: barred, name: ((1, 1),)} for invert, name in asked if not invert]
+        else:
+            found.append({**base, dimension: _chosen(dimension, plain)} if plain else base)
+    return found
+
+
+def _conditions(rule: Rule) -> list[list[Box]]:
+    """Return what else a rule asks for, each as alternatives."""
+    words = dict(rule["conditions"])
+    found: list[list[Box]] = []
+    if "limit" in words:
+        limit = rule["limit"]
+        if limit is not None:
+            found.append([{"rate": ((0, limit[0] * _UNITS[limit[1]]),)}])
+            del words["limit"]
+    times = {key: words.pop(key) for key in ("start_time", "stop_time", "weekdays") if key in words}
+    if times:
+        found.append([{"time": _times(times)}])
+    if "ipset" in words:
+        found.append(_members(words.pop("ipset"), rule["members"]))
+    return found + [[{"%s %s" % one: ((1, 1),)}] for one in sorted(words.items())]
+
+
+def _times(words: dict[str, str]) -> Intervals:
+    """Return the seconds of a week; hours that end before they begin go on after midnight, as in nft."""
+    start, stop = _second(words.get("start_time", "0:0")), _second(words.get("stop_time", "23:59:59"))
+    hours = ((start, stop),) if start <= stop else ((0, stop), (start, _DAY_S - 1))
+    told = words.get("weekdays", "")
+    named = {word.lower()[:3] for word in told.replace("!", " ").split()}
+    days = [number for number, day in enumerate(_DAYS) if not named or (day in named) != told.strip().startswith("!")]
+    return boxes.union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
+
+
+def _second(text: str) -> int:
+    parts = [int(one) for one in re.findall("[0-9]+", text)][:3]
+    return sum(part * unit for part, unit in zip(parts, (3600, 60, 1)))  # noqa: B905 - seconds may be left out
+
+
+def _members(text: str, members: tuple[str, ...]) -> list[Box]:
+    """Return what a match on a set asks: a question for each member, so that a longer set is a wider match."""
+    name = text.lstrip("! ").split()[0]
+    asked = ["set %s has %s" % (name, one) for one in members] or ["set " + name]
+    if len(asked) > _MOST_MEMBERS:
+        asked = ["set %s %s" % (name, " ".join(members))]
+    if text.strip().startswith("!"):
+        return [dict.fromkeys(asked, ((0, 0),))]
+    return [{one: ((1, 1),)} for one in asked]

@@ -1,0 +1,226 @@
+"""Read leniently what the schema refuses: keep what can be kept of a message or a record, and report the rest.
+
+Writing is strict (schema.py), reading is not: newer programs and other hands write fields, blocks and forms that this
+program does not know, and a message that is skipped takes the context of everything below it along. What cannot be read
+keeps its place, and the value as it was under "unread". Only a value without an id of its own is refused.
+Works on values alone; imports under MicroPython.
+"""
+
+from oasis.core import clean, jsonl, schema
+from oasis.core.ids import is_scru128, looks_like_id
+from oasis.errors import SchemaError
+
+if False:  # annotations only
+    from oasis.core.shapes import Block, Json, Message
+
+# The taint of words whose writer or label cannot be read: it must not pass for the owner's.
+UNREADABLE = "a part that cannot be read"
+# What is quoted of a strange name.
+_QUOTED_CHARS = 40
+_UNREAD = "[a part of a message that this program cannot read: %s]"
+
+
+def line(value: "Json", reports: "list[str]") -> "Json":
+    """Return a message or record as the schema wants it; what had to be changed for that is reported, in one text.
+
+    Raises: SchemaError for what is neither, or has no id that names it.
+    """
+    found: list[str] = []
+    if not isinstance(value, dict):
+        raise SchemaError("line must be an object")
+    made = message(value, found) if "role" in value else record(value, found)
+    if found:
+        name = made.get("id", made.get("type", "title"))
+        reports.append("%s was read in part: %s" % (name, ", ".join(found[:8])))
+    return made
+
+
+def message(value: "Json", found: "list[str]", path: str = "") -> "Message":
+    """Return a message as the schema wants it; what had to be changed for that is named in `found`, by its path.
+
+    Raises: SchemaError for what has no id.
+    """
+    made: Message = dict([(key, value[key]) for key in value])
+    made["id"] = _id(value.get("id"))
+    role = value.get("role")
+    if role not in schema.ROLES:
+        found.append(path + "role")
+        made["role"] = "user"
+        made["foreign_role"] = clean.name(role, _QUOTED_CHARS) or "unknown"
+        _distrust(made)
+    made["content"] = _content(value.get("content"), made, found, path + "content")
+    if "continues" in value:
+        made["continues"] = _ids(value["continues"], found, path + "continues")
+    _taint(made, found, path)
+    _head(made, found, path)
+    _answer(made, found, path)
+    if "options" in made:
+        _part(made, "options", schema.check_options, found, path)
+    schema.check_message(made)
+    return made
+
+
+def _id(given: "Json") -> str:
+    if not looks_like_id(given) or not is_scru128(given.lower()):
+        raise SchemaError("message.id must be a SCRU128 id")
+    return str(given).lower()
+
+
+def _content(content: "Json", made: "Message", found: "list[str]", path: str) -> "str | list[Block]":
+    if content is None:
+        return ""
+    if isinstance(content, str) and len(content) <= schema.TEXT_CHARS:
+        return content
+    if isinstance(content, list) and len(content) <= schema.BLOCKS:
+        return [_block(item, made, found, "%s[%d]" % (path, at)) for at, item in enumerate(content)]
+    found.append(path)
+    _distrust(made)
+    return [_unread(content, "its content")]
+
+
+def _block(value: "Json", made: "Message", found: "list[str]", path: str) -> "Block":
+    try:
+        schema.check_block(value, path)
+        return dict(value)
+    except SchemaError:
+        pass
+    if isinstance(value, dict):
+        block = dict([(key, value[key]) for key in value])
+        if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+            block["content"] = [
+                _block(item, made, found, "%s.content[%d]" % (path, at)) for at, item in enumerate(block["content"])
+            ]
+        _taint(block, found, path + ".")
+        if "provider_metadata" in block and not isinstance(block["provider_metadata"], dict):
+            found.append(path + ".provider_metadata")
+            block.pop("provider_metadata")
+        try:
+            schema.check_block(block, path)
+            return block
+        except SchemaError:
+            pass
+    found.append(path)
+    _distrust(made)
+    kind = clean.name(value.get("type"), _QUOTED_CHARS) if isinstance(value, dict) else ""
+    return _unread(value, kind or "a part without a type")
+
+
+def _unread(value: "Json", what: str) -> "Block":
+    """Return a text that stands where something cannot be read, with the value itself, which no model gets."""
+    block: Block = {"type": "text", "text": _UNREAD % what, "taint": [UNREADABLE]}
+    try:
+        schema.check_object({"unread": value}, "unread")
+        jsonl.check(value)
+        block["unread"] = value
+    except SchemaError:
+        pass
+    return block
+
+
+def _ids(given: "Json", found: "list[str]", path: str) -> "list[str]":
+    if given is None:
+        return []
+    names = [given] if isinstance(given, str) else given
+    kept = [name.lower() for name in names if looks_like_id(name)] if isinstance(names, list) else []
+    kept = [name for name in kept if is_scru128(name)]
+    if not isinstance(names, list) or len(kept) < len(names) or len(kept) > schema.PARENTS:
+        found.append(path)
+    return kept[: schema.PARENTS]
+
+
+def _taint(made: "Json", found: "list[str]", path: str) -> None:
+    """Keep the labels that can be read; one that cannot be read must not pass for none."""
+    if "taint" not in made:
+        return
+    given = made["taint"]
+    labels = [word for word in given if _is_word(word)][: schema.PARENTS - 1] if isinstance(given, list) else []
+    if not labels or len(labels) < len(given):
+        found.append(path + "taint")
+        labels.append(UNREADABLE)
+    made["taint"] = labels
+
+
+def _distrust(made: "Message") -> None:
+    given = made.get("taint")
+    labels = list(given) if isinstance(given, list) else []
+    if UNREADABLE not in labels:
+        labels.append(UNREADABLE)
+    made["taint"] = labels
+
+
+def _head(made: "Message", found: "list[str]", path: str) -> None:
+    if "head" in made and schema.bookmark_fault(made["head"]):
+        if made["head"]:
+            found.append(path + "head")
+        made.pop("head")
+    if made.get("cache", True) is not True:
+        made.pop("cache")
+
+
+def _answer(made: "Message", found: "list[str]", path: str) -> None:
+    if "stop_reason" in made and made["stop_reason"] not in schema.STOP_REASONS:
+        found.append(path + "stop_reason")
+        made["stop_reason"] = "other"
+    for name in ("provider", "model"):
+        if name in made and not _is_word(made[name]):
+            found.append(path + name)
+            made.pop(name)
+    if "usage" in made:
+        _part(made, "usage", schema.check_usage, found, path)
+    if "error" in made:
+        _part(made, "error", schema.check_object, found, path)
+
+
+def _part(made: "Json", name: str, check: "Json", found: "list[str]", path: str) -> None:
+    """Keep what an object of a message holds, entry by entry; what is no object goes, silently where it is null."""
+    value = made.pop(name)
+    kept: dict[str, Json] = {}
+    is_whole = isinstance(value, dict) or value is None
+    for key in value if isinstance(value, dict) else ():
+        try:
+            check({key: value[key]}, name)
+            kept[key] = value[key]
+        except SchemaError:
+            is_whole = False
+    try:
+        check(kept, name)
+    except SchemaError:
+        kept, is_whole = {}, False
+    if not is_whole:
+        found.append(path + name)
+    if kept or value == {}:
+        made[name] = kept
+
+
+def record(value: "Json", found: "list[str]") -> "Json":
+    """Return a record as the schema wants it; what had to be changed for that is named in `found`.
+
+    Raises: SchemaError for one that does not say what it is about.
+    """
+    if not isinstance(value, dict):
+        raise SchemaError("record must be an object")
+    made = dict([(key, value[key]) for key in value])
+    if isinstance(made.get("target"), str):
+        made["target"] = made["target"].lower()
+    if isinstance(made.get("id"), str):
+        made["id"] = made["id"].lower()
+    if "continues" in made:
+        made["continues"] = _ids(made["continues"], found, "continues")
+    if "taint" in made:
+        _taint(made, found, "")
+    if made.get("type", "title") == "title":
+        if isinstance(made.get("title"), str) and len(made["title"]) > schema.TITLE_CHARS:
+            found.append("title")
+            made["title"] = made["title"][: schema.TITLE_CHARS]
+        if made.get("by", "owner") not in schema.TITLE_BY:
+            found.append("by")
+            made.pop("by")
+    if "unix_s" in made and not schema.is_count(made["unix_s"]):
+        found.append("unix_s")
+        made.pop("unix_s")
+    schema.check_record(made)
+    return made
+
+
+def _is_word(value: "Json") -> bool:
+    return isinstance(value, str) and len(value) <= schema.WORD_CHARS
