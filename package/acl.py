@@ -13,25 +13,31 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
 
+from oasis.frontends import upstream  # noqa: E402
 from oasis.frontends.bus_calls import WEB_USER  # noqa: E402
 from oasis.frontends.upstream import UPSTREAM  # noqa: E402
-from oasis.table import TABLE  # noqa: E402
+from oasis.table import ROLES, TABLE  # noqa: E402
 
 PAGES = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
 CALLERS = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"
 BUS = REPOSITORY + "/files/usr/share/acl.d/oasis.json"
 
 Table = dict[str, tuple[str, dict[str, tuple[type, bool]]]]
+# Who may only look: a right that rpcd gives and the daemon then refuses would be a promise that is none.
+VIEWERS = {*ROLES["viewer"], *upstream.ROLES["viewer"]}
 
 
 def rights(table: Table) -> dict[str, dict[str, list[str]]]:
-    """Return {access: {object: [method]}} of all methods but the local ones, each named by itself."""
+    """Return {access: {object: [method]}} of all methods but the local ones, each named by itself.
+
+    `read` is what the daemon serves to viewers; what it keeps for the owner is `write`, though it may only look.
+    """
     found: dict[str, dict[str, list[str]]] = {"read": {}, "write": {}}
     for name, (access, _) in table.items():
         if access == "local":
             continue
         where, _, method = ("oasis." + name).rpartition(".")
-        found[access].setdefault(where, []).append(method)
+        found["read" if name in VIEWERS else "write"].setdefault(where, []).append(method)
     return found
 
 

@@ -4,7 +4,8 @@
 
 /*
  * The proof of life: after a change, ask the router over a connection that did not exist before, with the word (nonce) that
- * only the page whose run made the change was told. What comes of it is the daemon's judgement. It knows no node.
+ * only the page whose run made the change was told. A page without that word asks for its own login alone: whether that one still
+ * comes in. What comes of it is the daemon's judgement. It knows no node.
  */
 
 const SCRIPT = '/cgi-bin/oasis-alive';
@@ -16,7 +17,7 @@ const ANSWER_MS = 20000;
 /* which change this tab may prove: { change, nonce }; a tab's own store, so that another tab does not prove for it */
 const KEY = 'oasis.alive';
 const MARK = 'oasis-alive';
-const FINAL = [ 'proved', 'loopback', 'stranger', 'denied', 'absent' ];
+const FINAL = [ 'proved', 'login', 'unknown', 'loopback', 'stranger', 'denied', 'absent' ];
 
 function stored() {
 	try {
@@ -72,7 +73,14 @@ function send(origin, words, mode, credentials) {
 }
 
 function post(origin, change, nonce, mode) {
-	return send(origin, { change: change, nonce: nonce, session: rpc.getSessionID() }, mode, 'omit');
+	const session = rpc.getSessionID();
+
+	return send(origin, nonce ? { change: change, nonce: nonce, session: session } : { session: session }, mode, 'omit');
+}
+
+/* What a page that did not make the change is told of its login. */
+function ownWord(reply, change) {
+	return reply.change != change ? 'unknown' : reply.proof == 'proved' ? 'login' : reply.proof;
 }
 
 async function ask(change, nonce) {
@@ -82,7 +90,7 @@ async function ask(change, nonce) {
 		return 'absent';
 
 	const reply = await response.json();
-	return reply.alive || 'error';
+	return (nonce ? reply.alive : ownWord(reply, change)) || 'error';
 }
 
 function origin(address) {
@@ -109,11 +117,6 @@ return baseclass.extend({
 			store(change.id, change.nonce);
 	},
 
-	/* Tell whether this page may prove that change. */
-	may: function(change) {
-		return nonceOf(change.id) != null;
-	},
-
 	/* This page at the router's new address, able to prove the change there; null where it is no address. */
 	address: function(change) {
 		if (!isAddress(change.new_address))
@@ -127,8 +130,9 @@ return baseclass.extend({
 
 	/*
 	 * Try until there is an answer that stands. told(word) hears of each: the daemon's words, or absent (no such script),
-	 * error (no judgement), silent (no answer), moved (the new address answers; the judgement cannot be read from here).
-	 * Gives an object with stop().
+	 * error (no judgement), silent (no answer), moved (the new address answers; the judgement cannot be read from here), login (this
+	 * login comes in over a new connection, but did not make the change), unknown (neither does this page know the change, nor does the
+	 * router speak of it). While a change is being applied only its new address is asked. Gives an object with stop().
 	 */
 	prove: function(change, told) {
 		const self = { stopped: false, stop: function() { self.stopped = true; } };
@@ -160,7 +164,8 @@ return baseclass.extend({
 			}
 		};
 
-		here();
+		if (change.state == 'applied')
+			here();
 		if (isAddress(change.new_address) && change.new_address != window.location.hostname)
 			there();
 		return self;

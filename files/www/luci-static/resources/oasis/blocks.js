@@ -85,6 +85,15 @@ return baseclass.extend({
 		return blocksOf(message).filter(function(block) { return block.type == 'image' || block.type == 'document'; });
 	},
 
+	/* A message as the text that it holds, whatever its shape. */
+	plain: function(message) {
+		const texts = [].concat(message.content).map(function(block) {
+			return block && typeof(block.text) == 'string' ? block.text : typeof(block) == 'string' ? block : JSON.stringify(block);
+		});
+
+		return E('div', { 'class': 'oasis-text oasis-typed' }, [ words.visible(texts.join('\n')) ]);
+	},
+
 	/* Tell whether the owner took the words of this message away. */
 	isForgotten: function(message) {
 		return textOf(message.content) == FORGOTTEN;
@@ -93,7 +102,7 @@ return baseclass.extend({
 	/* The words of a topic, which the chat began with. */
 	told: function(message) {
 		return E('details', { 'class': 'oasis-tool' }, [
-			E('summary', [ _('What the model was told first') ]),
+			E('summary', [ _('What the model read first') ]),
 			E('div', { 'class': 'oasis-typed' }, [ words.plain(textOf(message.content)) ])
 		]);
 	},

@@ -13,6 +13,7 @@
 const LOOK_MS = 5000;
 /* after it ran out: how often to ask for the end */
 const AFTER_MS = 2000;
+const ENDED = [ 'confirmed', 'rolled_back', 'rollback_failed' ];
 /* from here on the banner changes its colour */
 const URGENT_S = 15;
 
@@ -20,8 +21,8 @@ function stateWords(change) {
 	switch (change.state) {
 	case 'applied': return change.confirm_in_s != null ? _('Applied, waiting to be kept') : _('Applied');
 	case 'confirmed': return change.undone_by ? _('Undone later') : change.undoes ? _('Undo applied') : _('Kept');
-	case 'rolled_back': return _('Put back: the earlier settings are active');
-	case 'rollback_failed': return _('The earlier settings could not be put back');
+	case 'rolled_back': return _('Rolled back: the earlier settings are active');
+	case 'rollback_failed': return _('The earlier settings could not be restored');
 	default: return words.plain(change.state);
 	}
 }
@@ -39,6 +40,7 @@ function proofWords(word) {
 	case 'moved': return _('The router answers at its new address. Go on there.');
 	case 'loopback': return _('This page comes through a tunnel, which proves nothing of the network.');
 	case 'denied': return _('This login may not keep changes.');
+	case 'login': return '\u2713 ' + _('This login reaches the router over a new connection. It did not make the change.');
 	case 'unknown': return _('This page did not make the change, so it cannot prove that the router is still reached.');
 	default: return _('It could not be proved that the router is still reached.');
 	}
@@ -50,7 +52,7 @@ function readBack(change) {
 		return (change.verified || []).filter(function(item) { return item.result == result; })
 			.map(function(item) { return words.plain(item.what); }).join(', ');
 	};
-	const lines = [ [ _('Read back: %s'), of('seen') ], [ _('Not read back: %s'), of('not read back') ] ];
+	const lines = [ [ _('Verified: %s'), of('seen') ], [ _('Not verified: %s'), of('not read back') ] ];
 
 	return lines.filter(function(line) { return line[1]; }).map(function(line) {
 		return E('p', { 'class': 'oasis-small' }, [ line[0].format(line[1]) ]);
@@ -110,12 +112,16 @@ const Banner = baseclass.extend({
 		this.bar = E('div', { 'class': 'oasis-bar-fill' });
 		this.text = E('p', { 'class': 'oasis-summary' });
 		this.note = E('div', { 'aria-live': 'polite' });
+		/* what is offered stays until it is pressed or needless, whatever the polls say */
+		this.offer = E('div', { 'aria-live': 'polite' });
+		this.title = E('strong');
+		this.hint = E('p', { 'class': 'oasis-small' });
 		this.proof = E('p', { 'class': 'oasis-proof', 'role': 'status' });
-		this.moved = E('p', { 'class': 'oasis-moved' });
+		this.moved = E('div', { 'class': 'oasis-moved', 'aria-live': 'polite' });
 		this.isReadonly = isReadonly;
 		this.prover = null;
 		this.buttons = isReadonly ? [] : [
-			this.button('rollback', 'cbi-button-negative', _('Put back now')),
+			this.button('rollback', 'cbi-button-negative', _('Roll back now')),
 			this.button('extend', 'cbi-button-neutral', _('More time')),
 			this.button('confirm', 'cbi-button-positive important', _('Keep'))
 		];
@@ -124,11 +130,10 @@ const Banner = baseclass.extend({
 
 	render: function() {
 		return E('section', { 'class': 'oasis-card oasis-pending', 'aria-label': _('Change waiting to be kept'), 'hidden': '' }, [
-			E('div', { 'class': 'oasis-head' }, [ E('strong', [ _('Does everything still work?') ]), this.left ]),
+			E('div', { 'class': 'oasis-head' }, [ this.title, this.left ]),
 			E('div', { 'class': 'oasis-bar', 'aria-hidden': 'true' }, [ this.bar ]),
 			this.text, this.moved, this.proof,
-			E('p', { 'class': 'oasis-small' }, [ _('The change is active. Without your word the earlier settings come back when the time is over.') ]),
-			this.note, E('div', { 'class': 'oasis-foot' }, this.buttons)
+			this.hint, this.note, this.offer, E('div', { 'class': 'oasis-foot' }, this.buttons)
 		]);
 	},
 
@@ -152,13 +157,12 @@ const Banner = baseclass.extend({
 
 	/* A change already shown only has its clock set anew. */
 	show: function(change) {
-		if (!this.change || this.change.id != change.id) {
+		if (!this.change || this.change.id != change.id || this.change.state != change.state) {
 			this.whole_s = 1;
 			this.say(null);
-			this.enable(true);
 			this.forgetProof();
 			this.change = change;
-			this.showMoved(change);
+			this.showState();
 			this.prove();
 		}
 
@@ -168,6 +172,43 @@ const Banner = baseclass.extend({
 		this.node.hidden = false;
 		this.run(change.confirm_in_s);
 		this.watch(LOOK_MS);
+	},
+
+	/*
+	 * A plan was approved that takes the router to another address, and nothing is written yet: what comes next may never reach this page,
+	 * so the way on and the clock are shown now. told: what the daemon says of it; summary: the plan's, if it is known.
+	 */
+	applying: function(told, summary) {
+		if (this.change && this.change.id == told.change)
+			this.text.textContent = words.plain(summary || this.change.summary);
+		else if (told.new_address)
+			this.show({ id: told.change, state: 'applying', new_address: told.new_address, confirm_in_s: told.confirm_s, summary: summary });
+	},
+
+	isApplying: function() { return this.change != null && this.change.state != 'applied'; },
+
+	/* It came to nothing before there was a change. */
+	failed: function() {
+		if (this.isApplying())
+			this.hide();
+	},
+
+	/* The change that waits as it was last heard of, or none; one that is being applied waits soon. */
+	pending: function(change) {
+		if (change && change.state == 'applied' && change.confirm_in_s != null)
+			this.show(change);
+		else if (!this.isApplying() || change && ENDED.indexOf(change.state) != -1)
+			this.hide();
+	},
+
+	showState: function() {
+		const isApplied = this.change.state == 'applied';
+
+		this.title.textContent = isApplied ? _('Does everything still work?') : _('The router moves to its new address');
+		this.hint.textContent = isApplied ? _('The change is active. Without your word the earlier settings come back when the time is over.')
+			: _('The change is being applied. Without your word the earlier settings come back when the time is over.');
+		this.enable(isApplied);
+		this.showMoved(this.change);
 	},
 
 	hide: function() {
@@ -187,21 +228,27 @@ const Banner = baseclass.extend({
 	},
 
 	showMoved: function(change) {
+		const address = words.plain(change.new_address), href = change.new_address ? alive.address(change) : null;
+
 		this.moved.textContent = '';
-		if (change.new_address)
-			this.moved.appendChild(E('a', { 'href': alive.address(change) }, [
-				_('The router is now at %s: go on there').format(words.plain(change.new_address))
-			]));
+		if (!change.new_address || change.new_address == window.location.hostname)
+			return;
+		[
+			E(href ? 'a' : 'strong', { 'href': href }, [
+				(change.state == 'applied' ? _('The router is now at %s: go on there') : _('The router will be at %s: go on there')).format(address)
+			]),
+			E('p', { 'class': 'oasis-small' }, [
+				_('This page is at the old address and may lose the router. Open the link, log in there and press Keep. Your device may need a new address first: take its cable out and in again, or its Wi-Fi off and on.')
+			])
+		].forEach(function(node) { this.moved.appendChild(node); }, this);
 	},
 
 	/* Try to prove over a new connection that this browser still gets in; a login that may only look has nothing to prove. */
 	prove: function() {
 		if (this.isReadonly || this.change.proof)
 			return;
-		if (!alive.may(this.change))
-			return this.tellProof('unknown');
-
-		this.tellProof('asking');
+		if (this.change.state == 'applied')
+			this.tellProof('asking');
 		this.prover = alive.prove(this.change, this.tellProof.bind(this));
 	},
 
@@ -209,24 +256,38 @@ const Banner = baseclass.extend({
 		/* once proved it stays so, and where the router went matters more than that it is silent here */
 		const shown = this.proof.getAttribute('data-proof');
 
-		if (shown == 'proved' || shown == 'moved' && word != 'proved')
+		if (shown == 'proved' || [ 'moved', 'login' ].indexOf(shown) != -1 && word != 'proved')
 			return;
 		this.proof.setAttribute('data-proof', word);
 		this.proof.textContent = proofWords(word);
+		if (word != 'proved' && word != 'login')
+			return;
+		this.offer.textContent = '';
+		if (this.isWanted)
+			this.keep();
+	},
+
+	/* Keep was pressed, and only the proof was missing: now the owner's word counts. */
+	keep: function() {
+		this.isWanted = false;
+		this.enable(false);
+		this.decide(api.call('confirm', this.change.id), true);
 	},
 
 	/* Another page may have proved it. */
 	seeProof: function(change) {
-		if (change.proof == 'connection')
-			this.tellProof('proved');
+		if (change.proof)
+			this.tellProof(change.proof == 'login' ? 'login' : 'proved');
 	},
 
 	forgetProof: function() {
 		if (this.prover)
 			this.prover.stop();
 		this.prover = null;
+		this.isWanted = false;
 		this.proof.removeAttribute('data-proof');
 		this.proof.textContent = '';
+		this.offer.textContent = '';
 	},
 
 	run: function(seconds) {
@@ -243,7 +304,7 @@ const Banner = baseclass.extend({
 
 	timeOver: function() {
 		this.enable(false);
-		this.say(E('p', { 'class': 'spinning' }, [ _('Time is over: the earlier settings are being put back\u2026') ]));
+		this.say(E('p', { 'class': 'spinning' }, [ _('Time is over: the earlier settings are being restored\u2026') ]));
 		this.watch(AFTER_MS);
 	},
 
@@ -267,8 +328,10 @@ const Banner = baseclass.extend({
 	},
 
 	answered: function(change, pause_ms) {
-		if (change && change.state != 'applied')
+		if (change && ENDED.indexOf(change.state) != -1)
 			return this.finish(change);
+		if (change && change.state == 'applied' && this.change.state != 'applied')
+			return this.show(change);
 		if (change)
 			this.seeProof(change);
 
@@ -291,13 +354,16 @@ const Banner = baseclass.extend({
 		this.enable(false);
 		button.classList.add('spinning');
 		this.say(null);
+		this.offer.textContent = '';
+		this.isWanted = false;
 
 		return this.decide(api.call(verb, this.change.id)).finally(function() {
 			button.classList.remove('spinning');
 		});
 	},
 
-	decide: function(call) {
+	/* isLast: what is refused for want of a proof is not tried once more, though the proof came meanwhile. */
+	decide: function(call, isLast) {
 		return call.then(L.bind(function(reply) {
 			this.enable(true);
 			if (reply.change.state == 'applied')
@@ -306,7 +372,14 @@ const Banner = baseclass.extend({
 				this.finish(reply.change);
 		}, this)).catch(L.bind(function(fault) {
 			this.enable(true);
-			this.say(fault.code == 'unproved' ? this.secondStep(fault) : faultLine(fault));
+			this.offer.textContent = '';
+			this.isWanted = fault.code == 'unproved';
+			if (this.isWanted && !isLast && [ 'proved', 'login' ].indexOf(this.proof.getAttribute('data-proof')) != -1)
+				return this.keep();
+			if (this.isWanted)
+				this.offer.appendChild(this.secondStep(fault));
+			else
+				this.say(faultLine(fault));
 		}, this));
 	},
 
@@ -331,7 +404,7 @@ return baseclass.extend({
 	/* A card. act: { undo(change) } gives a promise, or null for who may only look. */
 	card: card,
 
-	/* The banner: { node, show(change), hide(), isShown() }. ended(change) is called once for each change shown, when it is known how it ended. */
+	/* The banner: { node, pending(change), applying(told, summary), failed(), isShown() }. ended(change) is called once for each change shown, when it is known how it ended. */
 	banner: function(isReadonly, ended) {
 		return new Banner(isReadonly, ended);
 	}

@@ -21,6 +21,11 @@ function whenOf(item) {
 	return item.updated_unix_s ? new Date(item.updated_unix_s * 1000).toLocaleString() : '';
 }
 
+/* What the keyboard stops at in a row. */
+function stops(row) {
+	return Array.from(row.querySelectorAll('button, summary'));
+}
+
 const List = baseclass.extend({
 	__init__: function(act) {
 		this.act = act;
@@ -42,7 +47,7 @@ const List = baseclass.extend({
 	row: function(item) {
 		const isCurrent = item.id == this.current;
 
-		return E('li', { 'class': isCurrent ? 'oasis-current' : '' }, [
+		return E('li', { 'class': isCurrent ? 'oasis-current' : '', 'data-chat': item.id }, [
 			E('button', {
 				'type': 'button', 'class': 'oasis-open', 'title': [ titleOf(item), whenOf(item) ].filter(Boolean).join('\n'),
 				'aria-current': isCurrent ? 'true' : null,
@@ -67,9 +72,23 @@ const List = baseclass.extend({
 		]);
 	},
 
+	/* News of a chat come at any time: the menu that is open stays open, and the keyboard stays where it is. */
 	draw: function() {
+		const open = this.nav.querySelector('.oasis-menu[open]'), row = (open || document.activeElement).closest('li');
+		const before = row && this.nav.contains(row) ? stops(row) : [], at = before.indexOf(document.activeElement);
+
 		this.rows.textContent = this.old.textContent = '';
-		this.items.forEach(function(item) { (item.archived ? this.old : this.rows).appendChild(this.row(item)); }, this);
+		this.items.forEach(function(item) {
+			const node = this.row(item);
+
+			(item.archived ? this.old : this.rows).appendChild(node);
+			if (!before.length || item.id != row.dataset.chat)
+				return;
+			if (open)
+				node.querySelector('.oasis-menu').open = true;
+			if (at != -1 && stops(node)[at])
+				stops(node)[at].focus();
+		}, this);
 		this.shelf.hidden = !this.old.firstChild;
 	},
 

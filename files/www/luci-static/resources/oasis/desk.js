@@ -28,6 +28,10 @@ const Desk = baseclass.extend({
 	},
 
 	noticed: function(event, isReplay) {
+		if (event.type == 'applying' && !isReplay)
+			this.applying(event.applying);
+		if (event.type == 'end')
+			this.banner.failed();
 		if (event.type != 'change')
 			return;
 		alive.remember(event.change);
@@ -37,13 +41,44 @@ const Desk = baseclass.extend({
 			this.showPending(event.change);
 	},
 
-	/* The run of a plan that was made elsewhere is not followed yet. */
+	/* The run of a plan that was made elsewhere is not followed yet; where the open chat has one of its own, both are. */
 	approve: function(plan, word) {
 		return api.call('approve', plan.id, plan.hash, word).then(L.bind(function(reply) {
+			this.applying(reply.applying, plan.summary);
 			if (!this.page.talk.runId && plan.run)
 				this.page.talk.follow(plan.run);
+			else if (plan.run && plan.run != this.page.talk.runId)
+				this.beside(plan.run);
 			return reply;
 		}, this));
+	},
+
+	/* Follow a run for what becomes of its change alone: the conversation on the page is another one's. */
+	beside: function(id) {
+		const page = this.page;
+
+		run.follow(id, page.node, {
+			events: L.bind(function(events, reply, isFirst) {
+				const told = events.filter(function(event) { return [ 'applying', 'change', 'error', 'end' ].indexOf(event.type) != -1; });
+
+				page.log.apply(told.filter(function(event) { return event.type == 'change' || event.type == 'error'; }));
+				told.forEach(function(event) { this.noticed(event, isFirst); }, this);
+				if (isFirst && told.length)
+					page.refreshInfo();
+			}, this),
+			trouble: function() { /* the run of the open chat tells it */ },
+			end: this.refresh.bind(this),
+			lost: page.refreshInfo.bind(page)
+		});
+	},
+
+	/* What a change needs to be proved and found again is known before it is made. */
+	applying: function(told, summary) {
+		if (!told)
+			return;
+		alive.remember({ id: told.change, nonce: told.nonce });
+		this.banner.applying(told, summary);
+		this.page.fit();
 	},
 
 	decline: function(plan) { return api.call('decline', plan.id); },
@@ -73,10 +108,7 @@ const Desk = baseclass.extend({
 	},
 
 	showPending: function(item) {
-		if (item && item.state == 'applied' && item.confirm_in_s != null)
-			this.banner.show(item);
-		else
-			this.banner.hide();
+		this.banner.pending(item);
 		this.page.fit();
 	},
 

@@ -47,7 +47,12 @@ const Box = baseclass.extend({
 		this.changes = {};
 		this.follower = null;
 		this.act = owner.isWriter ? {
-			approve: function(item, word) { return api.call('approve', item.id, item.hash, word); },
+			approve: function(item, word) {
+				return api.call('approve', item.id, item.hash, word).then(function(reply) {
+					owner.applying(reply.applying, item.summary);
+					return reply;
+				});
+			},
 			decline: function(item) { return api.call('decline', item.id); },
 			force: this.force.bind(this)
 		} : null;
@@ -132,6 +137,10 @@ const Box = baseclass.extend({
 		events.forEach(function(event) {
 			if (SHOWN[event.type])
 				SHOWN[event.type](this, event);
+			if (event.type == 'applying' && !isFirst)
+				this.owner.applying(event.applying);
+			if (event.type == 'end')
+				this.owner.banner.failed();
 			if (event.type == 'change')
 				this.owner.changed(event.change, isFirst);
 		}, this);
@@ -206,10 +215,14 @@ const Errands = baseclass.extend({
 	},
 
 	show: function(item) {
-		if (item && item.state == 'applied' && item.confirm_in_s != null)
-			this.banner.show(item);
-		else
-			this.banner.hide();
+		this.banner.pending(item);
+	},
+
+	applying: function(told, summary) {
+		if (!told)
+			return;
+		alive.remember({ id: told.change, nonce: told.nonce });
+		this.banner.applying(told, summary);
 	},
 
 	/* An old event's clock is wrong by now: then the daemon is asked. */

@@ -58,11 +58,17 @@ return baseclass.extend({
 		log.tools = {};
 	},
 
-	/* Show events in their order. */
+	/* Show events in their order; one that cannot be drawn takes no other away. */
 	apply: function(log, events) {
 		events.forEach(function(event) {
-			if (SHOWN[event.type])
-				SHOWN[event.type](log, event);
+			try {
+				if (SHOWN[event.type])
+					SHOWN[event.type](log, event);
+			}
+			catch (e) {
+				console.error(e);
+				log.fault({ message: _('A part of this answer cannot be shown here.'), hint: _('Reload the page to see it as plain text.') });
+			}
 		});
 	}
 });

@@ -28,8 +28,8 @@ const STATES = {
 
 function stateNames() {
 	return {
-		all: _('All'), standing: _('In force'), waiting: _('Waiting to be kept'), undone: _('Undone later'), rolled_back: _('Put back'),
-		rollback_failed: _('Could not be put back'), upstream: _('From the earlier Oasis')
+		all: _('All'), standing: _('In force'), waiting: _('Waiting to be kept'), undone: _('Undone later'), rolled_back: _('Rolled back'),
+		rollback_failed: _('Could not be rolled back'), upstream: _('From the earlier Oasis')
 	};
 }
 
@@ -38,7 +38,7 @@ function proofWords(word) {
 	case 'connection': return _('The router was reached over a new connection.');
 	case 'login': return _('Kept from a login over SSH that was newer than the change.');
 	case 'console': return _('Kept at the console, which proves nothing of the network.');
-	case 'word': return _('Kept by the owner\'s word, without a proof.');
+	case 'word': return _('Kept by the owner, without a proof.');
 	default: return words.plain(word);
 	}
 }
@@ -117,7 +117,7 @@ const Entry = baseclass.extend({
 		const item = this.item;
 		const facts = [
 			fact(_('Proof'), item.state == 'confirmed' && item.proof ? proofWords(item.proof) : null),
-			fact(_('Why it was put back'), item.reason ? words.plain(item.reason) : null),
+			fact(_('Why it was rolled back'), item.reason ? words.plain(item.reason) : null),
 			fact(_('Ends by itself'), item.until_unix_s && !item.undone_by ? [ page.time(item.until_unix_s) ] : null),
 			fact(_('Its end'), item.expiry ? words.plain(item.expiry) : null),
 			fact(_('Edits of others that were put aside'), (item.kept || []).length ? [].concat(item.kept).map(words.plain).join(', ') : null),

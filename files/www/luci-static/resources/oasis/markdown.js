@@ -1,74 +1,230 @@
 'use strict';
 'require baseclass';
+'require oasis.words as words';
 
 /*
  * Markdown of a model, as nodes. Text only ever becomes text nodes; the only attribute made from it is the address of a link,
  * and only http and https count as one. What is not understood stays as written.
+ *
+ * Every text is read once from left to right: a pattern never begins again at a place that it has passed, so that twice the text
+ * takes twice the time. Blocks lie in each other up to DEPTH_MAX; a text above TEXT_MAX, or one that cannot be drawn, is shown as it is.
+ *
+ * The words of a link may say anything, so the host that it really leads to stands beside it, as the browser names it: without a
+ * user name before it, and other scripts as xn--.
  */
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
-const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const QUOTE = /^ {0,3}>\s?/;
-const TABLE = /^\s*\|.*\|\s*$/;
+/* quotes and lists in each other; what lies deeper is text */
+const DEPTH_MAX = 12;
+/* characters of one text; more than any service answers with */
+const TEXT_MAX = 300000;
+/* of an address; browsers take more, people do not read more */
+const ADDRESS_MAX = 2000;
+
+const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])[ \t]+/;
 const INDENTED = /^\s+\S/;
-const BLANK = /^\s*$/;
-/* code, bold, italic, link, bare address */
-const INLINE = /(`{1,3})((?:(?!\1)[^])+)\1|\*\*((?:(?!\*\*)[^])+)\*\*|\*([^*\s](?:[^*\n]*[^*\s])?)\*|\[([^\]\n]*)\]\(([^()\s]*)\)|https?:\/\/[^\s<>()\[\]`"']*[^\s<>()\[\]`"'.,:;!?]/g;
-/* above this a paragraph is shown as it came: patterns on huge lines cost more than they give */
-const INLINE_MAX = 8000;
+const SPACE = /\s/;
+/* what may begin something in a line; each is looked for from where the last one ended */
+const SIGNS = /[`*[]|https?:\/\//g;
+const WITHOUT_SPACE = /[^()\s]+/y;
+const BARE = /[^\s<>()[\]`"']+/y;
+const STOPS = '.,:;!?*';
+
+/* Where the next `mark` stands, Infinity for nowhere; asked at places that only rise, the text is searched once. */
+function seeker(text) {
+	const known = {};
+
+	return function(mark, at) {
+		if (!(known[mark] >= at)) {
+			const found = text.indexOf(mark, at);
+
+			known[mark] = found == -1 ? Infinity : found;
+		}
+		return known[mark];
+	};
+}
+
+/* What a pattern matches just here, or "". */
+function taken(pattern, text, at) {
+	pattern.lastIndex = at;
+	const match = pattern.exec(text);
+
+	return match ? match[0] : '';
+}
+
+/* How often a character stands in a row from here on. */
+function run(text, at) {
+	let end = at + 1;
+
+	while (text[end] == text[at])
+		end++;
+	return end - at;
+}
 
 function address(text) {
 	try {
-		const url = new URL(text);
+		const url = text.length <= ADDRESS_MAX ? new URL(text) : {};
 
-		return url.protocol == 'http:' || url.protocol == 'https:' ? url.href : null;
+		return url.protocol == 'http:' || url.protocol == 'https:' ? url : null;
 	}
 	catch (e) {
 		return null;
 	}
 }
 
-function link(href, children) {
-	return E('a', { 'href': href, 'target': '_blank', 'rel': 'noopener noreferrer', 'title': href }, children);
+function hostOf(url) {
+	return E('bdi', { 'class': 'oasis-host', 'dir': 'ltr' }, [ url.host ]);
 }
 
-function inlineNode(match) {
-	const href = address(match[6] != null ? match[6] : match[0]);
-
-	if (match[2] != null)
-		return E('code', [ match[2] ]);
-	if (match[3] != null)
-		return E('strong', inline(match[3]));
-	if (match[4] != null)
-		return E('em', inline(match[4]));
-	if (href == null)
-		return match[0];
-
-	return link(href, match[5] != null ? inline(match[5] || href) : [ match[0] ]);
+function anchor(url, children) {
+	return E('a', { 'href': url.href, 'target': '_blank', 'rel': 'noopener noreferrer', 'title': url.href }, children);
 }
 
-function inline(text) {
-	const nodes = [];
-	let at = 0;
+/* A link that stands for itself shows its host in its own words, if they are the address that it leads to. */
+function bareLink(url, text) {
+	const before = url.protocol + '//', after = before.length + url.host.length, rest = text.slice(after);
 
-	if (text.length > INLINE_MAX)
-		return [ text ];
+	if (text.slice(0, after) == before + url.host && (rest == '' || '/?#'.indexOf(rest[0]) != -1))
+		return [ anchor(url, [ before, hostOf(url), rest ]) ];
+	return [ anchor(url, [ text ]), ' ', hostOf(url) ];
+}
 
-	/* matchAll works on a copy of the pattern, so recursion does not disturb it */
-	for (const match of text.matchAll(INLINE)) {
-		nodes.push(text.slice(at, match.index), inlineNode(match));
-		at = match.index + match[0].length;
+/*
+ * What begins with a sign in a line: { nodes, length }, or nothing where the sign is only a character. A link's own words hold no
+ * other one: in nested ones mouse and keyboard go to different places.
+ */
+const READ = {
+	'`': function(text, at, next) {
+		const length = run(text, at), end = length > 3 ? Infinity : next(text.slice(at, at + length), at + length);
+
+		return end == Infinity ? null : { nodes: [ E('code', [ text.slice(at + length, end) ]) ], length: end + length - at };
+	},
+
+	'*': function(text, at, next, isInLink) {
+		const length = run(text, at), mark = text.slice(at, at + length), end = length > 3 ? Infinity : next(mark, at + length);
+
+		if (end == Infinity || length == 1 && (next('\n', at) < end || SPACE.test(text[at + 1]) || SPACE.test(text[end - 1])))
+			return null;
+
+		const inner = inline(text.slice(at + length, end), isInLink), em = length == 2 ? inner : [ E('em', inner) ];
+
+		return { nodes: length == 1 ? em : [ E('strong', em) ], length: end + length - at };
+	},
+
+	'[': function(text, at, next, isInLink) {
+		const middle = next(']', at);
+
+		if (middle == Infinity || next('[', at + 1) < middle || next('\n', at) < middle || text[middle + 1] != '(')
+			return null;
+
+		const target = taken(WITHOUT_SPACE, text, middle + 2), end = middle + 2 + target.length;
+
+		if (text[end] != ')')
+			return null;
+
+		const url = address(target);
+
+		if (!url || isInLink)
+			return { nodes: [ text.slice(at, end + 1) ], length: end + 1 - at };
+		if (middle == at + 1)
+			return { nodes: bareLink(url, target), length: end + 1 - at };
+		return { nodes: [ anchor(url, inline(text.slice(at + 1, middle), true)), ' ', hostOf(url) ], length: end + 1 - at };
+	},
+
+	'h': function(text, at, next, isInLink) {
+		let found = taken(BARE, text, at), end = found.length;
+
+		while (STOPS.indexOf(found[end - 1]) != -1)
+			end--;
+		found = found.slice(0, end);
+
+		const url = address(found);
+
+		return { nodes: url && !isInLink ? bareLink(url, found) : [ found ], length: end };
+	}
+};
+
+function inline(text, isInLink) {
+	const nodes = [], next = seeker(text);
+	let at = 0, plain = '';
+
+	for (;;) {
+		SIGNS.lastIndex = at;
+		const match = SIGNS.exec(text);
+
+		if (!match)
+			break;
+
+		const sign = match[0][0], found = READ[sign](text, match.index, next, isInLink);
+
+		plain += text.slice(at, match.index);
+		at = match.index + (found ? found.length : sign == '[' ? 1 : run(text, match.index));
+		if (found) {
+			nodes.push(plain);
+			[].push.apply(nodes, found.nodes);
+			plain = '';
+		}
+		else {
+			plain += text.slice(match.index, at);
+		}
 	}
 
-	nodes.push(text.slice(at));
-	return nodes.filter(function(node) { return node !== ''; });
+	return nodes.concat(plain + text.slice(at)).filter(function(node) { return node !== ''; });
 }
 
+/* --- lines --- */
+
+function isBlank(line) { return line.trim() == ''; }
+
+/* A line that begins a block has at most three spaces before it; null for one that has more. */
+function flush(line) {
+	const text = line.trim();
+
+	return line.slice(0, 4).trim() == '' && text != '' || line[0] == '\t' ? null : text;
+}
+
+/* The marks that open a fence, or "". */
+function fenceOf(line) {
+	const text = flush(line), length = text && (text[0] == '`' || text[0] == '~') ? run(text, 0) : 0;
+
+	return length < 3 || text.indexOf('`', length) != -1 ? '' : text.slice(0, length);
+}
+
+/* Shape: { level, text }, or null. */
+function headingOf(line) {
+	const text = flush(line), level = text && text[0] == '#' ? run(text, 0) : 0;
+	let end = text ? text.length : 0;
+
+	if (!level || level > 6 || !SPACE.test(text[level]))
+		return null;
+	while (text[end - 1] == '#')
+		end--;
+	return { level: level, text: text.slice(level, Math.max(level, end)).trim() };
+}
+
+function isRule(line) {
+	const text = flush(line);
+
+	if (!text || '-*_'.indexOf(text[0]) == -1)
+		return false;
+
+	const marks = text.split('').filter(function(char) { return !SPACE.test(char); });
+
+	return marks.length > 2 && marks.every(function(char) { return char == text[0]; });
+}
+
+function isQuote(line) { return (flush(line) || '')[0] == '>'; }
+
+function isTable(line) {
+	const text = line.trim();
+
+	return text.length > 1 && text[0] == '|' && text[text.length - 1] == '|';
+}
+
+function isItem(line) { return ITEM.test(line); }
+
 function kindOf(line) {
-	return FENCE.test(line) ? 'fence' : HEADING.test(line) ? 'heading' : RULE.test(line) ? 'rule'
-		: ITEM.test(line) ? 'list' : QUOTE.test(line) ? 'quote' : TABLE.test(line) ? 'table' : 'text';
+	return fenceOf(line) ? 'fence' : headingOf(line) ? 'heading' : isRule(line) ? 'rule'
+		: isItem(line) ? 'list' : isQuote(line) ? 'quote' : isTable(line) ? 'table' : 'text';
 }
 
 /* The line after the block that begins at `at`. */
@@ -76,7 +232,7 @@ function blockEnd(lines, at, kind) {
 	let end = at + 1;
 
 	if (kind == 'fence') {
-		const mark = FENCE.exec(lines[at])[1];
+		const mark = fenceOf(lines[at]);
 
 		while (end < lines.length && lines[end].trim() != mark)
 			end++;
@@ -89,9 +245,9 @@ function blockEnd(lines, at, kind) {
 	for (; end < lines.length; end++) {
 		const line = lines[end], next = kindOf(line);
 
-		if (kind == 'list' && BLANK.test(line) && end + 1 < lines.length && (ITEM.test(lines[end + 1]) || INDENTED.test(lines[end + 1])))
+		if (kind == 'list' && isBlank(line) && end + 1 < lines.length && (isItem(lines[end + 1]) || INDENTED.test(lines[end + 1])))
 			continue;
-		if (BLANK.test(line))
+		if (isBlank(line))
 			break;
 		if (next != kind && !(kind == 'list' && (next == 'text' || INDENTED.test(line))))
 			break;
@@ -106,7 +262,7 @@ function split(text) {
 	const blocks = [];
 
 	for (let at = 0; at < lines.length;) {
-		if (BLANK.test(lines[at])) {
+		if (isBlank(lines[at])) {
 			at++;
 			continue;
 		}
@@ -119,85 +275,107 @@ function split(text) {
 	return blocks;
 }
 
+/* --- blocks --- */
+
+function code(text) {
+	return E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ text ]);
+}
+
 function renderFence(source) {
 	const lines = source.split('\n');
-	const open = FENCE.exec(lines[0]);
-	const isClosed = lines.length > 1 && lines[lines.length - 1].trim() == open[1];
-	const code = lines.slice(1, isClosed ? -1 : lines.length).join('\n');
+	const isClosed = lines.length > 1 && lines[lines.length - 1].trim() == fenceOf(lines[0]);
 
-	return E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ E('code', [ code ]) ]);
+	return code(E('code', [ lines.slice(1, isClosed ? -1 : lines.length).join('\n') ]));
 }
 
 function renderHeading(source) {
-	const match = HEADING.exec(source);
+	const heading = headingOf(source);
 
-	return E('p', { 'class': 'oasis-heading', 'role': 'heading', 'aria-level': String(Math.min(6, match[1].length + 2)) }, inline(match[2]));
+	return E('p', { 'class': 'oasis-heading', 'role': 'heading', 'aria-level': String(Math.min(6, heading.level + 2)) }, inline(heading.text));
 }
 
 /* Items with deeper ones inside; a line that is no item belongs to the item above it. */
-function renderList(source) {
-	const lines = source.split('\n').filter(function(line) { return !BLANK.test(line); });
+function renderList(source, depth) {
+	const lines = source.split('\n').filter(function(line) { return !isBlank(line); });
 	const first = ITEM.exec(lines[0]);
 	const isOrdered = first[2].length > 1;
 	const items = [];
 
 	lines.forEach(function(line) {
-		const match = ITEM.exec(line);
+		const match = ITEM.exec(line), last = items[items.length - 1];
 
 		if (match && match[1].length <= first[1].length)
-			items.push({ text: match[3], inner: [] });
-		else if (match || items[items.length - 1].inner.length)
-			items[items.length - 1].inner.push(line);
+			items.push({ lines: [ line.slice(match[0].length) ], inner: [] });
+		else if (depth < DEPTH_MAX && (match || last.inner.length))
+			last.inner.push(line);
 		else
-			items[items.length - 1].text += '\n' + line.trim();
+			last.lines.push(line.trim());
 	});
 
 	return E(isOrdered ? 'ol' : 'ul', { 'start': isOrdered ? parseInt(first[2], 10) : null }, items.map(function(item) {
-		return E('li', inline(item.text).concat(item.inner.length ? [ renderList(item.inner.join('\n')) ] : []));
+		return E('li', inline(item.lines.join('\n')).concat(item.inner.length ? [ renderList(item.inner.join('\n'), depth + 1) ] : []));
 	}));
 }
 
-function renderQuote(source) {
-	const inner = source.split('\n').map(function(line) { return line.replace(QUOTE, ''); }).join('\n');
+function renderQuote(source, depth) {
+	const inner = source.split('\n').map(function(line) { return line.trim().replace(/^>\s?/, ''); }).join('\n');
 
-	return E('blockquote', split(inner).map(render));
+	return E('blockquote', depth < DEPTH_MAX ? split(inner).map(function(block) { return render(block, depth + 1); }) : [ E('p', [ inner ]) ]);
 }
 
-function render(block) {
+function render(block, depth) {
 	switch (block.kind) {
 	case 'fence': return renderFence(block.source);
 	case 'heading': return renderHeading(block.source);
 	case 'rule': return E('hr');
-	case 'list': return renderList(block.source);
-	case 'quote': return renderQuote(block.source);
-	case 'table': return E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ block.source ]);
+	case 'list': return renderList(block.source, depth);
+	case 'quote': return renderQuote(block.source, depth);
+	case 'table': return code(block.source);
+	case 'plain': return E('p', [ block.source ]);
 	default: return E('p', inline(block.source));
 	}
+}
+
+/* A block as nodes; what cannot be drawn is shown as it was written, and what stands around it stays. */
+function shown(block) {
+	try {
+		return render(block, 1);
+	}
+	catch (e) {
+		console.error(e);
+		return E('p', [ block.source ]);
+	}
+}
+
+function read(text) {
+	const visible = words.visible(text);
+
+	return visible.length > TEXT_MAX ? [ { kind: 'plain', source: visible } ] : split(visible);
 }
 
 return baseclass.extend({
 	/* Markdown as an array of nodes. */
 	nodes: function(text) {
-		return split(String(text)).map(render);
+		return read(text).map(shown);
 	},
 
 	/* A text that grows: set(text) rebuilds only the blocks of `node` that differ from before. */
 	live: function(node) {
-		let shown = [];
+		let drawn = [];
 
 		return {
 			set: function(text) {
-				const blocks = split(String(text));
+				const blocks = read(text);
 				let same = 0;
 
-				while (same < blocks.length && same < shown.length && blocks[same].source == shown[same].source)
+				while (same < blocks.length && same < drawn.length && blocks[same].source == drawn[same].source)
 					same++;
 
 				while (node.childNodes.length > same)
 					node.removeChild(node.lastChild);
 
-				blocks.slice(same).forEach(function(block) { node.appendChild(render(block)); });
-				shown = blocks;
+				blocks.slice(same).forEach(function(block) { node.appendChild(shown(block)); });
+				drawn = blocks;
 			}
 		};
 	}

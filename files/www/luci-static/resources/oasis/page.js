@@ -50,13 +50,18 @@ function saved(text) {
 	return '"%s"'.format((FORMULA.test(plain) && isNaN(plain) ? "'" + plain : plain).replace(/"/g, '""'));
 }
 
+function sheet(name) {
+	return new Promise(function(resolve) {
+		document.head.appendChild(E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/' + name + '.css'), 'load': resolve, 'error': resolve }));
+	});
+}
+
 const Frame = baseclass.extend({
 	__init__: function(title, intro, tools) {
 		this.said = E('p', { 'class': 'oasis-said oasis-small', 'role': 'status' });
 		this.notices = notices.create(function() {});
 		this.body = E('div', { 'class': 'oasis-page-body' });
 		this.node = E('div', { 'class': 'oasis oasis-page cbi-map' }, [
-			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/page.css') }),
 			E('div', { 'class': 'oasis-page-top' }, [ E('h2', { 'name': 'content' }, [ icon(here()), ' ', title ]), E('span', tools || []) ]),
 			E('p', { 'class': 'cbi-map-descr oasis-page-intro' }, nodes(intro)),
 			this.notices.node, this.said, this.body
@@ -112,6 +117,14 @@ return baseclass.extend({
 	 */
 	frame: function(title, intro, tools) {
 		return new Frame(title, intro, tools);
+	},
+
+	/*
+	 * Fetch the style of all pages, and `sheets` beside it, while `work` (a promise) goes on; gives what that gives. A page is shown in its
+	 * style at once: one that gets it later jumps under the finger.
+	 */
+	styled: function(work, sheets) {
+		return Promise.all([ work, sheet('page') ].concat((sheets || []).map(sheet))).then(function(results) { return results[0]; });
 	},
 
 	/* Tell whether this login may change anything. */

@@ -9,6 +9,8 @@
 
 /* up to here a diff stands open */
 const OPEN_LINES_MAX = 14;
+/* a longer line is folded, and so much of it stands outside */
+const LINE_MAX = 300, LINE_SHOWN = 120;
 const MARKS = { '+': 'oasis-added', '-': 'oasis-removed' };
 
 function decisionWords(decision) {
@@ -18,16 +20,44 @@ function decisionWords(decision) {
 	case 'expired': return _('Expired: nothing was changed');
 	case 'noted': return _('Approved ahead: nothing is changed now');
 	case 'automatic': return _('Low risk: applied without asking');
-	default: return words.plain(decision);
+	default: return words.whole(decision);
 	}
 }
 
+/* One line of a card, whole; a long one is folded behind its beginning. */
+function line(item) {
+	const text = words.whole(item);
+
+	if (text.length <= LINE_MAX)
+		return E('li', [ text ]);
+
+	return E('li', [ E('details', { 'class': 'oasis-long' }, [
+		E('summary', [ _('%s\u2026 (%d characters, open to read all)').format(text.slice(0, LINE_SHOWN), text.length) ]),
+		E('div', { 'class': 'oasis-whole', 'tabindex': '0' }, [ text ])
+	]) ]);
+}
+
 function list(items, classes) {
-	return E('ul', { 'class': classes }, items.map(function(item) { return E('li', [ words.plain(item) ]); }));
+	return E('ul', { 'class': classes }, items.map(line));
+}
+
+/* Secrets that somebody else chose stand in clear: the owner may know better than to take them. */
+function chosen(plan) {
+	const found = (plan.secrets || []).filter(function(secret) { return secret.value != null; });
+
+	if (!found.length)
+		return null;
+
+	return E('div', { 'class': 'oasis-reasons oasis-chosen' }, [
+		E('strong', [ _('Secrets in clear') ]),
+		E('ul', found.map(function(secret) {
+			return E('li', [ words.whole(secret.where), ' (', words.whole(secret.from), '): ', E('code', [ words.whole(secret.value) ]) ]);
+		}))
+	]);
 }
 
 function diffLine(line) {
-	return E('span', { 'class': 'oasis-line ' + (MARKS[line.op] || '') }, [ '%s %s\n'.format(line.op, words.plain(line.text)) ]);
+	return E('span', { 'class': 'oasis-line ' + (MARKS[line.op] || '') }, [ '%s %s\n'.format(line.op, words.whole(line.text)) ]);
 }
 
 function countOf(lines, op) {
@@ -40,7 +70,7 @@ function diffOf(part, open) {
 
 	return E('details', { 'class': 'oasis-diff', 'open': open ? '' : null }, [
 		E('summary', [
-			_('Difference in %s').format(words.plain(part.package)), ' ',
+			_('Difference in %s').format(words.whole(part.package)), ' ',
 			E('span', { 'class': 'oasis-count' }, [ '+%d \u2212%d'.format(countOf(lines, '+'), countOf(lines, '-')) ])
 		]),
 		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, lines.map(diffLine))
@@ -60,7 +90,7 @@ function commands(plan) {
 
 	return E('details', { 'class': 'oasis-diff' }, [
 		E('summary', [ N_(plan.uci.length, '%d UCI command', '%d UCI commands').format(plan.uci.length) ]),
-		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ plan.uci.map(words.plain).join('\n') ])
+		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ plan.uci.map(words.whole).join('\n') ])
 	]);
 }
 
@@ -79,7 +109,7 @@ function services(plan) {
 		return null;
 
 	const names = plan.services.map(function(service) {
-		return '%s (%s)'.format(words.plain(service.name), words.plain(service.action));
+		return '%s (%s)'.format(words.whole(service.name), words.whole(service.action));
 	});
 
 	return E('p', { 'class': 'oasis-small' }, [ E('strong', [ _('Services') + ': ' ]), names.join(', ') ]);
@@ -90,7 +120,7 @@ function safetyNet(plan) {
 		return null;
 
 	return E('p', { 'class': 'oasis-small' }, [
-		_('After it is applied you have %d seconds to keep it; otherwise everything is put back.').format(plan.confirm_s)
+		_('After it is applied you have %d seconds to keep it; otherwise everything is undone automatically.').format(plan.confirm_s)
 	]);
 }
 
@@ -99,7 +129,7 @@ function moved(plan) {
 		return null;
 
 	return E('p', { 'class': 'oasis-moved' }, [
-		_('Afterwards the router is at another address: %s').format('http://%s/'.format(words.plain(plan.new_address)))
+		_('Afterwards the router is at another address: %s').format('http://%s/'.format(words.whole(plan.new_address)))
 	]);
 }
 
@@ -107,8 +137,8 @@ function verdictWords(verdict) {
 	switch (verdict) {
 	case 'yes': return _('Will you still reach the router? Yes');
 	case 'no': return _('Will you still reach the router? No');
-	case 'cannot_tell': return _('Will you still reach the router? Oasis cannot tell');
-	default: return words.plain(verdict);
+	case 'cannot_tell': return _('Will you still reach the router? Unknown');
+	default: return words.whole(verdict);
 	}
 }
 
@@ -119,7 +149,7 @@ function reach(plan) {
 	if (!verdict.verdict)
 		return null;
 
-	return E('div', { 'class': 'oasis-reach', 'data-verdict': words.plain(verdict.verdict) }, [
+	return E('div', { 'class': 'oasis-reach', 'data-verdict': words.whole(verdict.verdict) }, [
 		E('strong', [ verdictWords(verdict.verdict) ]),
 		(verdict.reasons || []).length ? list(verdict.reasons) : null
 	].filter(Boolean));
@@ -133,7 +163,7 @@ function others(plan) {
 		return null;
 
 	return E('p', { 'class': 'oasis-others' }, [
-		whose.length ? _('Words of others are in it: %s').format(whose.map(words.plain).join(', ')) : _('Words of others were in sight when it was made.')
+		whose.length ? _('Words of others are in it: %s').format(whose.map(words.whole).join(', ')) : _('Words of others were in sight when it was made.')
 	]);
 }
 
@@ -141,7 +171,7 @@ function forced(plan) {
 	if (!(plan.forces || []).length)
 		return null;
 
-	return E('p', { 'class': 'oasis-forced' }, [ E('strong', [ _('Forced by you: %s').format(plan.forces.map(words.plain).join(', ')) ]) ]);
+	return E('p', { 'class': 'oasis-forced' }, [ E('strong', [ _('Forced by you: %s').format(plan.forces.map(words.whole).join(', ')) ]) ]);
 }
 
 function badge(plan) {
@@ -177,7 +207,7 @@ const Card = baseclass.extend({
 			E('summary', [ _('Details') ]),
 			forced(plan), isShut ? reach(plan) : null,
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
-			reasons(plan), isShut ? null : reach(plan), others(plan), services(plan)
+			chosen(plan), reasons(plan), isShut ? null : reach(plan), others(plan), services(plan)
 		].concat(diffs(plan), [ commands(plan), moved(plan), safetyNet(plan) ]).filter(Boolean));
 	},
 
@@ -187,9 +217,9 @@ const Card = baseclass.extend({
 		return E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Proposed change') ]), badge(plan),
-				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ words.plain(plan.short) ])
+				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ words.whole(plan.short) ])
 			]),
-			E('p', { 'class': 'oasis-summary' }, [ words.plain(plan.summary) ]),
+			E('p', { 'class': 'oasis-summary' }, [ words.whole(plan.summary) ]),
 			this.details, this.trouble, this.foot
 		]);
 	},
@@ -223,7 +253,7 @@ const Card = baseclass.extend({
 		approve.disabled = true;
 
 		return E('label', { 'class': 'oasis-word' }, [
-			E('span', [ _('Type %s to approve it: the AI worker is not confined, %s').format(words.plain(word), words.plain(this.plan.unconfined)) ]), this.word
+			E('span', [ _('Type %s to approve it: the AI worker is not confined, %s').format(words.whole(word), words.whole(this.plan.unconfined)) ]), this.word
 		]);
 	},
 
@@ -239,7 +269,11 @@ const Card = baseclass.extend({
 		this.trouble.textContent = '';
 
 		return this.act[verb](this.plan, this.word ? this.word.value : undefined)
-			.then(L.bind(function(reply) { this.decide(reply.decision); }, this))
+			.then(L.bind(function(reply) {
+				/* the run's own event knows more, and may be here first */
+				if (!this.isDecided)
+					this.decide(reply.decision);
+			}, this))
 			.catch(L.bind(this.refused, this, buttons));
 	},
 
@@ -251,7 +285,7 @@ const Card = baseclass.extend({
 			item.disabled = item.classList.contains('important') && !this.isTyped();
 			item.classList.remove('spinning');
 		}, this);
-		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]));
+		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.whole(fault.message) ]), ' ', words.whole(fault.hint) ]));
 	},
 
 	/* The decision is known: the buttons give way to it. */

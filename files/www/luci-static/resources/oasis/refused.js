@@ -12,18 +12,18 @@ function kindWords(kind) {
 	case 'reachability': return _('you may not reach the router any more');
 	case 'unknown': return _('names or values are not known, or look wrong');
 	case 'exec': return _('this runs code as root');
-	default: return words.plain(kind);
+	default: return words.whole(kind);
 	}
 }
 
 function list(items) {
-	return E('ul', items.map(function(item) { return E('li', [ words.plain(item) ]); }));
+	return E('ul', items.map(function(item) { return E('li', [ words.whole(item) ]); }));
 }
 
 function commands(refusal) {
 	return E('details', { 'class': 'oasis-diff' }, [
 		E('summary', [ N_(refusal.uci.length, '%d UCI command', '%d UCI commands').format(refusal.uci.length) ]),
-		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ refusal.uci.map(words.plain).join('\n') ])
+		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ refusal.uci.map(words.whole).join('\n') ])
 	]);
 }
 
@@ -50,10 +50,10 @@ const Card = baseclass.extend({
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Refused change') ]), E('span', { 'class': 'oasis-badge oasis-no' }, [ _('refused') ])
 			]),
-			E('p', { 'class': 'oasis-summary' }, [ words.plain(refusal.summary) ]),
+			E('p', { 'class': 'oasis-summary' }, [ words.whole(refusal.summary) ]),
 			this.why, (refusal.uci || []).length ? commands(refusal) : null,
 			refusal.tainted ? E('p', { 'class': 'oasis-others' }, [ _('Words of others were in sight when it was made.') ]) : null,
-			refusal.hint ? E('p', { 'class': 'oasis-small' }, [ words.plain(refusal.hint) ]) : null,
+			refusal.hint ? E('p', { 'class': 'oasis-small' }, [ words.whole(refusal.hint) ]) : null,
 			this.trouble, this.foot
 		].filter(Boolean));
 	},
@@ -95,7 +95,7 @@ const Card = baseclass.extend({
 			this.foot.appendChild(E('span', { 'class': 'oasis-state' }, [ _('Proposed all the same') ]));
 		}, this)).catch(L.bind(function(fault) {
 			this.offer();
-			this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]));
+			this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.whole(fault.message) ]), ' ', words.whole(fault.hint) ]));
 		}, this));
 	}
 });

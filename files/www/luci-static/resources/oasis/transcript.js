@@ -64,19 +64,30 @@ const Transcript = baseclass.extend({
 		this.node.setAttribute('aria-live', 'polite');
 	},
 
-	/* Changes from before this part wait for the part that they belong to. */
+	/*
+	 * A change stands with the message that it answers. Where that is not known, the clock says where; it counts whole seconds, and within
+	 * one the change is the later. Changes from before this part wait for the part that they belong to.
+	 */
 	part: function(page) {
-		const messages = page.messages || [];
-		const from_s = page.earlier && messages.length ? words.time_ms(messages[0].id) / 1000 : 0;
-		const due = this.held.filter(function(change) { return change.when_unix_s >= from_s; });
+		const messages = page.messages || [], ids = messages.map(function(message) { return message.id; });
+		const second = function(id) { return Math.floor(words.time_ms(id) / 1000); };
+		const from_s = page.earlier && messages.length ? second(ids[0]) : 0;
+		const isHere = function(change) { return ids.indexOf(change.message) != -1 || change.when_unix_s >= from_s; };
+		let due = this.held.filter(isHere);
 
-		this.held = this.held.filter(function(change) { return change.when_unix_s < from_s; });
+		this.held = this.held.filter(function(change) { return !isHere(change); });
 		this.siblings = page.siblings || {};
-		messages.forEach(function(message) {
-			const at_ms = message.role == 'user' ? words.time_ms(message.id) : null;
+		messages.forEach(function(message, at) {
+			const isBefore = function(change) {
+				const own = ids.indexOf(change.message);
 
-			while (due.length && at_ms != null && due[0].when_unix_s * 1000 < at_ms)
-				this.change(due.shift());
+				return own == -1 ? change.when_unix_s < second(message.id) : own < at;
+			};
+
+			if (message.role == 'user') {
+				due.filter(isBefore).forEach(this.change, this);
+				due = due.filter(function(change) { return !isBefore(change); });
+			}
 			this.message(message);
 		}, this);
 		due.forEach(this.change, this);
@@ -108,11 +119,23 @@ const Transcript = baseclass.extend({
 
 	/* --- what a chat holds --- */
 
+	/* One that cannot be drawn is shown as the text that it holds: what comes after it, plans and changes too, does not depend on it. */
 	message: function(value) {
+		this.made = [];
+		try {
+			this.draw(value);
+		}
+		catch (e) {
+			console.error(e);
+			this.put(blocks.plain(value));
+		}
+		this.stored.push({ id: value.id, role: value.role, nodes: this.made });
+		this.made = [];
+	},
+
+	draw: function(value) {
 		const isForgotten = blocks.isForgotten(value);
 		const isImported = (value.taint || []).indexOf(IMPORTED) != -1;
-
-		this.made = [];
 
 		if (value.role == 'user') {
 			/* an answer has the mark of all that stood before it, so the owner's words decide */
@@ -135,9 +158,6 @@ const Transcript = baseclass.extend({
 			this.closeTurn();
 			this.put(blocks.told(value));
 		}
-
-		this.stored.push({ id: value.id, role: value.role, nodes: this.made });
-		this.made = [];
 	},
 
 	block: function(value) {
@@ -164,7 +184,7 @@ const Transcript = baseclass.extend({
 		this.closeTurn();
 		const node = blocks.bubble('user', [
 			text == null ? E('p', { 'class': 'oasis-gone' }, [ _('Removed by you') ])
-				: E('div', { 'class': 'oasis-text oasis-typed' }, [ text ])
+				: E('div', { 'class': 'oasis-text oasis-typed' }, [ words.visible(text) ])
 		]);
 		const entry = { node: node, role: 'user', text: text, ids: [], isForgotten: text == null, isImported: stored && this.isImported };
 

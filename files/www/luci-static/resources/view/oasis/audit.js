@@ -64,7 +64,7 @@ function cells(line) {
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('audit', PAGE_LINES), api.settled('verify_audit') ]);
+		return page.styled(Promise.all([ api.settled('audit', PAGE_LINES), api.settled('verify_audit') ]));
 	},
 
 	render: function(results) {

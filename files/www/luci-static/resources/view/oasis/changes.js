@@ -17,7 +17,7 @@ const LOOK_MS = 5000;
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('info'), api.settled('changes') ]);
+		return page.styled(Promise.all([ api.settled('info'), api.settled('changes') ]));
 	},
 
 	render: function(results) {

@@ -37,9 +37,9 @@ const PAGE_MESSAGES = 60;
 
 return view.extend({
 	load: function() {
-		return Promise.all([
+		return page.styled(Promise.all([
 			api.settled('info'), api.settled('chats'), api.settled('services'), api.settled('changes')
-		]);
+		]), [ 'chat' ]);
 	},
 
 	render: function(results) {
@@ -68,8 +68,7 @@ return view.extend({
 		window.addEventListener('resize', this.fit.bind(this));
 		this.list.node.addEventListener('toggle', this.fit.bind(this));
 		document.addEventListener('visibilitychange', this.lookAgain.bind(this));
-		/* sizes are known once the page shows this node and its style */
-		this.node.querySelectorAll('link').forEach(function(link) { link.addEventListener('load', this.fit.bind(this)); }, this);
+		/* sizes are known once the page shows this node */
 		window.setTimeout(this.begin.bind(this, results), 0);
 
 		return this.node;
@@ -123,7 +122,7 @@ return view.extend({
 		return sent.show(given);
 	},
 
-	/* The page's nodes, the style first. */
+	/* The page's nodes. */
 	frame: function() {
 		this.title = E('h3', { 'class': 'oasis-title' });
 		this.about = E('div', { 'class': 'oasis-about', 'hidden': '' }, [
@@ -140,8 +139,6 @@ return view.extend({
 		].forEach(function(node) { this.main.appendChild(node); }, this);
 
 		return E('div', { 'class': 'oasis oasis-chat' }, [
-			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/page.css') }),
-			E('link', { 'rel': 'stylesheet', 'href': L.resource('oasis/chat.css') }),
 			this.list.node, this.main
 		]);
 	},

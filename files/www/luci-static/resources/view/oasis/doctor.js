@@ -13,7 +13,7 @@
 
 return view.extend({
 	load: function() {
-		return api.settled('info');
+		return page.styled(api.settled('info'));
 	},
 
 	render: function(result) {

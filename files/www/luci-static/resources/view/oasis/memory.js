@@ -31,7 +31,7 @@ function field(label, input, hint) {
 function edit(fact, done) {
 	const text = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': FACT_CHARS, 'value': fact.fact || '', 'autofocus': '' });
 	const box = dialog.open(fact.id ? _('Change a fact') : _('Add a fact'), [
-		field(_('One sentence about you'), text, _('No passwords: a model is told it.'))
+		field(_('One sentence about you'), text, _('No passwords: a model gets this sentence.'))
 	], [
 		controls.button(_('Save'), 'cbi-button-action important', function() {
 			return box.run(function() {
@@ -43,14 +43,14 @@ function edit(fact, done) {
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('facts'), api.settled('documents'), api.settled('info') ]);
+		return page.styled(Promise.all([ api.settled('facts'), api.settled('documents'), api.settled('info') ]));
 	},
 
 	render: function(results) {
 		alive.arrive();
 		this.reload = this.reload.bind(this);
 		this.frame = page.frame(_('Memory'), [
-			_('What the router knows of you, and what you gave it to read. A model is told the facts that matter for a question, and may look into the documents.')
+			_('What the router knows of you, and what you gave it to read. A model gets the facts that matter for a question, and may look into the documents.')
 		]);
 		this.errands = errands.create(this.frame, page.isWriter(), this.reload);
 		this.facts = E('div');
@@ -63,8 +63,10 @@ return view.extend({
 
 	begin: function(results) {
 		this.errands.arrive(results[2].value || {});
-		if (results[0].fault || results[1].fault)
+		if (results[0].fault || results[1].fault) {
+			this.frame.fill([ this.errands.node ]);
 			return this.frame.fault(results[0].fault || results[1].fault, true);
+		}
 		this.drawFacts(results[0].value);
 		this.drawDocuments(results[1].value);
 	},

@@ -23,7 +23,7 @@ function role(name) {
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('messenger'), api.settled('told') ]);
+		return page.styled(Promise.all([ api.settled('messenger'), api.settled('told') ]));
 	},
 
 	render: function(results) {
@@ -94,7 +94,7 @@ return view.extend({
 
 		return page.section(_('What happened'), [
 			rows.length ? E('ul', rows) : E('p', { 'class': 'oasis-nothing' }, [ _('Nothing has happened since the router started.') ]),
-			E('p', [ state.notices ? _('Owners are told of this in the messenger.') : _('Nobody is told of this in the messenger.') ]),
+			E('p', [ state.notices ? _('Owners are notified of this in the messenger.') : _('Nobody is notified of this in the messenger.') ]),
 			page.buttons([ page.act(state.notices ? _('Do not tell there') : _('Tell it there'), '', L.bind(this.set, this, 'notices', !state.notices), 'notices/switch') ])
 		]);
 	},

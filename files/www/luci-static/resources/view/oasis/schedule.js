@@ -20,14 +20,14 @@ const KINDS = [ 'schedule_result', 'schedule_waiting' ];
 const RESULTS = 20;
 
 function examples() {
-	return _('Like 22:00 daily, 08:30 custom(mon,fri), 07:00 monthly(31), 2026-12-24 18:00, or cron: 30 22 * * mon-fri. For events: on wan_down, on wan_up, on new_device, on disk_full, on failed_logins.');
+	return _('As you would say it: every weekday at 7:00, tomorrow at 8 pm, on the first of every month at 6:30. Also 22:00 daily, 2026-12-24 18:00, or cron: 30 22 * * mon-fri. For events: on wan_down, on wan_up, on new_device, on disk_full, on failed_logins.');
 }
 
 /* The dialog that makes an order, or changes one; done() gives a promise. */
 function edit(order, done) {
 	const when = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': WHEN_CHARS, 'value': order.when || '', 'autofocus': '', 'aria-describedby': 'oasis-when' });
 	const wish = E('textarea', { 'class': 'cbi-input-textarea', 'rows': '4', 'maxlength': WISH_CHARS });
-	const box = dialog.open(order.id ? _('Change a standing order') : _('Add a standing order'), [
+	const box = dialog.open(order.id ? _('Change a scheduled job') : _('Add a scheduled job'), [
 		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('When') ]), when ]),
 		E('p', { 'class': 'oasis-small', 'id': 'oasis-when' }, [ examples() ]),
 		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('What is to be done then') ]), wish ])
@@ -42,21 +42,49 @@ function edit(order, done) {
 	wish.value = order.wish || '';
 }
 
+/* What became of the plan of the last run: in the place of "off", and as a line below the order. */
+function outcome(order) {
+	const plan = order.plan || {}, said = words.plain(plan.summary || '');
+
+	return {
+		waiting: [ _('waits for you'), _('Its plan waits for you: %s').format(said) ],
+		expired: [ _('not decided'), _('Its plan waited, nobody decided in time, and nothing was done: %s').format(said) ],
+		declined: [ _('declined'), _('Its plan was declined, and nothing was done: %s').format(said) ],
+		cancelled: [ _('stopped'), _('Its plan was stopped while it waited, and nothing was done: %s').format(said) ],
+		lost: [ _('lost'), _('Its plan was lost when Oasis ended while it waited, and nothing was done: %s').format(said) ]
+	}[plan.state];
+}
+
 function state(order) {
+	const over = outcome(order);
+
+	if (over && (order.plan.state == 'waiting' || !(order.active || order.enabled)))
+		return page.badge(over[0], 'warn');
 	return order.active ? page.badge(_('under way'), 'warn') : order.enabled ? page.badge(_('on'), 'good') : page.badge(_('off'));
 }
 
 function notes(order) {
 	const found = (order.calls || []).length ? [ _('Calls %s').format(order.calls.map(function(call) { return words.plain(call.tool); }).join(', ')) ] : [];
 
+	if (outcome(order))
+		found.unshift(outcome(order)[1]);
 	if (order.ahead)
 		found.push(N_(order.ahead, '%d plan is approved ahead', '%d plans are approved ahead').format(order.ahead));
 	return found.concat([ order.timezone, order.note ].filter(Boolean).map(words.plain));
 }
 
+/* When, as it was understood, and its next moments as the clock of the router shows them. */
+function time(order) {
+	const moments = (order.moments || []).map(words.plain);
+
+	return [ E('span', { 'title': words.plain(order.when) }, [ words.plain(order.understood || order.when) ]) ].concat(moments.length ? [
+		E('div', { 'class': 'oasis-small' }, [ moments.join(', ') ])
+	] : []);
+}
+
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('orders'), api.settled('told'), api.settled('info') ]);
+		return page.styled(Promise.all([ api.settled('orders'), api.settled('told'), api.settled('info') ]));
 	},
 
 	render: function(results) {
@@ -88,9 +116,9 @@ return view.extend({
 			reply.trusted === false ? E('div', { 'class': 'alert-message warning' }, [ _('The clock of the router is not set yet: nothing is done until it is.') ]) : '',
 			reply.note ? E('div', { 'class': 'alert-message warning' }, [ words.plain(reply.note) ]) : '',
 			page.section('', [
-				page.table(_('Standing orders'), columns, (reply.entries || []).map(this.row, this), _('There is no standing order yet.')),
+				page.table(_('Scheduled jobs'), columns, (reply.entries || []).map(this.row, this), _('There is no scheduled job yet.')),
 				E('p', { 'class': 'oasis-small' }, [ _('It is %s on the router.').format(words.plain(reply.now || '')) ]),
-				page.act(_('Add a standing order'), 'cbi-button-add', L.bind(edit, null, {}, this.reload), 'orders/add')
+				page.act(_('Add a scheduled job'), 'cbi-button-add', L.bind(edit, null, {}, this.reload), 'orders/add')
 			])
 		]);
 	},
@@ -100,7 +128,7 @@ return view.extend({
 
 		return [
 			[ E('span', [ title ]) ].concat(said.map(function(text) { return E('div', { 'class': 'oasis-small' }, [ text ]); })),
-			words.plain(order.when),
+			time(order),
 			order.next_unix_s ? page.time(order.next_unix_s) : '\u2013',
 			state(order),
 			page.buttons([
@@ -135,7 +163,7 @@ return view.extend({
 	},
 
 	remove: function(id, title) {
-		return dialog.ask(_('Delete a standing order'), _('Delete "%s"? Its chat stays.').format(title), _('Delete'),
+		return dialog.ask(_('Delete a scheduled job'), _('Delete "%s"? Its chat stays.').format(title), _('Delete'),
 			L.bind(function() { return api.call('remove_order', id).then(this.reload); }, this));
 	},
 

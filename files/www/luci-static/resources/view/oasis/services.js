@@ -14,7 +14,7 @@
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('services'), api.settled('aliases') ]);
+		return page.styled(Promise.all([ api.settled('services'), api.settled('aliases') ]));
 	},
 
 	render: function(results) {

@@ -16,7 +16,7 @@ function used() {
 
 return view.extend({
 	load: function() {
-		return api.settled('tools');
+		return page.styled(api.settled('tools'));
 	},
 
 	render: function(result) {

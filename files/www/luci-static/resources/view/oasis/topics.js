@@ -31,7 +31,7 @@ function edit(topic, done) {
 	const tell = function() { count.textContent = room(text.value); };
 	const box = dialog.open(topic.key ? _('Change a system message') : _('Add a system message'), [
 		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('Title') ]), title ]),
-		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('What the model is told') ]), text ]),
+		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('What the model reads first') ]), text ]),
 		E('p', { 'class': 'oasis-inline' }, [ count, controls.button(_('Load from a file\u2026'), '', function() { input.click(); }), input ])
 	], [
 		controls.button(_('Save'), 'cbi-button-action important', function() {
@@ -73,7 +73,7 @@ async function read(file) {
 
 return view.extend({
 	load: function() {
-		return api.settled('topics');
+		return page.styled(api.settled('topics'));
 	},
 
 	render: function(result) {
@@ -89,7 +89,7 @@ return view.extend({
 	},
 
 	draw: function(reply) {
-		const columns = [ { title: _('Title'), isName: true }, { title: _('What the model is told'), isWide: true }, { title: '' } ];
+		const columns = [ { title: _('Title'), isName: true }, { title: _('What the model reads first'), isWide: true }, { title: '' } ];
 
 		this.frame.fill([
 			page.section('', [

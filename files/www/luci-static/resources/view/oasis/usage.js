@@ -16,7 +16,7 @@ function months(items) {
 
 return view.extend({
 	load: function() {
-		return Promise.all([ api.settled('usage'), api.settled('chats'), api.settled('services') ]);
+		return page.styled(Promise.all([ api.settled('usage'), api.settled('chats'), api.settled('services') ]));
 	},
 
 	render: function(results) {
