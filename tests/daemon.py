@@ -51,7 +51,7 @@ class Daemon:
         return reply["result"] if "result" in reply else {"error": reply["error"].get("data", reply["error"])}
 
     def log(self) -> str:
-        """Return what the daemon wrote to stderr."""
+        """Return what the daemon wrote to its log."""
         with open(self.root + "/var/log/oasisd.log", encoding="utf-8", errors="replace") as handle:
             return handle.read()
 
@@ -124,7 +124,7 @@ def start_daemon(
         process = subprocess.Popen(
             [*wrapper, python, "-IS", "-c", code],
             env=env,
-            stdout=subprocess.DEVNULL,
+            stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,
             start_new_session=True,

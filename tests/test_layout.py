@@ -24,7 +24,6 @@ ROWS = (
     ("daemon",),
     ("methods",),
     ("toolset",),
-    ("table",),
     ("beside", "upgrade", "takeover"),
     ("privacy", "setup"),
     ("exchanges", "conversations"),
@@ -40,6 +39,7 @@ ROWS = (
     ("services", "notices"),
     ("settings",),
     ("sections", "layers"),
+    ("table",),
     ("uci",),
     ("system",),
     ("core",),
@@ -54,7 +54,7 @@ IMPORTERS = {"providers": {"worker", "settings"}, "worker": {"models", "mcp"}}
 # What a command of the shell loads: start-up time counts.
 COMMAND = ("frontends.cli", "frontends.client")
 
-MODULE_LINES = 400
+MODULE_LINES = 600
 FUNCTION_LINES = 60
 LONG_FUNCTION_LINES = 40
 P90_LINES = 26

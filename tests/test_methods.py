@@ -459,10 +459,10 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     emitted = []
     operator = Operator(
         daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: emitted.append((kind, more)), lambda: None,
-        lambda: False,
+        lambda: False, "owner",
     )  # fmt: skip
     now = int(time.time())
-    arguments = {"commands": ["uci set system.@system[0].notes=guests"], "summary": "a note", "until": "2h"}
+    arguments = {"commands": ["uci set system.@system[0].hostname=guests"], "summary": "a note", "until": "2h"}
     assert configure.run(arguments, operator)["status"] == "applied"
     plan = next(more["plan"] for kind, more in emitted if kind == "plan")
     change = call("change.list")["changes"][0]
@@ -474,9 +474,9 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
 
 def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
     operator = Operator(
-        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: None, lambda: None, lambda: False
+        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: None, lambda: None, lambda: False, "owner"
     )
-    arguments = {"commands": ["uci set system.@system[0].description=attic"], "until": "1s"}
+    arguments = {"commands": ["uci set system.@system[0].hostname=attic"], "until": "1s"}
     change = configure.run(arguments, operator)["change"]
     deadline = time.monotonic() + 15
     while not call("change.load", change=change)["change"].get("undone_by"):

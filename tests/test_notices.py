@@ -102,7 +102,29 @@ def test_a_change_is_told_once_however_often_its_state_is(tmp_path):
     for state in ("applied", "applied", "confirmed"):
         notices.changed(record(state))
     assert kinds(notices) == ["change_applied"]
-    assert "waits for your Keep" in notices.notice_list()["notices"][0]["text"]
+    assert [one["text"] for one in notices.notice_list()["notices"]] == ["A change is kept: rename it"]
+    assert made(tmp_path).notice_list() == notices.notice_list(), "and it is so after a restart"
+
+
+def test_a_change_that_waits_says_so_until_that_is_over(tmp_path):
+    notices, heard = made(tmp_path), []
+    notices.listen(heard.append)
+    notices.changed(record("applied"))
+    notices.changed(record("applied", id="c2", summary="another"))
+    waits = "A change is applied, and waits for your Keep: "
+    assert [one["text"] for one in notices.notice_list()["notices"]] == [waits + "rename it", waits + "another"]
+    notices.changed(record("rolled_back", reason="nobody kept the change in time"))
+    texts = [one["text"] for one in notices.notice_list()["notices"]]
+    assert texts[:2] == ["A change was applied: rename it", waits + "another"]
+    assert texts[2:] == ["A change was put back (nobody kept the change in time): rename it"]
+    assert len(heard) == 3, "who listens hears nothing twice"
+
+
+def test_a_change_that_nobody_had_to_keep_is_still_told_as_applied(tmp_path):
+    notices = made(tmp_path)
+    for _ in range(2):
+        notices.changed(record("confirmed"))
+    assert [one["text"] for one in notices.notice_list()["notices"]] == ["A change is applied: rename it"]
 
 
 def test_what_was_put_back_and_what_ended_have_words_of_their_own(tmp_path):

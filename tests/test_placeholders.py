@@ -61,7 +61,7 @@ def test_a_placeholder_copies_a_secret_into_an_option_of_its_kind(here):
     commands = ["uci set wireless.default_radio1.encryption=psk2", f"uci set wireless.default_radio1.key='{key}'"]
     events = configure(here, *commands, until=("plan",), summary="the same password on both")
     plan = of_type(events, "plan")[0]["plan"]
-    assert "wireless.default_radio1.key: the secret of wireless.default_radio0.key" in plan["words"]
+    assert "wireless.default_radio1.key: copied from wireless.default_radio0.key" in plan["words"]
     assert "secret:" not in json.dumps([plan["uci"], plan["diff"]]) and "planted" not in json.dumps(plan)
     approve(here.daemon, events)
     here.follow()
@@ -75,7 +75,7 @@ def test_what_the_owner_enters_as_a_secret_reaches_its_option_and_no_model_chat_
     commands = ["uci set wireless.default_radio0.encryption=psk2", f"uci set wireless.default_radio0.key='{name}'"]
     events = here.say(f"set the password {name}", [("configure", {"commands": commands})], "Done.", until=("plan",))
     plan = of_type(events, "plan")[0]["plan"]
-    assert "wireless.default_radio0.key: the secret that was entered" in plan["words"]
+    assert "wireless.default_radio0.key: entered with the key button" in plan["words"]
     approve(here.daemon, events)
     events += here.follow()
     assert b"option key 'entered-by-hand'" in config(here.root, "wireless")
@@ -217,8 +217,8 @@ def test_what_the_owner_typed_is_masked_where_it_goes_once_the_router_holds_it(h
     approve(here.daemon, events)
     assert typed not in json.dumps(here.follow())
     sent = here.model.bodies()
-    assert typed in sent[0] and typed not in sent[1], "the model gets it once, and a placeholder from then on"
-    assert FORM.search(sent[1])
+    assert typed not in sent[0] and typed not in sent[1], "the model never gets it"
+    assert FORM.search(sent[0]) and FORM.search(sent[1])
     assert here.stored()[0]["content"] == message, "stored as typed"
     assert typed not in json.dumps(here.daemon.call("chat.load", id=here.chat)["messages"][1:])
     assert typed not in json.dumps([here.daemon.call("chat.list"), here.daemon.call("change.list")])
@@ -227,4 +227,4 @@ def test_what_the_owner_typed_is_masked_where_it_goes_once_the_router_holds_it(h
     assert typed.encode() not in config(here.root, "wireless")
     loaded = here.daemon.call("chat.load", id=here.chat)
     assert typed not in json.dumps([here.daemon.call("chat.list"), loaded["title"], loaded["messages"][1:]])
-    assert loaded["messages"][0]["content"] == message
+    assert loaded["messages"][0]["content"] == message.replace(typed, "********"), "nor on the page"

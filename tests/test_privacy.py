@@ -7,6 +7,9 @@ import subprocess
 
 import pytest
 
+from oasis.settings import Settings
+from oasis.system.files import Files
+from oasis.system.root import Root
 from tests.daemon import start_daemon
 from tests.frontends import launcher
 from tests.recorder import Recorder
@@ -149,3 +152,26 @@ def test_the_command_prints_it_for_people_and_raw(daemon, service, tmp_path):
     raw = oasis("privacy", "--raw", "what is up?")
     ask(daemon, "what is up?")
     assert service.bodies()[0] == raw.rstrip("\n")
+
+
+def test_a_server_of_any_make_on_this_host_is_at_home(daemon):
+    assert daemon.call("privacy.show", message="hello")["service"]["is_local"] is True
+
+
+@pytest.mark.parametrize(
+    ("profile", "url", "is_home"),
+    [
+        ("ollama", "http://192.168.1.9:11434", True),
+        ("ollama", "http://nas.lan:11434", True),
+        ("ollama", "http://nas:11434", True),
+        ("ollama", "http://[fd12::5%br-lan]:11434", True),
+        ("ollama", "https://ollama.example.com", False),
+        ("ollama", "http://203.0.113.9:11434", False),
+        ("ollama", "http://127.0.0.1.example.com", False),
+        ("openai", "https://api.openai.com/v1", False),
+    ],
+)
+def test_what_only_speaks_like_a_server_at_home_is_none(tmp_path, profile, url, is_home):
+    settings = Settings(Root(root_with(tmp_path, profile, url, "m")), Files())
+    (service,) = [one for one in settings.services() if one["name"] == profile]
+    assert service["is_local"] is is_home

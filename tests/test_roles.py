@@ -13,6 +13,7 @@ import pytest
 from oasis.daemon import role_of
 from oasis.errors import PolicyError, UsageError
 from oasis.methods import ROLES, TABLE, Methods
+from oasis.tools.operator import Operator
 from tests.daemon import copy_root, start_daemon
 
 SOMEBODY = 65534
@@ -113,7 +114,7 @@ def test_every_method_of_a_role_and_no_other_is_served_on_the_socket(opened, rol
     names = sorted(TABLE, key=lambda name: (name == "client.join", name))  # after it the connection is a client's
     replies = ask(opened, uid, [(name, filled(name)) for name in names])
     served = {name for name, reply in zip(names, replies, strict=True) if not is_refused(reply)}
-    assert served == set(ROLES[role])
+    assert served == set(ROLES[role]) & set(TABLE)
     for reply in replies:
         if is_refused(reply):
             assert reply["error"]["code"] == "policy"
@@ -213,7 +214,65 @@ def test_who_is_not_the_owner_decides_nothing(role):
 
 
 def test_every_method_is_the_owner_s_and_every_role_names_real_ones():
-    assert set(ROLES["owner"]) == set(TABLE)
-    assert all(set(names) <= set(TABLE) for names in ROLES.values())
+    assert set(ROLES["owner"]) == {*TABLE, "tool:*"}
+    assert all({name for name in names if "tool:" not in name} <= set(TABLE) for names in ROLES.values())
     kept = {name for name in ROLES["client"] if name.startswith(("chat.", "bookmark.", "usage.", "audit."))}
     assert not kept, "a chat holds what the owner typed; of runs a client has its own (tests/mcp)"
+
+
+# Every tool that a router may have: ours, those of the optional parts, and those that somebody added.
+OURS = ("status", "read_config", "configure", "diagnose", "service", "logs", "probe", "wifi_scan", "packages", "undo",
+        "power", "backup")  # fmt: skip
+OTHERS = ("knowledge_search", "remember", "schedule_create", "schedule_list", "schedule_update", "schedule_delete",
+          "shell_exec", "file_read", "file_write", "file_list", "file_delete", "file_stat", "http_fetch", "web_search",
+          "demo___wipe", "a_plugin_s", "")  # fmt: skip
+TOOLS_OF = {
+    "owner": {*OURS, *OTHERS},
+    "viewer": set(),
+    "client": set(OURS),
+    "messenger": {*OURS, *OTHERS},
+    "guest": {"status", "diagnose"},
+    "schedule": {*OURS, *OTHERS} - {"schedule_create", "schedule_update", "schedule_delete"},
+    "": set(),
+    "Owner": set(),
+}
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory):
+    """A daemon in this process: its registry, and what makes the hands of a role."""
+    from oasis.daemon import Daemon
+    from oasis.system.root import Root
+
+    root = copy_root(str(tmp_path_factory.mktemp("tools") / "router"))
+    made = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
+
+    def operator(role):
+        return Operator(made.methods._shop, "r", "", "", lambda *_, **__: None, lambda: None, lambda: True, role)
+
+    yield made.methods._exchanges().registry, operator
+    made.transaction.stop()
+
+
+def test_every_tool_there_is_stands_in_this_table(inside):
+    assert {tool["name"] for tool in inside[0].listed()} <= {*OURS, *OTHERS}
+    assert {tool["name"] for tool in inside[0].listed()} >= {*OURS, "knowledge_search", "schedule_create", "file_read"}
+    assert set(TOOLS_OF) >= set(ROLES)
+
+
+@pytest.mark.parametrize("tool", [*OURS, *OTHERS])
+@pytest.mark.parametrize("role", sorted(TOOLS_OF))
+def test_every_tool_of_a_role_and_no_other_is_carried_out(inside, role, tool):
+    registry, operator = inside
+    # Nothing is done: a call with such arguments ends right behind the question whose tool it is.
+    text, is_error, _ = registry.call(tool, {"invalid": "x"}, operator(role))
+    assert is_error
+    assert ("is not for who asks here" not in text) == (tool in TOOLS_OF[role]), text
+
+
+def test_every_present_has_a_role_of_the_table():
+    from oasis.frontends.telegram_guest import Guest
+    from oasis.presence import MESSENGER, OWNER
+    from oasis.schedule.unattended import Unattended
+
+    assert [one.role for one in (OWNER, MESSENGER, Guest, Unattended)] == ["owner", "messenger", "guest", "schedule"]

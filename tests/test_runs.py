@@ -9,7 +9,7 @@ import time
 import pytest
 
 from oasis.change.redact import Redactor
-from oasis.errors import StoreError, UsageError
+from oasis.errors import BusyError, StoreError, UsageError
 from oasis.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
 from oasis.system.files import Files
 
@@ -294,8 +294,10 @@ def test_a_busy_chat_is_refused_and_others_are_not(runs):
 def test_too_many_runs_are_refused(runs):
     for number in range(RUNNING):
         runs.start(f"chat{number}", until_cancelled)
-    with pytest.raises(UsageError, match="at work already"):
+    with pytest.raises(BusyError, match="at work already") as told:
         runs.start("one more", until_cancelled)
+    assert told.value.exit_status == 1, "it is no wrong usage"
+    assert "oasis plans" in told.value.hint and "oasis decline PLAN" in told.value.hint
     assert len(runs.active()) == RUNNING
 
 

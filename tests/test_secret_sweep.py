@@ -44,6 +44,19 @@ NAMED = (
 # run with, our keys.
 HELD = ("/etc/config/", "/var/run/running/", "/etc/init.d/", "/etc/oasis/keys.json", "/etc/oasis/plan.key")
 
+# What nobody told Oasis is a secret, and a line in which it is one by its form.
+BY_FORM = {
+    "Pl4nt3dFormPsk": "a log line", "Pl4nt3dFormBearer": "a header", "Pl4nt3dFormUrl": "an address",
+    "$6$salt$Pl4nt3dFormHashPl4nt3dFormHash": "a hash", "Pl4nt3dFormPemPl4nt3dFormPemPl4nt3dFormPem": "a key file",
+    "0f1e2d3c4b5a69788796a5b4c3d2e1f0": "a session",
+}  # fmt: skip
+LINES = (
+    "hostapd: wpa_passphrase=Pl4nt3dFormPsk", "> Authorization: Bearer Pl4nt3dFormBearer",
+    "GET https://x.example/update?token=Pl4nt3dFormUrl", "root:$6$salt$Pl4nt3dFormHashPl4nt3dFormHash:1::",
+    "-----BEGIN PRIVATE KEY-----", "Pl4nt3dFormPemPl4nt3dFormPemPl4nt3dFormPem",
+    '{"ubus_rpc_session":"0f1e2d3c4b5a69788796a5b4c3d2e1f0"}',
+)  # fmt: skip
+
 
 class Planted:
     """Secrets written into a router root: `values` maps each to where it is."""
@@ -316,8 +329,14 @@ def drive_errors(sweep):
     """Let services print the configuration, a service of models repeat what it got, and one be out of reach."""
     script = sweep.root + "/etc/init.d/log"
     with open(script, "w") as handle:
-        handle.write(f"#!/bin/sh\ngrep -h Pl4nt3d {sweep.root}/etc/config/wireless | head -n 2 >&2\nexit 3\n")
-    events = sweep.say("restart log", [("service", {"name": "log"})], "It failed.")
+        known = next(value for value, at in sweep.planted.values.items() if at == "wireless.planted_wifi.key").encode()
+        coded = [base64.b64encode(known).decode(), base64.b64encode(b"me:" + known).decode(), known.hex()]
+        sweep.planted.values.update(BY_FORM)
+        handle.write(f"#!/bin/sh\ngrep -h Pl4nt3d {sweep.root}/etc/config/wireless | head -n 2 >&2\n")
+        handle.write(f"cat {sweep.root}/var/run/running/planted-lines >&2\nexit 3\n")
+    with open(sweep.root + "/var/run/running/planted-lines", "w") as handle:
+        handle.write("\n".join([*coded, *LINES]) + "\n")
+    events = sweep.say("restart log", [("service", {"name": "log"})], "It failed.", decide="approve")
     assert "********" in json.dumps(events) or "«secret:" in json.dumps(events, ensure_ascii=False), (
         "it was told, masked"
     )

@@ -149,21 +149,27 @@ def test_a_name_from_the_lease_file_that_is_in_the_configuration_is_still_foreig
     here = scene()
     with open(here.root + "/etc/config/dhcp", "a") as handle:
         handle.write(f"\nconfig host\n\toption name '{ORDER}'\n\toption mac '{MAC}'\n")
-    here.say("read it", [("read_config", {"package": "dhcp"})], "Read.")
+    here.say("read it", [("read_config", {"package": "dhcp", "names": True})], "Read.")
+    assert ORDER in here.model.bodies()[-1]
     events = here.say("call it pwned", [PWNED], until=("plan",))
     assert of_type(events, "plan")[0]["plan"]["tainted"] is True
 
 
-def test_old_names_in_the_words_of_a_change_taint_what_follows(scene):
+def test_old_names_in_the_words_of_a_change_are_for_the_owner_alone(scene):
     here = scene()
     with open(here.root + "/etc/config/dhcp", "a") as handle:
         handle.write(f"\nconfig host 'odd'\n\toption name '{ORDER}'\n\toption mac '{MAC}'\n")
     rename = ("configure", {"commands": ["uci set dhcp.odd.name=tv"], "summary": "tv"})
-    events = here.say("call aa:bb:cc:00:00:66 tv", [rename], "Done.")
+    events = here.say("call aa:bb:cc:00:00:66 tv", [rename], "Done.", until=("plan",))
+    approve(here.daemon, events)
+    here.follow()
+    here.daemon.call("change.confirm", unproved=True)
     plan = of_type(events, "plan")[0]["plan"]
     assert plan["tainted"] is False and ORDER in json.dumps(plan["words"])
+    assert "untrusted" not in plan
     events = here.say("call it pwned", [PWNED], until=("plan",))
-    assert of_type(events, "plan")[0]["plan"]["tainted"] is True
+    assert ORDER not in "".join(here.model.bodies())
+    assert of_type(events, "plan")[0]["plan"]["tainted"] is False
 
 
 def test_names_are_cleaned_marked_and_cut_before_a_model_reads_them(scene):
@@ -222,7 +228,11 @@ def test_the_built_in_provider_follows_the_owner_alone_and_is_not_tainted(scene)
     plan = of_type(events, "plan")[0]["plan"]
     assert (plan["tainted"], plan["needs_approval"]) == (False, False)
     assert b"'attic'" in config(here.root, "system") and b"pwned" not in config(here.root, "system")
-    events = here.say("give aa:bb:cc:00:00:67 the address 192.168.1.50", service="offline")
+    events = here.say("give aa:bb:cc:00:00:67 the address 192.168.1.50", until=("plan",), service="offline")
+    plan = of_type(events, "plan")[0]["plan"]
+    assert plan["reasons"] == ["the device's name is not one plain word"]
+    here.daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    here.follow()
     assert b"pwned" not in config(here.root, "system")
     assert b"aa:bb:cc:00:00:67" in config(here.root, "dhcp").lower()
     # What it said stays tainted for a model that reads the chat later.
@@ -259,7 +269,8 @@ def test_output_of_a_service_in_an_error_is_foreign(scene):
     here = scene()
     with open(here.root + "/etc/init.d/log", "w") as handle:
         handle.write(f"#!/bin/sh\necho 'bad host {ORDER}' >&2\nexit 3\n")
-    events = here.say("restart log", [("service", {"name": "log"})], "It failed.")
+    approve(here.daemon, here.say("restart log", [("service", {"name": "log"})], "It failed.", until=("plan",)))
+    events = here.follow()
     result = of_type(events, "tool_result")[0]
     assert result["is_error"] and ORDER in result["text"]
     [block] = here.stored()[2]["content"]

@@ -16,7 +16,6 @@ import platform
 import signal
 import statistics
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -245,7 +244,7 @@ def main(words: list[str]) -> int:
     sizes = arguments(words)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the daemons that were started end with us
     bench = Bench(sizes)
-    with tempfile.TemporaryDirectory(prefix="oasis-bench-") as folder:
+    with measure.new_folder("oasis-bench") as folder:
         try:
             bench.run(folder)
         except measure.MeasureError as error:

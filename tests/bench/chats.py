@@ -9,6 +9,7 @@ import subprocess
 import time
 import tracemalloc
 
+from oasis.chats import shelf
 from oasis.core import jsonl, thread
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
@@ -17,12 +18,15 @@ from tests.chats.kit import Kit
 
 TURNS = 1000
 LONG_TURNS = 10_000
+# Of a chat of which the whole is looked over: who continues whom.
+WHOLE_TURNS = 50_000
 CHATS = 500
 SEARCH_BYTES = 10 * 1024 * 1024
 FLASH_GOAL = 1.15
 # Memory and time may not grow with the file, or only in proportion to it.
 FLAT_GOAL = 1.25
 LINEAR_GOAL = 12.0  # for ten times the turns
+FOURFOLD_GOAL = 6.0  # for four times of them
 QUESTION = "Is the guest network still on, and which devices used it last night? "
 ANSWER = "The guest network is on. Three devices used it: a phone, a tablet and the television in the attic. "
 
@@ -93,6 +97,7 @@ def measure(bench: object, folder: str, times: int) -> None:
     xids = Xid(lambda: time.time_ns() // 1_000_000_000, os.urandom)
     _appending(bench, folder + "/append", ids, xids)
     _opening(bench, folder + "/open", ids, xids, min(times, 5))
+    _looking_over(bench, folder + "/whole", ids, xids, min(times, 3))
     _listing(bench, folder + "/list", ids, min(times, 5))
     _searching(bench, folder + "/search", ids, xids, min(times, 5))
 
@@ -176,6 +181,25 @@ def _opening(bench: object, folder: str, ids: Scru128, xids: Xid, times: int) ->
     bench.row(what + "options at its root", *figures, "a tenth of the turns", "ms", LINEAR_GOAL)
     peaks = peak_bytes(lambda: context(long)) / 1024, peak_bytes(lambda: context(short)) / 1024
     bench.row(what + "options at its root, peak", *peaks, "a tenth of the turns", "KiB", FLAT_GOAL)
+
+
+def _looking_over(bench: object, folder: str, ids: Scru128, xids: Xid, times: int) -> None:
+    os.makedirs(folder)
+    store = Store(Files(), folder, xids.next)
+    short, long = xids.next(), xids.next()
+    write_chat(folder, short, WHOLE_TURNS // 4, ids)
+    write_chat(folder, long, WHOLE_TURNS, ids)
+
+    def look(name: str) -> None:
+        found = shelf.Map(store.chat(name))
+        if found.leaf("") != found.newest or found.reports:
+            raise AssertionError("the newest message is not the end of the chat")
+
+    what = f"a chat of {2 * WHOLE_TURNS} messages: "
+    figures = best_s(lambda: look(long), times) * 1000, best_s(lambda: look(short), times) * 1000
+    bench.row(what + "who continues whom", *figures, "a quarter of them", "ms", FOURFOLD_GOAL)
+    peaks = peak_bytes(lambda: look(long)) / 1024, peak_bytes(lambda: look(short)) / 1024
+    bench.row(what + "who continues whom, peak", *peaks, "a quarter of them", "KiB", FOURFOLD_GOAL)
 
 
 def _listing(bench: object, folder: str, ids: Scru128, times: int) -> None:

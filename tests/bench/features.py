@@ -22,7 +22,7 @@ OWN, READ_ONLY = "oasis", "upstream"
 VERDICTS = ("yes", "partly", "no", "-")
 
 _HEAD = """\
-# Beside other programs
+# Next to other programs
 
 What owners care about, and who does it. `make peers` prints this page behind the figures, and looks for each piece of
 evidence in the programs that it installed; `tests/bench/test_features.py` keeps page, data and our own tests together

@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
@@ -20,7 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, REPOSITORY)
 
 from tests.bench import turns  # noqa: E402
-from tests.bench.measure import MeasureError  # noqa: E402
+from tests.bench.measure import MeasureError, new_folder  # noqa: E402
 from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
 
 # Starts the program behind it, an interpreter, with the option that tells of imports.
@@ -104,7 +103,7 @@ def tree(imported: Imported) -> str:
 
 
 def main(words: list[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="oasis-imports-") as folder:
+    with new_folder("oasis-imports") as folder:
         found = scenes(folder)
     for name in words:
         if name not in found:

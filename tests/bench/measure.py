@@ -7,7 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 # A bare interpreter that stays: blocked in a read, nothing imported that it had not at start.
@@ -32,6 +35,20 @@ _BEGUN = re.compile(r"(?P<call>\w+)\((?P<args>.*)")
 _RESUMED = re.compile(r"<\.\.\. (?P<call>\w+) resumed>")
 _RESULT = re.compile(r"= (?P<result>-?\d+)(<[^>]*>)?( \w+ \(.*\))?$")
 _PATH = re.compile(r"\d+<(?P<path>/[^>]*)>")
+
+
+@contextmanager
+def new_folder(name: str) -> Iterator[str]:
+    """Give a folder that is removed afterwards; its path has no chance in it, for the daemon logs it.
+
+    A path with a mark that a token may have ("_" is one) is looked at for secrets, and that loads modules.
+    """
+    path = f"{tempfile.gettempdir()}/{name}-{os.getpid()}"
+    os.mkdir(path, 0o700)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 class MeasureError(Exception):

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 
+from oasis.change import difference
 from oasis.change.commands import parse
+from oasis.change.pairing import Pairing
 from oasis.system.ubus import Ubus
 from oasis.uci import model
 from oasis.uci.cursor import Cursor, open_cursor
@@ -19,6 +21,8 @@ from tests.daemon import Daemon, copy_root, start_daemon
 
 LINES = 2000
 OPERATIONS = 50
+HOSTS = 2000
+FOURFOLD_GOAL = 6.0  # for four times the sections
 FASTER_THAN_UCIPARSE = 1 / 5
 # Besides one for each service: stage, commit, and the guard.
 PROCESSES = 3
@@ -72,9 +76,36 @@ def best_s(call: object, times: int) -> float:
 def measure(bench: object, folder: str, times: int) -> None:
     """Add the rows to a Bench."""
     _uci(bench, folder, times)
+    _pairing(bench, times)
     bare_ms = min(seconds(BARE) for _ in range(times)) * 1000
     _change(bench, folder, bare_ms)
     _approval(bench, folder, bare_ms)
+
+
+def hosts(count: int, is_edited: bool) -> model.Package:
+    """Return a package of hosts; edited, each has another address, and its name tells which one it is."""
+    section = "config host\n\toption name 'host-%d'\n\toption ip '10.%d.%d.%d'\n\n"
+    texts = [section % (number, 1 + is_edited, number // 250, number % 250) for number in range(count)]
+    return model.parse("".join(texts).encode(), "dhcp")
+
+
+def _pairing(bench: object, times: int) -> None:
+    """Add what a plan takes that is about many edited sections: which one is which, what differs, and in words."""
+
+    def planned_ms(count: int) -> float:
+        old, new = hosts(count, False), hosts(count, True)
+
+        def work() -> None:
+            found = difference.compare(old, new, "dhcp")
+            if len(found) != count or Pairing(old, new).new_of(old.sections[-1]) is not new.sections[-1]:
+                raise AssertionError("not every host is known again")
+            difference.sentences(found)
+            difference.diff_lines(old, new, "dhcp")
+
+        return best_s(work, min(times, 3)) * 1000
+
+    what = f"{HOSTS} edited hosts: which is which, and what differs"
+    bench.row(what, planned_ms(HOSTS), planned_ms(HOSTS // 4), "a quarter of them", "ms", FOURFOLD_GOAL)
 
 
 def _uci(bench: object, folder: str, times: int) -> None:

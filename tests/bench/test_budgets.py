@@ -14,10 +14,12 @@ def made():
     return bench.Bench(argparse.Namespace(budgets=True))
 
 
-def test_nothing_without_noise_is_more_than_it_was(tmp_path):
+def test_nothing_without_noise_is_more_than_it_was(tmp_path_factory):
     rows = made()
-    bench.warm_up(bench.copy_root(str(tmp_path / "warm")))
-    budgets.rows(rows, str(tmp_path))
+    # A path with a mark that a token may have is looked at for secrets when it is logged, and that loads modules.
+    folder = str(tmp_path_factory.mktemp("budgets"))
+    bench.warm_up(bench.copy_root(folder + "/warm"))
+    budgets.rows(rows, folder)
     known = baseline.load()
     assert baseline.missing(rows.rows, known) == [], ADVICE
     assert baseline.judge(rows.rows, known) == [], ADVICE

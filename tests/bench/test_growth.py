@@ -9,8 +9,8 @@ from tests.bench import growth, turns
 from tests.daemon import copy_root, set_option, start_daemon
 from tests.test_force import Router
 
-# More runs than are kept after their end (runs.ENDED), so that what is kept is full before it is looked at.
-FIRST, MORE = 30, 45
+# More runs than are kept after their end (runs.ENDED), and than fill the small caches: full before it is looked at.
+FIRST, MORE = 75, 45
 PLANS, MORE_PLANS = 13, 4
 # What may stay of a turn: an entry of an index, no text; of a plan and its undo: a notice, as long as those are kept.
 STAYS_BYTES, OF_A_PLAN_BYTES = 120, 4000

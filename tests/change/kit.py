@@ -85,6 +85,8 @@ class Kit:
         Files().folder(self.root.run_folder)
         self.clock = clock or Clock()
         self.told = []
+        self.luci_waits = True
+        self.announced = lambda plan: None
         self.parts = None
         self.is_here_fine = True
         self.bus = bus
@@ -92,7 +94,16 @@ class Kit:
         policy = Policy(approval, confirm_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
         self.ids = Xid(self.clock.unix_s, os.urandom, None, self.journal.next_s())
-        self.planner = Planner(self.root, self.files, policy, b"k" * 32, self.ids.next, self.clock.now_s)
+        self.planner = Planner(
+            self.root,
+            self.files,
+            policy,
+            b"k" * 32,
+            self.ids.next,
+            self.clock.now_s,
+            luci_waits=lambda: self.luci_waits,
+            journal=self.journal,
+        )
         self.transaction = Transaction(
             self.root,
             self.journal,
@@ -103,6 +114,7 @@ class Kit:
             SCRIPTS,
             self.told.append,
             self.evidence,
+            lambda plan: self.announced(plan),
         )
 
     def evidence(self):

@@ -3,9 +3,10 @@
 import pytest
 
 from oasis.change.alive import Life
-from oasis.change.evidence import may_keep
+from oasis.change.evidence import luci_waits, may_keep
 from oasis.errors import ToolError, UnprovedError
 from oasis.system.connections import connection, mirrored
+from oasis.system.ubus import NO_DATA, NOT_FOUND
 
 OLD = connection("192.168.1.1", "80", "192.168.1.142", "40000")
 NEW = connection("192.168.1.1", "80", "192.168.1.142", "40001")
@@ -15,6 +16,7 @@ OWN = connection("192.168.1.1", "80", "192.168.1.1", "40003")
 TUNNEL = connection("192.168.1.1", "80", "10.0.0.1", "40004")
 LATE = connection("192.168.1.1", "80", "192.168.1.142", "40005")
 SESSION = "0123456789abcdef" * 2
+NONCE = "5" * 32
 
 
 class Router:
@@ -28,7 +30,7 @@ class Router:
 
     def life(self, is_here_fine=False):
         life = Life(lambda: dict(self.connections), self.may_keep, lambda pid: self.login, lambda: 500.0, is_here_fine)
-        life.begin("c1")
+        life.begin("c1", NONCE)
         self.connections.update({NEW: 1, LOCAL: 1, OWN: 1, TUNNEL: 1, mirrored(TUNNEL): 1})
         return life
 
@@ -78,8 +80,8 @@ def test_a_connection_that_is_closing_proves_nothing(router):
 def test_each_change_has_a_nonce_of_its_own_until_it_is_decided(router):
     life = router.life()
     first = life.nonce("c1")
-    assert len(first) == 32
-    life.begin("c2")
+    assert first == NONCE
+    life.begin("c2", "e" * 32)
     assert life.nonce("c1") == ""
     assert life.nonce("c2") not in ("", first)
     life.end()
@@ -127,6 +129,38 @@ def test_without_any_of_it_keeping_is_refused(router, login, terminal, here, wor
     assert "--unproved" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "one, answer", [(NEW, "proved"), (OLD, "reused"), (LOCAL, "loopback"), (TUNNEL, "loopback"), (LATE, "stranger")]
+)
+def test_a_page_that_did_not_make_the_change_may_keep_it_when_its_own_connection_is_new(router, one, answer):
+    life = router.life()
+    role = {"name": "owner", "terminal": False, "pid": 0, "session": SESSION}
+    assert life.arrive(SESSION, one) == answer
+    assert life.has_arrived(SESSION) is (answer == "proved")
+    if answer == "proved":
+        assert life.witness(role, False) == "login"
+    for other in (role if answer != "proved" else {**role, "session": "f" * 32}, {**role, "session": ""}):
+        with pytest.raises(UnprovedError):
+            life.witness(other, False)
+
+
+def test_what_a_page_proved_for_one_change_says_nothing_of_the_next(router):
+    life = router.life()
+    assert life.arrive(SESSION, NEW) == "proved"
+    life.begin("c2", NONCE)
+    assert not life.has_arrived(SESSION)
+    assert life.arrive(SESSION, NEW) == "reused"
+    life.end()
+    assert life.arrive(SESSION, LATE) == "" and not life.has_arrived(SESSION)
+
+
+def test_a_session_that_may_only_look_never_arrives(router):
+    router.may = False
+    life = router.life()
+    assert life.arrive(SESSION, NEW) == "denied"
+    assert not life.has_arrived(SESSION)
+
+
 @pytest.mark.parametrize("reply, answer", [({"access": True}, True), ({"access": False}, False), (None, False)])
 def test_the_right_of_a_session_is_rpcds_to_tell(reply, answer):
     asked = []
@@ -145,3 +179,23 @@ def test_an_unknown_session_may_nothing():
         raise ToolError("ubus call session access: not found")
 
     assert may_keep(bus, SESSION) is False
+
+
+@pytest.mark.parametrize(
+    "status, waits", [(NO_DATA, False), (NOT_FOUND, False), (6, True), (7, True), (None, True), (0, True)]
+)
+def test_whether_an_apply_of_luci_waits_is_rpcds_to_tell(status, waits):
+    """A session that nobody has confirms nothing. None: it answers as to one that it waits for."""
+    asked = []
+
+    def bus(*call):
+        asked.append(call)
+        if status is not None:
+            error = ToolError("ubus call uci confirm: …")
+            error.status = status
+            raise error
+
+    assert luci_waits(bus) is luci_waits(bus) is waits
+    (name, method, first), (_, _, second) = asked
+    assert (name, method, list(first)) == ("uci", "confirm", ["ubus_rpc_session"])
+    assert len(first["ubus_rpc_session"]) == 32 and first != second

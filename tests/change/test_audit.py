@@ -242,3 +242,79 @@ def test_older_lines_are_read_page_by_page_across_the_rotation(path):
     while found := log.lines(150, len(pages)):
         pages += [line["plan"] for line in found]
     assert len(whole) > 300 and pages == whole
+
+
+def rotated(path, times):
+    """Return a log that was rotated so many times, and the lines that it ever had."""
+    log, count = audit(path), 0
+    for _ in range(times):
+        size = -1
+        while size < 0 or os.path.getsize(path) > size:
+            size = os.path.getsize(path) if os.path.exists(path) else 0
+            log.write("automatic", plan("p" * 4000), "policy")
+            count += 1
+    return log, count
+
+
+def test_a_rotation_is_a_line_of_the_chain_and_tells_what_went(path):
+    log, _ = rotated(path, 1)
+    first = json.loads(lines(path)[0])
+    with open(path + ".1", "rb") as handle:
+        old = handle.read()
+    assert (first["what"], first["role"]) == ("rotated", "daemon")
+    assert first["rotated"] == {"lines": old.count(b"\n"), "gone": 0, "sha256": hashlib.sha256(old).hexdigest()}
+    assert check_chain(lines(path), lines(path + ".1")[-1])
+    assert log.verify()["is_whole"] and "gone" not in log.verify()
+    assert "rotated" in {line["what"] for line in log.lines(9)}
+
+
+def test_what_was_rotated_out_for_good_is_counted(path):
+    log, count = rotated(path, 3)
+    found = log.verify()
+    assert found["is_whole"]
+    assert found["gone"] + found["lines"] == count + 3  # each rotation is a line as well
+    assert found["gone"] > found["lines"] > 0
+
+
+CUTS = {
+    "lost": lambda old: None,
+    "without its beginning": lambda old: old[2:],
+    "without its first line": lambda old: old[1:],
+    "without its end": lambda old: old[:-1],
+    "without a middle": lambda old: [*old[:3], *old[4:]],
+    "empty": lambda old: [],
+    "another": lambda old: [b'{"previous":"","what":"approved"}'],
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_rotated_part_that_is_lost_or_shortened_is_found(path, cut, times):
+    log, _ = rotated(path, times)
+    left = CUTS[cut](lines(path + ".1"))
+    os.remove(path + ".1") if left is None else rewrite(path + ".1", left)
+    found = log.verify()
+    assert found["is_whole"] is False and found["broken"]["file"] == path + ".1"
+    log.write("approved", plan(), "owner")
+    assert log.verify()["is_whole"] is False
+
+
+def test_a_rotated_part_that_was_renamed_is_found(path):
+    log, _ = rotated(path, 1)
+    os.rename(path + ".1", path + ".2")
+    assert log.verify()["is_whole"] is False
+
+
+@pytest.mark.parametrize("part", ["null", "1", "{}", '{"lines":"x","gone":[],"sha256":1}'])
+def test_a_first_line_that_somebody_wrote_is_no_fault_of_ours(path, part):
+    rotated(path, 1)
+    rewrite(path, [('{"what":"rotated","previous":"","rotated":%s}' % part).encode()])
+    assert audit(path).verify()["is_whole"] is False
+
+
+def test_a_power_cut_between_the_move_and_the_line_that_tells_it_is_mended(path):
+    log, _ = rotated(path, 1)
+    os.remove(path)
+    log.write("approved", plan(), "owner")
+    assert [json.loads(line)["what"] for line in lines(path)] == ["rotated", "approved"]
+    assert log.verify()["is_whole"]

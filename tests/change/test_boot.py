@@ -208,3 +208,69 @@ def test_the_service_s_init_script_runs_the_daemon_in_the_foreground(shell, tmp_
         assert line in told["1"]
     assert any(line.startswith("respawn") for line in told["1"])
     assert os.access(script, os.X_OK) and os.access(REPOSITORY + "/files/etc/init.d/oasis-restore", os.X_OK)
+
+
+def theirs(root, name="wireless"):
+    """Somebody else writes a file in the window; return what they wrote."""
+    text = b"config wifi-device 'theirs'\n"
+    with open(f"{root}/etc/config/{name}", "wb") as handle:
+        handle.write(text)
+    return text
+
+
+def test_what_others_wrote_is_kept_on_a_full_flash_too(shell, cut):
+    root, before, _ = cut
+    text = theirs(root)
+    replace_applet(shell, "cp", ': >"$2"; exit 1')  # no byte more fits
+    done = shell.restore(root)
+    assert done.returncode == 0 and "kept a copy" in done.stderr
+    with open(root + "/etc/oasis/pending/kept/wireless", "rb") as handle:
+        assert handle.read() == text
+    assert files(root) == before
+
+
+def test_a_copy_that_is_not_whole_is_not_told_as_kept(shell, cut):
+    root, before, _ = cut
+    theirs(root)
+    replace_applet(shell, "cp", ': >"$2"; exit 0')
+    replace_applet(shell, "ln", "exit 1")
+    done = shell.restore(root)
+    assert done.returncode == 0 and "no space to keep a copy" in done.stderr
+    assert os.listdir(root + "/etc/oasis/pending/kept") == []
+    assert files(root) == before
+
+
+def replace_applet(shell, name, text):
+    os.remove(f"{shell.links}/{name}")
+    with open(f"{shell.links}/{name}", "w") as handle:
+        handle.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(f"{shell.links}/{name}", 0o755)
+
+
+@pytest.mark.parametrize("is_relative", [True, False])
+def test_a_file_behind_a_link_is_put_back_and_the_link_stays(shell, kit, is_relative):
+    root = kit.root.folder
+    os.makedirs(root + "/mnt/usb")
+    path, real = root + "/etc/config/wireless", root + "/mnt/usb/wireless"
+    os.rename(path, real)
+    os.symlink("../../mnt/usb/wireless" if is_relative else real, path)
+    before = files(root)
+    kit.transaction.apply(kit.plan(BOTH))
+    kit.transaction._record = None
+    kit.transaction._guard.end()
+    assert os.path.islink(path) and files(root) != before, "the change goes through the link, too"
+    assert shell.restore(root).returncode == 0
+    assert os.path.islink(path)
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+def test_what_is_no_file_is_moved_out_of_the_way_and_holds_nothing_up(shell, cut, kind):
+    root, before, _ = cut
+    path = root + "/etc/config/wireless"
+    os.remove(path)
+    os.mkfifo(path) if kind == "fifo" else os.mkdir(path)
+    done = shell.restore(root)
+    assert done.returncode == 0, done.stderr
+    assert files(root) == before
+    assert os.listdir(root + "/etc/oasis/pending/kept") == ["wireless"]

@@ -379,7 +379,7 @@ def test_data_have_the_documented_shape(name):
             assert set(entry) <= {"type", "values", "title", "list", "mark", "ref", "aka"}
             assert ("type" in entry) != ("values" in entry)
             assert marks.fullmatch(entry.get("mark", "exec"))
-            assert entry.get("ref", "zone") in {*catalogue._TARGETS, "device"}
+            assert entry.get("ref", "zone") in {*catalogue.TARGETS, "device"}
 
 
 def test_wrong_names_are_no_options_themselves():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oasis.change.commands import as_commands, parse
 from oasis.change.shellwords import commands, quoted
-from oasis.core import clean
+from oasis.change.visible import fault
 from oasis.errors import UsageError
 
 SET = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "attic"}
@@ -107,9 +107,14 @@ REFUSED = [
     ("rm -rf /", "no UCI command"),
     ("uci set a.b.c=1; rm -rf /", "no UCI command"),
     ("uci set a.b.c=1 && wget http://x", "no UCI command"),
-    ("uci set a.b.c='line\nline'", "control character"),
-    ("uci set a.b.c='\x1b[2J'", "control character"),
-    ("uci set a.b.c=\x00", "NUL"),
+    ("uci set a.b.c='\x1b[2J'", "line 1 is refused: character 16 of it is an escape (U+001B)"),
+    ("uci set a.b.c=\x00", "character 15 of it is a control character (U+0000)"),
+    ("uci set a.b.c='line\rline'", "carriage return (U+000D)"),
+    ("\ufeffuci set a.b.c=1", "line 1 is refused: character 1 of it is a byte order mark (U+FEFF)"),
+    ("uci set a.b.c=1\nuci\u00a0set a.b.d=2", "line 2 is refused: character 4 of it is a no-break space (U+00A0)"),
+    ("uci set a.b.c='x\u202fy'", "character 17 of it is a narrow no-break space (U+202F)"),
+    ("uci set a.b.c='x\u3000y'", "ideographic space (U+3000)"),
+    ("uci set a.b.c=`attic`", "around a value stand plain quotes"),
     ("uci set a.b.c=" + "x" * 70000, "longer than"),
 ]
 
@@ -133,7 +138,11 @@ def test_what_happens_by_itself_is_noted():
     assert len(notes) == 2
 
 
-@given(st.text(alphabet=st.characters(blacklist_characters="\0\r", blacklist_categories=["Cs"]), max_size=40))
+@given(
+    st.text(alphabet=st.characters(blacklist_characters="\0\r", blacklist_categories=["Cs"]), max_size=40).filter(
+        lambda word: fault(word, "\n\t")[0] < 0
+    )
+)
 def test_a_quoted_word_is_read_back_as_itself_and_as_a_shell_reads_it(word):
     assert commands("uci " + quoted(word)) == [["uci", word]]
 
@@ -163,8 +172,8 @@ def test_whatever_is_accepted_a_real_shell_reads_alike(pieces):
                 "package": st.sampled_from(["network", "https-dns-proxy"]),
                 "section": st.sampled_from(["lan", "@rule[0]", "@wifi-iface[-1]", "cfg01e48a"]),
                 "option": st.sampled_from(["a", "ports_2"]),
-                "value": st.text(alphabet=st.characters(blacklist_categories=["Cc", "Cs"]), max_size=30).map(
-                    clean.line
+                "value": st.text(alphabet=st.characters(blacklist_categories=["Cs"]), max_size=30).filter(
+                    lambda value: fault(value, "\n\t")[0] < 0
                 ),
             }
         ),
@@ -175,10 +184,50 @@ def test_operations_survive_being_written_as_commands(operations):
     assert parse("\n".join(as_commands(operations)))[0] == operations
 
 
-@pytest.mark.parametrize("char", ["\u202e", "\u200b", "\u2028", "\x85", "\ufeff", "\u2066"])
-def test_what_nobody_sees_in_a_value_is_refused_by_its_number(char):
-    with pytest.raises(UsageError, match=r"invisible character \\u%04x" % ord(char)):
+@pytest.mark.parametrize("char", ["\u202e", "\u200b", "\u2028", "\x85", "\ufeff", "\u2066", "\xa0", "\u2007"])
+def test_what_nobody_sees_in_a_value_is_refused_by_its_place_and_number(char):
+    with pytest.raises(UsageError, match=r"character 41 of it is an? .* \(U\+%04X\)" % ord(char)) as caught:
         parse(f"uci set system.@system[0].description='a{char}b'")
+    assert "plain blank" in caught.value.hint
+
+
+# Quotes that a word processor, a telephone or a language puts around a value, and no shell knows.
+AROUND = ["‘{}’", "“{}”", "„{}“", "”{}”", "«{}»", "»{}«", "‹{}›", "′{}′", "″{}″", "´{}´", "`{}´", "「{}」", "『{}』",
+          "‚{}‘", "＂{}＂", "〝{}〟"]  # fmt: skip
+
+
+@pytest.mark.parametrize("quotes", AROUND)
+@pytest.mark.parametrize("value", ["attic", "my attic", "Bob's attic"])
+def test_quotes_of_typography_around_a_value_are_refused_with_the_plain_form(quotes, value):
+    for text in ("uci set a.b.c=" + quotes.format(value), 'uci set a.b.c="%s"' % quotes.format(value)):
+        if ("'" in value and '"' not in text) or ("`" in text):
+            continue  # a shell divides it otherwise, and says so
+        with pytest.raises(UsageError, match="would become a part of it") as caught:
+            parse(text)
+        assert caught.value.hint == "write plain quotes: c='%s'" % value.replace("'", "'\\''")
+
+
+def test_quotes_of_typography_around_a_whole_argument_are_refused():
+    with pytest.raises(UsageError, match="are no quotes to a shell"):
+        parse("uci set “system.@system[0].hostname=attic”")
+    with pytest.raises(UsageError, match="are no quotes to a shell"):
+        parse("uci add_list “system.@system[0].hostname=my attic”")
+
+
+def test_the_plain_form_of_a_secret_is_not_told():
+    with pytest.raises(UsageError) as caught:
+        parse("uci set wireless.x.key=‘correcthorse’")
+    assert caught.value.hint == "write plain quotes: key='…'"
+
+
+@pytest.mark.parametrize("value", ["Bob’s TV", "O’Neill", "5′ 3″", "the “attic” room", "’t Hooft", "```", "«", "a«b»"])
+def test_quotes_of_typography_inside_a_text_stay(value):
+    assert parse(f"uci set a.b.c='{value}'")[0][0]["value"] == value
+
+
+def test_a_value_in_quotes_may_have_lines_and_tabs():
+    operations, _ = parse("uci set system.@system[0].notes='one\n\ttwo'\nuci set a.b.c=1")
+    assert [item["value"] for item in operations] == ["one\n\ttwo", "1"]
 
 
 def test_a_family_in_a_name_keeps_its_joiners():

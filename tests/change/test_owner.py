@@ -9,6 +9,7 @@ from oasis.errors import ApplyError, PolicyError, ToolError
 from oasis.system.connections import connection
 from oasis.system.ubus import Ubus
 from tests.change.kit import RENAME, WIFI
+from tests.change.reach.test_dangers import GOOD
 
 # 192.168.1.142:50000 is connected to 192.168.1.1:80, as /proc/net/tcp prints it on a little-endian host.
 PAGE = "   9: 0101A8C0:0050 8E01A8C0:C350 01 00000000:00000000 00:00000000 00000000     0        0 4000 1 0\n"
@@ -82,8 +83,10 @@ def test_the_verdict_is_part_of_what_is_approved(kit):
 def test_a_plan_is_stale_when_anything_that_the_verdict_read_has_changed(kit):
     connect(kit)
     plan = kit.plan("uci set network.wan.mtu=1400")
-    kit.write("firewall", kit.config("firewall").replace(b"option input 'ACCEPT'", b"option input 'REJECT'"))
-    with pytest.raises(ApplyError, match="firewall was changed by somebody else"):
+    kit.write(
+        "dhcp", kit.config("dhcp").replace(b"option start '100'", b"option start '90'")
+    )  # only the verdict reads it
+    with pytest.raises(ApplyError, match="dhcp was changed by somebody else"):
         kit.transaction.apply(plan)
 
 
@@ -176,3 +179,60 @@ def test_an_owner_on_wifi_is_not_told_yes_when_the_wifi_goes(kit):
     with pytest.raises(PolicyError, match="switched off"):
         kit.plan("uci set wireless.radio0.disabled=1")
     assert kit.plan("uci set wireless.default_radio0.ssid=Other")["verdict"]["verdict"] == "cannot_tell"
+
+
+def test_passwords_that_go_off_without_a_key_are_the_first_thing_on_the_card(kit):
+    connect(kit)
+    plan = kit.plan("uci set dropbear.main.PasswordAuth=off")
+    assert plan["verdict"]["verdict"] == "yes" and plan["reasons"][0].startswith(
+        "dropbear.main.PasswordAuth goes off: nobody"
+    )
+    put(kit, "/etc/dropbear/authorized_keys", GOOD)
+    plan = kit.plan("uci set dropbear.main.PasswordAuth=off")
+    assert plan["reasons"] == ["dropbear is on the way by which you reach the router"]
+    connect(kit, SSH)
+    assert kit.plan("uci set dropbear.main.PasswordAuth=off")["verdict"]["verdict"] == "cannot_tell"
+    put(kit, "/etc/dropbear/authorized_keys", b"ssh-dss AAAA old\n")
+    with pytest.raises(PolicyError, match="holds no key that dropbear reads"):
+        kit.plan("uci set dropbear.main.PasswordAuth=off")
+
+
+HOME = """uci rename network.lan=home
+uci delete firewall.@zone[0].network
+uci add_list firewall.@zone[0].network=home"""
+NAMED = [
+    (HOME, "dhcp.lan.interface (interface lan)"),
+    (HOME, "dropbear.main.Interface (interface lan)"),
+    (HOME, "wireless.default_radio0.network (interface lan)"),
+    ("uci delete network.wan6", "firewall.@zone[1].network (interface wan6)"),
+    ("uci delete network.lan.device\nuci delete network.@device[0]", "sqm.q.interface (bridge br-lan)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change, told", NAMED)
+def test_what_still_names_a_section_that_goes_is_told_in_every_package(kit, change, told):
+    connect(kit, PAGE if change == HOME else "")
+    kit.write("dropbear", kit.config("dropbear") + b"\toption Interface 'lan'\n")
+    kit.write("sqm", b"config queue 'q'\n\toption interface 'br-lan'\n")
+    (reason,) = [one for one in kit.plan(change)["reasons"] if "leaves behind" in one]
+    assert told in reason
+
+
+def test_a_device_that_the_router_makes_and_a_peer_of_a_tunnel_are_named_as_well(kit):
+    made = b"\nconfig device 'v'\n\toption name 'guest9'\n\toption type '8021q'\n\toption ifname 'lan1'\n"
+    wire = b"\nconfig interface 'wg0'\n\toption proto 'wireguard'\n\nconfig wireguard_wg0 'phone'\n"
+    kit.write("network", kit.config("network") + made + wire)
+    kit.write("sqm", b"config queue 'q'\n\toption interface 'guest9'\n")
+    assert "sqm.q.interface (device guest9)" in kit.plan("uci delete network.v")["reasons"][0]
+    assert "network.phone (interface wg0)" in kit.plan("uci delete network.wg0")["reasons"][0]
+    assert "leaves behind" not in str(kit.plan("uci delete network.phone")["reasons"])
+    assert "leaves behind" not in str(kit.plan("uci set network.lan.mtu=1400")["reasons"])
+
+
+def test_an_undo_that_leaves_a_name_behind_says_so(kit):
+    old = kit.config("network")
+    new = old + b"\nconfig interface 'guest'\n\toption proto 'none'\n"
+    kit.write("network", new)
+    kit.write("dhcp", kit.config("dhcp") + b"\nconfig dhcp 'guest'\n\toption interface 'guest'\n")
+    plan = kit.planner.restore({"network": (new, old)}, [], "r", "c", "", "x")
+    assert plan["reasons"][0] == "leaves behind names of what is gone: dhcp.guest.interface (interface guest)"

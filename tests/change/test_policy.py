@@ -7,6 +7,7 @@ import pytest
 
 from oasis.change import difference, entries
 from oasis.change.policy import Policy
+from oasis.change.reach import admission
 from oasis.uci import model
 from tests.daemon import REPOSITORY
 
@@ -54,7 +55,7 @@ def test_what_a_stock_router_would_reload_is_reloaded(name):
         assert name in [item["name"] for item in Policy().services([package], everything)], package
 
 
-@pytest.mark.parametrize("path", RULES["low"])
+@pytest.mark.parametrize("path", [row["path"] for row in RULES["places"] if "check" in row])
 def test_what_is_low_sends_nothing_elsewhere_and_hides_no_secret(path):
     """An outward option is risky wherever it stands: a low entry over it would only seem to decide otherwise."""
     package, kind, *option = path.split(".")
@@ -62,16 +63,68 @@ def test_what_is_low_sends_nothing_elsewhere_and_hides_no_secret(path):
     assert {entries.mark(package, kind, name) for name in names} <= {"plain", "exec"}
 
 
-@pytest.mark.parametrize("option", ["domain.ip", "cname.target", "hostrecord.ip"])
-def test_a_name_that_leads_elsewhere_is_risky(option):
-    kind, name = option.split(".")
-    item = {"kind": "set", "package": "dhcp", "section": "x", "type": kind, "option": name}
-    assert Policy().judge([item]) == ("risky", [f"dhcp.{name} sends traffic or logs elsewhere"])
+ELSEWHERE = [
+    ("dhcp", "domain.ip", None, "203.0.113.7", "203.0.113.7"),
+    ("dhcp", "cname.target", None, "tracker.example.org", "tracker.example.org"),
+    ("dhcp", "dnsmasq.server", ["/lan/192.168.1.2"], ["/lan/192.168.1.2", "/example.org/9.9.9.9#53"], "9.9.9.9"),
+    ("network", "interface.dns", ["1.1.1.1"], ["1.1.1.1", "8.8.8.8"], "8.8.8.8"),
+    ("network", "wireguard_wg0.allowed_ips", ["10.8.0.2/32"], ["0.0.0.0/0"], "0.0.0.0/0"),
+    ("network", "wireguard_wg0.endpoint_host", None, "vpn.example.org", "vpn.example.org"),
+    ("system", "system.log_ip", "192.168.1.9", "203.0.113.7", "203.0.113.7"),
+    ("system", "timeserver.server", [], ["time.cloudflare.com"], "time.cloudflare.com"),
+    ("collectd", "curl_page.url", None, "https://me:word@example.org:8443/a?b=9.9.9.9", "example.org"),
+    ("openvpn", "openvpn.remote", None, ["vpn.example.org 1194 udp"], "vpn.example.org"),
+]  # fmt: skip
 
 
-def test_a_fixed_lease_is_low():
-    item = {"kind": "set", "package": "dhcp", "section": "x", "type": "host", "option": "ip"}
-    assert Policy().judge([item]) == ("low", [])
+@pytest.mark.parametrize("package, place, old, new, where", ELSEWHERE)
+def test_a_new_destination_outside_is_told_with_its_name(package, place, old, new, where):
+    kind, option = place.split(".")
+    item = {"kind": "set", "package": package, "section": "x", "type": kind, "option": option, "old": old, "new": new}
+    assert Policy().judge([item]) == ("risky", [f"sends traffic or logs elsewhere: {package}.{option} to {where}"])
+    back = {**item, "old": new, "new": old}
+    risk, reasons = Policy().judge([back])
+    assert risk == "risky" and "elsewhere" not in "".join(reasons)
+
+
+@pytest.mark.parametrize(
+    "package, place, old, new",
+    [
+        ("dhcp", "domain.ip", None, "192.168.1.20"),
+        ("dhcp", "cname.target", None, "nas.lan"),
+        ("dhcp", "dnsmasq.address", [], ["/ads.example.org/0.0.0.0", "/ads.example.org/::"]),
+        ("dhcp", "dnsmasq.server", [], ["192.168.1.53", "/example.org/"]),
+        ("dhcp", "dhcp.dhcp_option", [], ["6,192.168.1.53"]),
+        ("firewall", "redirect.dest_ip", None, "192.168.1.50"),
+        ("firewall", "redirect.src_dport", None, "8443"),
+        ("upnpd", "upnpd.enabled", "1", "0"),
+        ("upnpd", "upnpd.enabled", "0", "1"),
+        ("network", "interface.dns", ["8.8.8.8", "1.1.1.1"], ["1.1.1.1"]),
+        ("network", "interface.server", "198.51.100.1", None),
+        ("acme", "cert.domains", [], ["home.example.org"]),
+        ("uhttpd", "uhttpd.listen_http", [], ["[::]:80", "0.0.0.0:80"]),
+    ],
+)
+def test_what_sends_nothing_to_a_new_place_outside_does_not_say_so_and_is_still_risky(package, place, old, new):
+    kind, option = place.split(".")
+    item = {"kind": "set", "package": package, "section": "x", "type": kind, "option": option, "old": old, "new": new}
+    risk, reasons = Policy().judge([item])
+    assert risk == "risky" and len(reasons) == 1 and "elsewhere" not in reasons[0]
+
+
+def test_an_outward_option_is_risky_even_where_its_place_is_low():
+    policy = Policy()
+    policy._data["places"].append({"path": "dhcp.domain", "check": "among", "values": ["192.168.1.20", "nas"]})
+    item = {"kind": "set", "package": "dhcp", "section": "x", "type": "domain", "option": "ip", "new": "192.168.1.20"}
+    assert policy.judge([item], False, object())[0] == "risky"
+    assert policy.judge([{**item, "option": "name", "new": "nas"}], False, object())[0] == "low"
+
+
+def test_several_packages_are_one_reason():
+    places = [("firewall", "rule"), ("network", "interface"), ("dhcp", "dhcp"), ("wireless", "wifi-iface")]
+    items = [{"kind": "section_added", "package": package, "section": "x", "type": kind} for package, kind in places]
+    assert Policy().judge(items)[1] == ["firewall and network are on the way by which you reach the router"]
+    assert Policy().judge(items[2:])[1] == ["dhcp and wireless can interrupt somebody's connection"]
 
 
 OPENINGS = [
@@ -101,9 +154,9 @@ OPENINGS = [
 @pytest.mark.parametrize("package, shut, open_", OPENINGS)
 def test_what_opens_the_router_or_takes_a_barrier_away(package, shut, open_):
     before, after = (model.parse(text.encode(), package) for text in (shut, open_))
-    assert Policy().is_opening(before, after)
-    assert not Policy().is_opening(after, before)
-    assert not Policy().is_opening(before, before)
+    assert Policy().openings(before, after)
+    assert not Policy().openings(after, before)
+    assert not Policy().openings(before, before)
 
 
 @pytest.mark.parametrize("name", ["banip", "adblock", "openvpn", "mwan3", "firewall"])
@@ -118,7 +171,7 @@ def test_a_service_that_only_the_owner_or_the_boot_starts_is_forbidden(name):
 
 def test_a_service_that_nobody_knows_is_not_restarted_without_the_owner():
     assert Policy().judge_service("some-package")[0] == "risky"
-    assert Policy().judge_service("dnsmasq") == ("low", [])
+    assert Policy().judge_service("dnsmasq")[0] == "risky"
 
 
 def test_an_option_taken_from_a_section_that_runs_code_counts_as_code_unless_all_of_it_goes():
@@ -129,13 +182,19 @@ def test_an_option_taken_from_a_section_that_runs_code_counts_as_code_unless_all
     assert Policy().code(difference.compare(before, gone, "firewall")) == []
 
 
+def test_there_is_no_second_opinion_on_what_the_evaluator_judges():
+    held = {rule["package"] for kind in ("openings", "barriers") for rule in RULES[kind]}
+    assert held & set(admission.PACKAGES) == {"uhttpd"}
+    # Whose pages may ask for the router's is a matter of names, which no firewall sees.
+    assert [rule["has"] for rule in RULES["openings"] if rule["package"] == "uhttpd"] == [{"rfc1918_filter": ["", "0"]}]
+
+
 TOLD = [
-    ("firewall", "", "config rule\n\toption target 'ACCEPT'\n\toption src 'wan'\n",
-     "firewall.@rule[0] (rule, target ACCEPT) lets in somebody who could not come in before"),
-    ("wireless", "config wifi-iface 'guest'\n\toption encryption 'psk2'\n", "config wifi-iface 'guest'\n",
-     "wireless.guest (wifi-iface, encryption not set) lets in somebody who could not come in before"),
-    ("firewall", "config rule 'no'\n\toption target 'DROP'\n", "",
-     "firewall.no (rule, target DROP) does not keep out any more whom it kept out"),
+    ("snmpd", "", "config agent\n", "snmpd.@agent[0] (agent) lets in somebody who could not come in before"),
+    ("dhcp", "config dnsmasq\n", "config dnsmasq\n\toption localservice '0'\n",
+     "dhcp.@dnsmasq[0] (dnsmasq, localservice 0) lets in somebody who could not come in before"),
+    ("banip", "config banip 'no'\n\toption ban_enabled '1'\n", "",
+     "banip.no (banip, ban_enabled 1) does not keep out any more whom it kept out"),
 ]  # fmt: skip
 
 

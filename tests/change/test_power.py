@@ -145,6 +145,9 @@ class OneCommit:
     def commit(self, package):
         self._flash.commit(lambda: self._cursor.commit(package), f"{self._confdir}/{package}")
 
+    def _commit_read(self, package):
+        self._flash.commit(lambda: self._cursor._commit_read(package), f"{self._confdir}/{package}")
+
 
 def mute(root):
     """Take away what a stopped router has not: a `sync` that reaches the disk of this host, and a running kernel."""
@@ -311,7 +314,7 @@ def check(kit, again, old, new):
             assert again.journal.read(record["undoes"])["undone_by"] == change
     assert now == old or records, "what changed the router has a record"
     assert not again.journal.is_pending() and not again.journal.was_restored()
-    assert again.transaction.apply(again.plan("uci set system.@system[0].notes=fine"))["state"] == "confirmed"
+    assert again.transaction.apply(again.plan("uci set system.@system[0].hostname=fine"))["state"] == "confirmed"
 
 
 class Story:
@@ -471,7 +474,7 @@ def test_a_jump_of_the_wall_clock_at_any_step_changes_nothing(tmp_path, name, ju
         assert newest["state"] == story.state
         again = Quiet(None, files=Swift(), root=story.root, clock=clock)
         assert again.transaction.recover() is None
-        assert again.transaction.apply(again.plan("uci set system.@system[0].notes=fine"))["state"] == "confirmed"
+        assert again.transaction.apply(again.plan("uci set system.@system[0].hostname=fine"))["state"] == "confirmed"
         assert again.journal.records()[0]["id"] not in (*kit.known, newest["id"])
         if not clock.has_jumped():
             assert number > 1

@@ -27,7 +27,7 @@ def test_what_everybody_needs_is_not_ended_without_the_owner_whatever_is_set(kit
 def test_other_services_are_ended_by_the_policy_as_it_is_set(kit):
     assert not kit.planner.service("cron", "stop", "r", "c")["needs_approval"]
     assert Policy().judge_service("cron", "stop")[0] == "risky"
-    assert Policy().judge_service("cron", "start")[0] == "low"
+    assert Policy().judge_service("cron", "start")[0] == "risky"
 
 
 def act(kit, name, action):

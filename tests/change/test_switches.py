@@ -9,7 +9,6 @@ from oasis.change.policy import Policy
 from oasis.change.switches import turned_off
 from oasis.errors import ApplyError
 from oasis.uci import model
-from tests.change.kit import RENAME
 from tests.daemon import REPOSITORY
 
 with open(REPOSITORY + "/oasis/change/services.json", encoding="utf-8") as handle:
@@ -72,7 +71,7 @@ def test_the_same_script_fails_a_change_that_turns_nothing_off(kit):
     before = kit.config("system")
     refusing(kit, 1, "dead")
     with pytest.raises(ApplyError, match=r"service sysntpd reload failed with status 1.*everything was put back"):
-        kit.transaction.apply(kit.plan(RENAME))
+        kit.transaction.apply(kit.plan("uci add_list system.ntp.server=192.0.2.1"))
     assert kit.config("system") == before
 
 
@@ -82,19 +81,19 @@ def test_all_words_for_yes_open_alike(value):
         model.parse((UPNPD % ("enabled", one)).replace("upnpd", "openvpn", 1).encode(), "openvpn")
         for one in ("0", value)
     )
-    assert Policy().is_opening(before, after)
-    assert not Policy().is_opening(after, before)
+    assert Policy().openings(before, after)
+    assert not Policy().openings(after, before)
 
 
 @pytest.mark.parametrize("value", NO)
 def test_all_words_for_no_shut_alike_and_take_a_barrier_away_alike(value):
     shut, open_ = (model.parse((UPNPD % ("enabled", one)).encode(), "upnpd") for one in (value, "1"))
-    assert Policy().is_opening(shut, open_)
-    assert not Policy().is_opening(shut, shut)
+    assert Policy().openings(shut, open_)
+    assert not Policy().openings(shut, shut)
     barrier = "config bcp38 'bcp38'\n\toption enabled '%s'\n"
     there, gone = (model.parse((barrier % one).encode(), "bcp38") for one in ("yes", value))
-    assert Policy().is_opening(there, gone)
-    assert not Policy().is_opening(gone, there)
+    assert Policy().openings(there, gone)
+    assert not Policy().openings(gone, there)
 
 
 def test_a_package_without_an_entry_reloads_the_service_of_its_own_name():

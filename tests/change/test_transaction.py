@@ -265,7 +265,7 @@ def test_any_failing_write_leaves_the_old_or_the_new_state(tmp_path, text):
         elif text == RENAME:
             assert record["state"] == "confirmed"
             assert kit.config(package) == after
-        assert second.transaction.apply(second.plan("uci set system.@system[0].notes=fine"))["state"] == "confirmed"
+        assert second.transaction.apply(second.plan("uci set system.@system[0].hostname=fine"))["state"] == "confirmed"
         if not reached:
             break
     assert failures >= 10
@@ -283,3 +283,12 @@ def test_restore_can_be_stopped_anywhere_and_run_again(kit):
     assert done.returncode == 0, done.stderr
     assert {name: kit.config(name) for name in before} == before
     assert kit.services() == [f"{name} reload" for name in ("system", "log", "sysntpd", "dnsmasq", "network")]
+
+
+def test_what_waits_comes_back_at_the_end_and_nothing_is_applied_after_it(kit):
+    before = kit.config("wireless")
+    kit.transaction.apply(kit.plan(WIFI))
+    kit.transaction.stop()
+    assert kit.config("wireless") == before
+    with pytest.raises(ApplyError, match="stopping"):
+        kit.transaction.apply(kit.plan(RENAME))

@@ -277,3 +277,14 @@ def test_a_change_that_still_has_to_end_is_not_trimmed(kit):
     kit.journal.update(second, undone_by="x")
     kit.journal.trim()
     assert second not in [record["id"] for record in kit.journal.records()]
+
+
+def test_undo_through_a_link_leaves_the_link(kit):
+    path, real = kit.root.confdir + "/wireless", kit.root.path("/var/wireless")
+    os.rename(path, real)
+    os.symlink(real, path)
+    before = kit.config("wireless")
+    done(kit, WIFI)
+    kept(kit, undo(kit))
+    assert os.path.islink(path)
+    assert kit.config("wireless") == before

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from oasis.change.plan import ahead
 from oasis.change.transaction import GUARD_GRACE_S, LONGEST_S
 from oasis.errors import ApplyError, UnprovedError, UsageError
 from oasis.system.connections import connection
@@ -97,7 +98,10 @@ def test_nothing_is_written_while_an_apply_of_luci_waits(kit):
     with pytest.raises(ApplyError, match="an apply in LuCI waits") as caught:
         kit.transaction.apply(kit.plan(RENAME.replace("attic", "cellar")))
     assert "confirm or revert it there" in caught.value.hint
-    assert b"attic" in kit.config("system") != before
+    kit.luci_waits = False
+    kit.transaction.apply(kit.plan(RENAME.replace("attic", "cellar")))
+    kit.luci_waits = True
+    assert b"cellar" in kit.config("system") != before
     assert not kit.journal.is_pending()
 
 
@@ -195,3 +199,46 @@ def test_without_a_proof_a_program_keeps_nothing(kit):
     with pytest.raises(UnprovedError):
         kit.transaction.witness({"name": "owner", "terminal": False, "pid": 0}, False)
     assert kit.journal.is_pending()
+
+
+MAKER = {"name": "owner", "terminal": False, "pid": 0, "session": "a" * 32}
+VISITOR = {**MAKER, "session": "b" * 32}
+
+
+def test_a_fresh_login_keeps_what_it_did_not_make_and_speaks_for_nobody_else(kit):
+    one = connection("127.0.0.1", "80", "127.0.0.1", "40000")
+    assert kit.transaction.arrive(VISITOR["session"], one) == {}, "no change waits"
+    change = apply(kit)
+    life = kit.evidence().life
+    life._connections = lambda: {one: 1}
+    life._may_keep = lambda session: True
+    assert kit.transaction.arrive(VISITOR["session"], one) == {"change": change, "proof": "proved"}
+    assert kit.transaction.pending(VISITOR["session"])["proof"] == "login"
+    assert "proof" not in kit.transaction.pending(MAKER["session"]) and "proof" not in kit.transaction.pending()
+    for other in (MAKER, {**MAKER, "session": ""}):
+        with pytest.raises(UnprovedError):
+            kit.transaction.witness(other, False)
+    proof = kit.transaction.witness(VISITOR, False)
+    assert kit.transaction.confirm(change, proof)["proof"] == "login"
+    assert kit.transaction.pending(VISITOR["session"]) is None
+
+
+@pytest.mark.parametrize("text, address", [(MOVE, "192.168.9.1"), (WIFI, "")])
+def test_what_leads_to_the_new_address_is_told_before_anything_is_written(kit, text, address):
+    plan = kit.plan(text)
+    package = next(iter(plan["images"]))
+    seen = []
+    kit.announced = lambda told: seen.append((ahead(told), kit.config(package), kit.services()))
+    before, since_s = kit.config(package), time.monotonic()
+    change = str(kit.transaction.apply(plan)["id"])
+    wanted = {"change": change, "confirm_s": plan["confirm_s"], "nonce": kit.transaction.nonce(change)}
+    assert seen == [({**wanted, **({"new_address": address} if address else {})}, before, [])]
+    assert len(wanted["nonce"]) == 32 and wanted["confirm_s"] > 0
+    if address:
+        assert time.monotonic() - since_s > 1, "the browser hears of it while the old address is there"
+
+
+def test_what_needs_no_keeping_tells_nothing_ahead(kit):
+    plan = kit.plan(RENAME)
+    assert ahead(plan) == {}
+    assert ahead(kit.planner.service("dnsmasq", "restart", "run1", "chat1")) == {}

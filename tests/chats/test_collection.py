@@ -236,6 +236,8 @@ def test_the_quota_is_a_tenth_of_the_room_and_never_more_than_two_mebibytes(tmp_
     with pytest.raises(StoreError, match="8 KiB are allowed") as caught:
         Kit(tmp_path, free=100_000, quota=8).chats.make_room()
     assert "raise the option quota" in caught.value.hint
+    with pytest.raises(StoreError, match="no room for 2064 KiB: the chats take 0 KiB, and 1024 KiB are allowed"):
+        Kit(tmp_path, quota=1024).chats.make_room(2 << 20)
 
 
 def test_what_was_forgotten_is_on_flash_no_more_and_all_else_is(kit):

@@ -3,6 +3,7 @@
 import base64
 import errno
 import hashlib
+import io
 import os
 import random
 import signal
@@ -82,7 +83,7 @@ def bring(kit, chat, ids):
     said = [{"id": kit.ids.next(), "role": "user", "content": [{"type": "text", "text": "an import"}, block]}]
     blobs = {digest: base64.b64encode(picture).decode()}
     whole = exchange.document("x", "a title", said, [{"type": "bookmark", "name": "b", "target": said[0]["id"]}], blobs)
-    intake.bring(kit.chats, jsonl.line(whole), kit.ids.next)
+    intake.bring(kit.chats, io.BytesIO(jsonl.line(whole)), kit.ids.next)
 
 
 OPERATIONS = [(work, 1, False) for work in (create, append, rename, delete, forget, bring)]

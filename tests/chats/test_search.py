@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from oasis.chats import search
+from oasis.chats import orphans, search
 from oasis.core import jsonl
 from oasis.errors import UsageError
 from tests.chats.kit import SECRET, Kit
@@ -26,6 +26,23 @@ def test_words_are_found_in_any_order_and_case_and_must_all_be_there(kit):
     assert found(kit, "NAME set") == [question, answer]
     assert found(kit, "set please") == [question]
     assert found(kit, "attic please") == []
+
+
+def test_a_last_line_without_its_end_is_found_and_keeps_its_documents(kit):
+    chat, [question, answer] = kit.exchange(text="the name", answer="it is ATTIC")
+    path = kit.chats.store.path(chat)
+    with open(path, "rb") as handle:
+        data = handle.read()
+    with open(path, "wb") as handle:
+        handle.write(data.rstrip(b"\n"))
+    assert found(kit, "attic") == [answer] and found(kit, "name") == [question]
+    assert kit.chats.chat_of(answer) == chat
+    digest = "ab" * 32
+    assert orphans.named(iter([b'{"a":1}\n{"sha256":"', digest.encode(), b'"}'])) == {digest}
+    with open(path, "wb") as handle:
+        handle.write(data.rstrip(b"\n")[:-2])  # torn: no message, and no fault of the search
+    assert found(kit, "attic") == [] and found(kit, "name") == [question]
+    assert kit.chats.search("name")["reports"] == []
 
 
 def test_phrases_stand_in_quotes(kit):

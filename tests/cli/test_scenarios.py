@@ -7,6 +7,7 @@
     $ oasis WORDS                        a command, words quoted as in a shell
     < a line on its standard input
     a line on its standard output
+    root> a line on its standard output where the tests, and so the daemon, run as root
     2> a line on its standard error
     exit 2                               its status, 0 when not given
 
@@ -68,6 +69,8 @@ def read(path):
 def _expect(command, line):
     if line.startswith("2> "):
         command.stderr.append(line[3:])
+    elif line.startswith("root> "):
+        command.stdout += [line[len("root> ") :]] if os.geteuid() == 0 else []
     elif line.startswith("< "):
         command.stdin += line[2:] + "\n"
     elif re.fullmatch(r"exit \d+", line):

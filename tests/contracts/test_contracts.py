@@ -254,7 +254,7 @@ def knowledge_tools():
     from oasis.seed.knowledge import Source
 
     class Part:
-        def told(self, query, limit, is_home):
+        def told(self, query, limit, is_home, has_chats=False):
             return {"query": query, "passages": [], "sources": [], "options": []}
 
         def note(self, text, title, taint, is_cancelled, is_home):

@@ -1,6 +1,6 @@
 """SCRU128 and xid: order, form, counters, a clock that falls back."""
 
-from oasis.core.ids import Scru128, Xid, is_scru128, is_xid, scru128_ms
+from oasis.core.ids import Scru128, Xid, at, is_scru128, is_xid, looks_like_id, scru128_ms
 
 
 class Clock:
@@ -55,9 +55,14 @@ def test_the_largest_id_is_the_specifications():
 
 
 def test_forms_are_recognised():
-    assert is_scru128("F5LXX1ZZ5PNORYNQGLHZMSP33")
-    assert not is_scru128("home-wifi")
-    assert not is_scru128(None)
+    largest = "f5lxx1zz5pnorynqglhzmsp33"
+    assert is_scru128(largest) and is_scru128("0" * 25)
+    for wrong in (largest.upper(), largest[:-1] + "4", "z" * 25, "home-wifi", "\u212a" * 25, None):
+        assert not is_scru128(wrong), wrong
+    for meant in (largest, largest.upper(), "z" * 25):
+        assert looks_like_id(meant), meant
+    for other in ("a" * 24, "a" * 26, "a" * 24 + "-", "\u212a" * 25, None):
+        assert not looks_like_id(other), other
     assert not is_xid("0" * 19)
 
 
@@ -68,3 +73,11 @@ def test_an_xid_is_the_published_example():
     made = ids.next()
     assert made == "9m4e2mr0ui3e8a215n4g"
     assert is_xid(made)
+
+
+def test_an_id_of_another_time_differs_from_all_others_still():
+    ids = Scru128(Clock(1_700_000_000_123), zeros)
+    first, second = at(ids.next(), 1_600_000_000_000), at(ids.next(), 1_600_000_000_000)
+    assert scru128_ms(first) == scru128_ms(second) == 1_600_000_000_000
+    assert first < second and is_scru128(first)
+    assert scru128_ms(at(ids.next(), -5)) == 1, "a clock that was never set"

@@ -130,3 +130,35 @@ def test_what_is_no_json_is_quoted_as_a_reader_sees_it():
         assert error.hint == "the text begins with '127.0.0.1 localhost'"
         return
     raise AssertionError("it was taken")
+
+
+def test_a_long_text_is_written_in_pieces_as_it_would_be_whole():
+    long = ('quote " line\n\u2028 🙂 \\' + "é" * 61) * 2000
+    for value in (long, {"a": long, "b": [1, {"c": long, "d": None}]}, [long, True], {long: 1.5}):
+        assert jsonl.line(value) == jsonl.dumps(value).encode("utf-8") + b"\n"
+
+
+def test_a_text_of_too_many_values_is_refused_before_it_is_parsed():
+    for text in ("[" + "0," * 50 + "0]", "[" + "[]," * 30 + "[]]", "{" + '"a":1,' * 60 + '"b":2}'):
+        assert jsonl.loads(text, max_values=200) is not None
+        try:
+            jsonl.loads(text, max_values=30)
+        except SchemaError as error:
+            assert "values" in error.message
+            continue
+        raise AssertionError(text)
+    assert jsonl.loads('["' + ",[{" * 500 + '"]', max_values=10), "what stands in a text is none"
+    kept = jsonl._BLOCK_BYTES
+    try:
+        for jsonl._BLOCK_BYTES in (1, 2, 3, 7):
+            assert jsonl.loads('["\\\\\\"[,{",["\\\\",0]' + ",1" * 70 + "]", max_depth=2, max_values=80)
+    finally:
+        jsonl._BLOCK_BYTES = kept
+
+
+def test_a_whole_number_too_long_to_be_read_costs_its_own_place_alone():
+    if sys.implementation.name == "micropython":
+        return  # it reads them
+    for digits in ("9" * 4301, "-" + "9" * 5000):
+        assert jsonl.loads('{"tokens":' + digits + ',"text":"kept"}') == {"tokens": None, "text": "kept"}
+    assert jsonl.loads("9" * 4300) == int("9" * 4300)

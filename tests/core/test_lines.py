@@ -6,14 +6,16 @@ from oasis.core import lines
 
 TEXTS = (
     b"", b"\n", b"\n\n", b"a", b"a\n", b"a\nb\n", b"a\n\nbcd\n\n", b"abcdefghij\nk\n", b"\n\nabc", b"abc\ndefgh",
-    b"x" * 40 + b"\ny\n", b"y\n" + b"x" * 40 + b"\n", b"\nab\n" * 9 + b"torn", "Grüße\u2028mehr\n".encode(),
+    b"x" * 40 + b"\ny\n", b"y\n" + b"x" * 40 + b"\n", b" \na\n\r\n\t \n",
+    b"\nab\n" * 9 + b"torn", "Grüße\u2028mehr\n".encode(),
 )  # fmt: skip
 
 
 def wanted(data, most):
     found, at = [], 0
     for line in data.split(b"\n")[:-1]:
-        found.append((at, line if len(line) <= most else None))
+        if line.strip() or len(line) > most:  # a blank line is none, as far as anybody looks
+            found.append((at, line if len(line) <= most else None))
         at += len(line) + 1
     return found
 

@@ -298,3 +298,13 @@ def test_hostile_names_are_cleaned_and_marked():
 def test_worst_findings_come_first():
     clinic = ill("uci set wireless.radio0.channel='4'\n", lambda one: one.files.update({"/etc/shadow": b"root::0:\n"}))
     assert [one["severity"] for one in clinic.round()["findings"]] == ["error", "info"]
+
+
+def test_without_a_name_server_nobody_is_told_that_names_are_found():
+    for own in (True, False):
+        clinic = Clinic()
+        no_servers(clinic)
+        no_names(own, False)(clinic)
+        checks = {check["id"]: check for check in clinic.round()["checks"]}
+        assert checks["dns-servers"]["state"] == "found"
+        assert (checks["dns"]["state"], checks["dns"].get("why")) == ("skipped", "there is no name server to ask"), own

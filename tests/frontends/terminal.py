@@ -48,6 +48,11 @@ class Terminal:
         time.sleep(REACTION_S)
         self.type("\x03")
 
+    def close(self):
+        """Close the window: what runs in it is told by SIGHUP."""
+        os.close(self._end)
+        self._process.wait(TIMEOUT_S)
+
     def leave(self):
         """Read to the end and return the exit status."""
         deadline_s = time.monotonic() + TIMEOUT_S

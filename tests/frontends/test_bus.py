@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from oasis.change.commands import parse
 from oasis.daemon import Daemon
 from oasis.errors import UsageError
 from oasis.frontends import bus_calls as module
@@ -23,7 +24,7 @@ from tests.frontends.on_bus import GONE, OWNER, STRANGER, VIEWER, Bench, Clock
 EVERY = {**TABLE, **UPSTREAM}
 SERVED = sorted(name for name, (access, _) in EVERY.items() if access != "local")
 LOCAL = sorted(name for name, (access, _) in TABLE.items() if access == "local")
-MAY = {role: {*ROLES[role], *upstream.ROLES[role]} - set(LOCAL) for role in ("owner", "viewer")}
+MAY = {role: ({*ROLES[role]} & {*TABLE} | {*upstream.ROLES[role]}) - set(LOCAL) for role in ("owner", "viewer")}
 REFUSED = "is not for everybody"
 
 
@@ -370,5 +371,28 @@ def test_what_is_made_with_its_first_use_is_made_once(tmp_path):
             found = at_once(part)
             assert len(found) == 8
             assert len(set(map(id, found))) == 1
+    finally:
+        daemon.stop()
+
+
+def test_a_page_with_a_login_of_its_own_is_told_what_that_login_proved_and_keeps_the_change(tmp_path):
+    root = copy_root(str(tmp_path / "router"))
+    daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
+    bench = Bench(daemon, time.monotonic, None)
+    other = "d" * 32
+    bench.rpcd.rights[other] = bench.rpcd.rights[OWNER]
+    operations = parse("uci set wireless.default_radio0.ssid=Attic")[0]
+    plan = daemon.methods._shop.planner.propose(operations, "run1", "chat1", "a test")
+    change = str(daemon.transaction.apply(plan)["id"])
+    try:
+        daemon._evidence().life._arrived.add(other)  # as Life.arrive does; see tests/change/test_alive.py
+        for where, method in (("oasis", "info"), ("oasis.change", "pending"), ("oasis.change", "list")):
+            for session, proof in ((other, "login"), (OWNER, None)):
+                reply = bench.call(where, method, session)
+                found = reply.get("pending") or reply.get("change") or reply["changes"][0]
+                assert (found["id"], found.get("proof")) == (change, proof), (method, session)
+        assert bench.call("oasis.change", "confirm", OWNER)["error"]["code"] == "unproved"
+        kept = bench.call("oasis.change", "confirm", other)["change"]
+        assert (kept["state"], kept["proof"]) == ("confirmed", "login")
     finally:
         daemon.stop()

@@ -47,7 +47,13 @@ class Place:
     def daemon(self, **options):
         started = start_daemon(self.root, **options)
         self._running.append(started)
-        until(lambda: started.call("info")["bus"] != ["not on the bus: not connected yet"])
+
+        def has_tried():
+            reply = started.call("info")
+            assert "bus" in reply, f"{reply}\n{started.log()[-2000:]}"  # a fault of ours tells its place in the log
+            return reply["bus"] != ["not on the bus: not connected yet"]
+
+        until(has_tried)
         return started
 
     def ask(self, name, method, /, timeout_s=LONG_S, **arguments):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from oasis.errors import OasisError, PeerError, PolicyError, ProviderTimeout, RollbackError
+from oasis.errors import OasisError, PeerError, PolicyError, ProviderTimeout, RollbackError, UsageError
 from oasis.frontends.client import REPLY_BYTES, Client, NoDaemon, error_of
 from tests.frontends.fake_daemon import FakeDaemon
 
@@ -121,3 +121,9 @@ def test_forbidden_socket_says_who_may(tmp_path):
         os.chmod(path_of(tmp_path), 0)
         with pytest.raises(PolicyError, match="no permission"):
             Client(path_of(tmp_path)).call("info", {})
+
+
+def test_a_call_that_is_too_long_says_so_and_reaches_nobody(tmp_path):
+    with pytest.raises(UsageError, match="2049 kB to send, and a call may have 1024 kB") as caught:
+        Client(str(tmp_path / "nobody.sock")).call("run.start", {"message": "x" * (2 << 20)})
+    assert "--attach" in caught.value.hint

@@ -99,10 +99,10 @@ def test_plan_is_asked_about_applied_and_kept(at_terminal):
     terminal.wait_for("\x1b[32m  + option ssid 'Home'\x1b[0m")
     terminal.wait_for("Apply this? [y/N] ")
     terminal.type("y\n")
+    terminal.wait_for("Renamed.")
     terminal.wait_for("Keep it? [y/N] ( 90 s) ")
     terminal.type("y\n")
     terminal.wait_for("Change k1 kept")
-    terminal.wait_for("Renamed.")
     assert terminal.leave() == 0
     assert daemon.params_of("plan.approve") == [{"plan": "p1", "hash": HASH}]
     assert daemon.params_of("change.confirm") == [{"change": "k1"}]
@@ -158,6 +158,45 @@ def test_another_word_declines(at_terminal, typed):
     assert daemon.params_of("plan.approve") == [] and daemon.params_of("plan.decline") == [{"plan": "p1"}]
 
 
+def test_what_became_of_the_change_is_the_last_line(at_terminal):
+    """The answer was made while the change still waited, so it stands before the question."""
+    terminal, _ = at_terminal(Run().answers(), "prompt", "rename my wifi")
+    terminal.wait_for("Apply this? [y/N] ")
+    terminal.type("y\n")
+    terminal.wait_for("Renamed.")
+    terminal.wait_for("Keep it? [y/N]")
+    terminal.type("y\n")
+    assert terminal.leave() == 0
+    assert "Change k1 kept" in terminal.text.rstrip().splitlines()[-1]
+
+
+class Slow(Run):
+    """A run whose model takes long for its words after the change."""
+
+    def poll(self, params):
+        if params["since"] == 3:
+            self.spoken.wait(params["wait_ms"] / 1000)
+            said = [{"type": "delta", "text": "Renamed."}, end()]
+            return polled(said, 3) if self.spoken.is_set() else polled([], 3, "running")
+        if params["since"] and self.approved.wait(15):
+            return polled([{"type": "change", "change": self.change()}], 2, "running")
+        return super().poll(params)
+
+
+def test_a_slow_model_does_not_keep_the_owner_from_keeping(at_terminal):
+    run = Slow()
+    run.spoken = threading.Event()
+    terminal, _ = at_terminal(run.answers(), "prompt", "rename my wifi")
+    terminal.wait_for("Apply this? [y/N] ")
+    terminal.type("y\n")
+    terminal.wait_for("Keep it? [y/N]")
+    terminal.type("y\n")
+    terminal.wait_for("Change k1 kept")
+    run.spoken.set()
+    terminal.wait_for("Renamed.")
+    assert terminal.leave() == 0
+
+
 def test_change_not_kept_is_put_back_at_once(at_terminal):
     terminal, daemon = at_terminal(Run().answers(), "prompt", "rename my wifi")
     terminal.wait_for("Apply this? [y/N] ")
@@ -179,12 +218,12 @@ def test_without_a_proof_keeping_is_asked_about_a_second_time(at_terminal, typed
     terminal, daemon = at_terminal(answers, "prompt", "rename my wifi")
     terminal.wait_for("Apply this? [y/N] ")
     terminal.type("y\n")
+    terminal.wait_for("Renamed.")
     terminal.wait_for("Keep it? [y/N]")
     terminal.type("y\n")
     terminal.wait_for("oasis: hint: log in again")
     terminal.wait_for("Keep it without a proof? [y/N]")
     terminal.type(typed)
-    terminal.wait_for("Renamed.")
     assert terminal.leave() == status
     assert len(daemon.params_of("change.confirm")) == confirms
     assert daemon.params_of("change.rollback") == []
@@ -312,9 +351,9 @@ def test_approve_shows_the_plan_and_sends_the_whole_hash(at_terminal):
     terminal.wait_for("+ option ssid 'Home'")
     terminal.wait_for("Apply this? [y/N] ")
     terminal.type("yes\n")
+    terminal.wait_for("Renamed.")
     terminal.wait_for("Keep it? [y/N]")
     terminal.type("y\n")
-    terminal.wait_for("Renamed.")
     assert terminal.leave() == 0
     assert "I will rename it." not in terminal.text, "what came before the approval was read already"
     assert daemon.params_of("plan.approve") == [{"plan": "p1", "hash": HASH}]
@@ -366,9 +405,9 @@ def test_chat_asks_about_a_plan_left_waiting(at_terminal):
     terminal.type("/plan\n")
     terminal.wait_for("Apply this? [y/N] ")
     terminal.type("y\n")
+    terminal.wait_for("Renamed.")
     terminal.wait_for("Keep it? [y/N]")
     terminal.type("y\n")
-    terminal.wait_for("Renamed.")
     terminal.wait_for("you: ")
     terminal.type("/exit\n")
     assert terminal.leave() == 0

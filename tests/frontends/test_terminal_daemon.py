@@ -1,6 +1,9 @@
 """The owner at a terminal with the real daemon: what is answered there is what the router then has."""
 
 import os
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -86,3 +89,79 @@ def test_who_does_not_want_to_force_ends_with_the_refusal(daemon, tmp_path):
     terminal.type("\n")
     assert terminal.leave() == 5
     assert "hello.sh" not in dnsmasq(daemon)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_takes_its_run_along(daemon, tmp_path, number):
+    command = [*launcher.install(tmp_path), "prompt", "change the wifi name to Home"]
+    environment = launcher.environment(daemon.root)
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # whoever runs the tests by nohup ignores it
+    )  # fmt: skip
+    while not daemon.call("plan.list")["plans"]:
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(20) == 130
+    for _ in range(100):
+        if not daemon.call("run.active")["runs"]:
+            break
+        time.sleep(0.1)
+    assert daemon.call("run.active")["runs"] == [] and daemon.call("plan.list")["plans"] == []
+    process.stdout.close()
+
+
+def test_a_closed_terminal_takes_the_run_along(daemon, tmp_path):
+    terminal = at_terminal(daemon, tmp_path, "prompt", "change the wifi name to Home")
+    terminal.wait_for("Apply this? [y/N] ")
+    terminal.close()
+    for _ in range(100):
+        if not daemon.call("run.active")["runs"]:
+            break
+        time.sleep(0.1)
+    assert daemon.call("run.active")["runs"] == []
+
+
+def test_what_ignores_the_end_of_its_terminal_goes_on(daemon, tmp_path):
+    command = [*launcher.install(tmp_path), "prompt", "change the wifi name to Home"]
+    environment = launcher.environment(daemon.root)
+    process = subprocess.Popen(["nohup", *command], env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+    while not daemon.call("plan.list")["plans"]:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None and len(daemon.call("plan.list")["plans"]) == 1
+    process.terminate()
+    assert process.wait(20) == 130
+    process.stdout.close()
+
+
+def printed(daemon, tmp_path, *words):
+    command = [*launcher.install(tmp_path), *words]
+    return subprocess.run(command, env=launcher.environment(daemon.root), capture_output=True, text=True)
+
+
+def test_a_change_that_ends_by_itself_says_when_until_it_has(daemon, tmp_path):
+    until = time.strftime("%H:%M", time.gmtime(time.time() + 7200))
+    terminal = at_terminal(daemon, tmp_path, "prompt", "turn on the wifi until " + until)
+    terminal.wait_for("Apply this? [y/N] ")
+    terminal.type("y\n")
+    terminal.wait_for("Applied: turn Wi-Fi on, until 20")
+    terminal.wait_for("Keep it? [y/N]")
+    terminal.type("y\n")
+    assert terminal.leave() == 0
+    lines = terminal.text.rstrip().splitlines()
+    assert "kept: turn Wi-Fi on" in lines[-2]
+    assert lines[-1].startswith("  until 20") and lines[-1].endswith(until + ": then it is undone by itself")
+    for words in ("status", "pending"):
+        last = printed(daemon, tmp_path, words).stdout.splitlines()[-1]
+        assert last.startswith("turn Wi-Fi on: until ") and until in last and "undone by itself" in last
+    assert "A change is kept: turn Wi-Fi on" in printed(daemon, tmp_path, "notices").stdout
+    printed(daemon, tmp_path, "undo", "--no-wait")
+    for plan in daemon.call("plan.list")["plans"]:
+        daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    while not daemon.call("change.pending")["change"]:
+        time.sleep(0.05)
+    daemon.call("change.confirm", unproved=True)
+    assert "undone by itself" not in printed(daemon, tmp_path, "status").stdout

@@ -4,12 +4,12 @@ import io
 
 from oasis.chats.archive import whole_lines
 from oasis.core import heads, jsonl, lines, summary, thread
-from oasis.core.ids import is_scru128
+from oasis.core.ids import is_scru128, looks_like_id
 from oasis.core.store import Store
 from oasis.errors import UsageError
 from tests.core.test_store import CHAT, FOLDER, PATH, Ids, Memory
 
-NEW = {"id": "zzzzzzzzzzzzzzzzzzzzzzzzz", "role": "user", "content": "a new message"}
+NEW = {"id": "f5lxx1zz5pnorynqglhzmsp33", "role": "user", "content": "a new message"}
 
 
 def chat(data):
@@ -37,8 +37,9 @@ def _lines(data):
     assert end + rest == len(data) and b"\n" not in data[end:]
     found = list(lines.forwards(handle, 0, end))
     assert found == list(lines.backwards(handle, end))[::-1]
-    assert b"".join(line + b"\n" for _, line in found) == data[:end]
-    assert b"".join(whole_lines(iter([data[:7], data[7:9], data[9:]]))) == data[:end]
+    assert all(data[place : place + len(line) + 1] == line + b"\n" for place, line in found)
+    assert [line for _, line in found] == [line for line in data[:end].split(b"\n") if line.strip()]
+    assert b"".join(whole_lines(iter([data[:7], data[7:9], data[9:]]))) == data + (b"\n" if rest else b"")
 
 
 def _page(opened, before):
@@ -54,7 +55,8 @@ def _headish(text, opened):
     table = heads.table(list(opened.outline()))
     assert all(is_scru128(target) or target == "" for target in table.values())
     try:
-        assert is_scru128(heads.resolve(text, table, *opened.heads))
+        found = heads.resolve(text, table, *opened.heads)
+        assert looks_like_id(found) and found == found.lower()
     except UsageError as error:
         assert error.message and error.hint and len(error.message) < len(text) * 10 + 200
     try:

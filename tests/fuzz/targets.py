@@ -3,6 +3,7 @@
 `SEEDS[name]` are inputs to begin with, `WORDS[name]` pieces worth putting in anywhere.
 """
 
+import io
 import os
 
 from oasis.change import commands, fenced
@@ -53,7 +54,7 @@ def _read(data, is_quick):
 
 
 def words(data):
-    """A text is refused, or its operations have plain names and one-line values and are the same when written out."""
+    """A text is refused, or its operations have plain names, values of text and are the same when written out."""
     try:
         operations, _ = commands.parse(data.decode("utf-8", "replace"))
     except UsageError as error:
@@ -62,7 +63,9 @@ def words(data):
     for operation in operations:
         names = [operation[key] for key in ("package", "section", "option", "type", "name") if key in operation]
         assert all(name and not set(name) & set("/;&|<>$`\"'\\ \n\0.") for name in names), operation
-        assert not any(ord(char) < 32 or ord(char) == 127 for char in operation.get("value", ""))
+        assert not any(
+            (ord(char) < 32 and char not in "\t\n") or ord(char) == 127 for char in operation.get("value", "")
+        )
     if all("\ufffd" not in str(operation) for operation in operations):
         assert commands.parse("\n".join(commands.as_commands(operations)))[0] == operations
 
@@ -163,18 +166,29 @@ def imports(data):
     """A chat file is refused, or each of its messages can be stored and is marked, and goes out and in as the same."""
     numbers = iter(range(1 << 20))
     try:
-        found = exchange.read(data, lambda: "04%023d" % next(numbers), lambda name: name.endswith("9"))
+        found = exchange.read(io.BytesIO(data), lambda: "04%023d" % next(numbers))
     except SchemaError as error:
         assert error.message
         return
-    assert found["messages"]
-    for message in found["messages"]:
+    if len(data) % 2:
+        found.rename()
+    messages = list(found.messages())
+    assert messages and len(messages) == found.count
+    known = set()
+    for message in messages:
+        known.add(message["id"])
+    for record in found.records():
+        schema.check_record(record)
+    for message in messages:
         schema.check_message(message)
         assert message["taint"][0] == IMPORTED
         assert jsonl.loads(jsonl.line(message)) == message
-    markdown.thread("fuzz", found["messages"])
-    again = jsonl.line(upstream.write(found["messages"]))
-    said = upstream.read(again)[0]
+    assert len(known) == len(messages), "each id once"
+    markdown.thread("fuzz", messages)
+    again = jsonl.line(upstream.write(messages))
+    said = (
+        list(exchange.read(io.BytesIO(again), lambda: "04%023d" % next(numbers)).messages()) if b"role" in again else []
+    )
     assert jsonl.line(upstream.write(said)) == again, "what went out comes in as the same"
 
 

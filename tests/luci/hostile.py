@@ -117,13 +117,16 @@ TRAP = """(() => {
     window.inspect = () => { look(document.documentElement); return found; };
 })()"""
 
-# Texts in the page that hold a character nobody sees, outside of what people and models said.
+# Texts in the page that hold a character nobody sees. What was said keeps the joiners that scripts and emoji need.
 UNSEEN = """(() => {
-    const hidden = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u200b-\\u200f'
-        + '\\u2028-\\u202e\\u2060-\\u2069\\ufeff]');
+    const steering = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u200b'
+        + '\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff';
+    const hidden = new RegExp('[' + steering + '\\u200c\\u200d]'), said = new RegExp('[' + steering + ']');
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
-    for (let node = walk.nextNode(); node; node = walk.nextNode())
-        if (hidden.test(node.data) && !node.parentElement.closest('script, .oasis-text, textarea'))
-            found.push(node.parentElement.outerHTML.slice(0, 60));
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+        const place = node.parentElement;
+        if (!place.closest('script, textarea') && (place.closest('.oasis-text') ? said : hidden).test(node.data))
+            found.push(place.outerHTML.slice(0, 60));
+    }
     return found;
 })()"""

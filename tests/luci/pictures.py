@@ -78,7 +78,7 @@ USED = {  # months before the present one: service: model: [requests, read, writ
     1: {"openai": {"gpt-5.6": [340, 2310700, 141800, 1402000, 0]}},
     2: {"openai": {"gpt-5.6": [118, 804100, 60700, 391000, 0]}, "ollama": {"qwen3:8b": [12, 31400, 2800, 0, 0]}},
 }
-ORDERS = ("call this router attic", "set the time zone to Europe/Berlin")
+ORDERS = ("call this router attic",)
 FACTS = ("The owner's children go to bed at nine", "The owner works at home and needs calls without gaps")
 LETTER = "Your line is a VDSL line with PPPoE; the VLAN is 7.\n\nThe hotline is 12345."
 ORDERED = (("22:00 daily", "turn off the guest wifi"), ("on wan_down", "why is the internet down?"))
@@ -124,16 +124,20 @@ def converse(daemon: Daemon) -> None:
     follow(daemon, run["run"])
     for when, wish in ORDERED:
         daemon.call("schedule.add", when=when, wish=wish)
+    settle(daemon, "set the time zone to Europe/Berlin", "change.confirm", unproved=True)
     settle(daemon, "change the lan address to 192.168.77.1", "change.rollback")
     settle(daemon, "set the wifi name to Attic and the password to correct-horse", "change.confirm", unproved=True)
 
 
 def settle(daemon: Daemon, order: str, verb: str, **words: object) -> None:
-    """Have a risky change approved, and then kept or put back."""
+    """Have a risky change approved, and then kept or rolled back."""
     run = daemon.call("run.start", message=order, service="offline")["run"]
-    while not daemon.call("plan.list")["plans"]:
+    plans: list[Any] = []
+    while not plans:
         daemon.call("run.poll", run=run, since=0, wait_ms=200)
-    plan: Any = daemon.call("plan.list")["plans"][0]  # type: ignore[index]
+        listed: Any = daemon.call("plan.list")["plans"]
+        plans = [plan for plan in listed if plan["run"] == run]
+    plan = plans[0]
     daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
     while not daemon.call("change.pending")["change"]:
         daemon.call("run.poll", run=run, since=0, wait_ms=200)

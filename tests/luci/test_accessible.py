@@ -18,8 +18,10 @@ from tests.luci.furnished import furnished  # noqa: F401
 pytestmark = pytest.mark.browser
 
 AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "node_modules/axe-core/axe.min.js")
-PAGES = ("chat", "services", "topics", "tools", "schedule", "messenger", "changes", "doctor", "usage", "audit")
-REAL = ("services", "topics", "schedule", "messenger", "usage")
+PAGES = (
+    "chat", "services", "topics", "tools", "memory", "schedule", "messenger", "changes", "doctor", "usage", "audit",
+)  # fmt: skip
+REAL = ("services", "topics", "memory", "schedule", "messenger", "usage")
 VIOLATIONS = """place => axe.run(place, { resultTypes: [ 'violations' ] }).then(found => found.violations.map(one => {
     const isOurs = node => one.id != 'color-contrast' || !document.querySelector(node.target[0]).matches('.btn');
     const ours = one.nodes.filter(isOurs);
@@ -37,6 +39,8 @@ def address(router: Any, furnished: Any) -> Callable[[str], str]:  # noqa: F811
         daemon, url = furnished()
         if where == "schedule":
             daemon.call("schedule.add", when="30 22 * * mon-fri", wish="turn off the guest wifi")
+        if where == "memory":
+            daemon.call("memory.add", fact="The owner works at home and needs calls without gaps")
         return str(url)
 
     return find

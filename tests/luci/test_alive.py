@@ -170,6 +170,26 @@ def test_the_nonce_is_told_to_the_run_alone(site: Site) -> None:
     assert nonce not in json.dumps(site.daemon.call("change.load", change=site.change["id"]))
 
 
+def test_a_page_with_a_new_login_proves_its_own_way_by_being_loaded(site: Site) -> None:
+    """It did not make the change: it has the session alone, and no nonce."""
+    with site.connect() as old:
+        earlier = site.login()
+        assert "proof" not in arrived(site, old, earlier)
+        site.apply()
+        assert arrived(site, old, earlier)["proof"] == "reused"
+        with site.connect() as new:
+            assert arrived(site, new, site.login("viewer"))["proof"] == "denied"
+            assert arrived(site, new, site.login()) == {
+                "path": "loopback", "change": site.change["id"], "proof": "proved"
+            }  # fmt: skip
+    assert "proof" not in site.daemon.call("change.pending")["change"], "it speaks for that login alone"
+    assert site.daemon.call("change.confirm")["error"]["code"] == "unproved"
+
+
+def arrived(site: Site, connection: socket.socket, session: str) -> Any:
+    return json.loads(post(connection, SCRIPT, json.dumps({"session": session})))
+
+
 def test_well_shaped_words_that_are_none_are_answered(site: Site) -> None:
     known = '"nonce":"%s","session":"%s"' % ("0" * 32, "f" * 32)
     with site.connect() as connection:

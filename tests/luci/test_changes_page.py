@@ -42,7 +42,7 @@ def test_newest_change_stands_first_with_state_risk_packages_and_time(router: An
     expect(page.get_by_text("8 changes")).to_be_visible()
     first, last = page.locator(".oasis-entry").first, page.locator(".oasis-entry").last
     expect(first).to_contain_text("Block adverts")
-    expect(first.locator(".oasis-badge")).to_have_text(["The earlier settings could not be put back", "risky"])
+    expect(first.locator(".oasis-badge")).to_have_text(["The earlier settings could not be restored", "risky"])
     expect(first.locator(".oasis-entry-when")).to_contain_text("dhcp")
     expect(first.locator("time")).to_have_attribute("datetime", page.locator("time").first.get_attribute("datetime"))
     expect(last).to_contain_text("From the earlier Oasis")
@@ -62,9 +62,9 @@ def test_unfolded_change_tells_what_it_did_and_how_it_came_out(router: Any, visi
     expect(moved.locator(".oasis-removed")).to_have_text(["- \toption hostname 'OpenWrt'\n"])
     expect(moved.get_by_role("button", name="Undo")).to_have_count(0)
     expect(unfold(page, "Block adverts")).to_contain_text("Oasis tries again at each start")
-    expect(unfold(page, "Guests may print")).to_contain_text("Kept by the owner's word, without a proof.")
+    expect(unfold(page, "Guests may print")).to_contain_text("Kept by the owner, without a proof.")
     expect(entry(page, "Guests may print")).to_contain_text("Ends by itself")
-    expect(unfold(page, "Changed twice")).to_contain_text("Read back: service network")
+    expect(unfold(page, "Changed twice")).to_contain_text("Verified: service network")
 
 
 def test_difference_that_cannot_be_loaded_is_told_and_asked_for_again(router: Any, visit: Any) -> None:
@@ -90,7 +90,7 @@ def test_filter_by_word_and_state(router: Any, visit: Any) -> None:
     page.get_by_label("Look for").fill("")
     page.get_by_label("Show").select_option("In force")
     expect(shown).to_have_count(5)
-    page.get_by_label("Show").select_option("Put back")
+    page.get_by_label("Show").select_option("Rolled back")
     expect(shown).to_have_text(["Move the LAN to 192.168.77.1"])
 
 
@@ -145,7 +145,7 @@ def test_change_that_waits_is_kept_here(router: Any, visit: Any) -> None:
 def test_change_that_waits_is_put_back_here(router: Any, visit: Any) -> None:
     one = router(decisions=0)
     page = apply_guest(visit(one.url), one.url)
-    button(page, "Put back now").click()
+    button(page, "Roll back now").click()
     expect(page.locator(".oasis-pending")).to_be_hidden()
     expect(page.locator(".oasis-entry").first).to_have_attribute("data-state", "rolled_back")
 
@@ -168,7 +168,7 @@ def test_plan_that_waits_elsewhere_is_decided_here_after_a_reload_too(router: An
 def test_chat_of_a_change_is_opened(router: Any, visit: Any) -> None:
     one = router()
     page = apply_guest(visit(one.url), one.url)
-    button(page, "Put back now").click()
+    button(page, "Roll back now").click()
     unfold(page, "Turn on a guest Wi-Fi")
     button(page, "Open its chat").click()
     page.wait_for_selector(".oasis-log .oasis-change")

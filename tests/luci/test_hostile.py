@@ -284,6 +284,8 @@ def test_hostile_text_stays_text(hostile: Any, where: str, turn: int) -> None:
     assert "x9" in page.inner_text("#view"), "the texts are shown"
     unseen = page.evaluate(UNSEEN)
     assert unseen == [], unseen
+    # Cut off at the edge it is of no harm; but nothing is to be: whatever the fonts are.
+    page.add_style_tag(content=".oasis, #maincontent { overflow-x: visible !important; }")
     wide = page.evaluate(WIDE)
     assert wide == [], wide[:12]
 
@@ -306,16 +308,16 @@ def undo_twice(page: Any) -> None:
 OPENED: dict[str, tuple[str, Callable[[Any], object], str, str, str]] = {
     "plan": (
         "chat", ask_guest, "oasis/plan.js",
-        "E('p', { 'class': 'oasis-summary' }, [ words.plain(plan.summary) ])",
-        "E('p', { 'class': 'oasis-summary' }, words.plain(plan.summary))",
+        "E('p', { 'class': 'oasis-summary' }, [ words.whole(plan.summary) ])",
+        "E('p', { 'class': 'oasis-summary' }, words.whole(plan.summary))",
     ),
     "words of a plan": (
         "chat", ask_guest, "oasis/plan.js",
-        "return E('li', [ words.plain(item) ]);", "return E('li', words.plain(item));",
+        "'tabindex': '0' }, [ text ])", "'tabindex': '0' }, text)",
     ),
     "refusal": (
         "chat", lambda page: asked(page, "shut the lan"), "oasis/refused.js",
-        "[ words.plain(refusal.summary) ]", "words.plain(refusal.summary)",
+        "[ words.whole(refusal.summary) ]", "words.whole(refusal.summary)",
     ),
     "tool": (
         "chat", lambda page: asked(page, "hostile"), "oasis/blocks.js",

@@ -107,9 +107,10 @@ def test_an_option_is_explained(furnished: Any, visit: Any) -> None:  # noqa: F8
     expect(found).to_contain_text("How this network gets its address")
 
 
-def test_who_may_only_look_can_change_nothing(furnished: Any, visit: Any) -> None:  # noqa: F811
-    _, url = furnished()
+def test_who_may_only_look_sees_nothing_of_the_owner(furnished: Any, visit: Any) -> None:  # noqa: F811
+    daemon, url = furnished()
+    daemon.call("memory.add", fact="My printer is in the attic.")
     page = visit(url, user="viewer", where="memory")
-    expect(page.get_by_role("button", name="Add a document")).to_be_disabled()
-    expect(page.get_by_label("Let a model take facts out of what you say")).to_be_disabled()
-    assert page.locator(".oasis button:not(:disabled)").all_inner_texts() == ["Find"]
+    expect(page.get_by_role("alert")).to_contain_text("Log in as a user with write access to Oasis.")
+    expect(page.get_by_text("attic")).to_have_count(0)
+    assert page.locator(".oasis button:enabled").all_inner_texts() == ["Try again"]

@@ -97,11 +97,11 @@ def test_approving_takes_an_authenticator_that_shows_its_code(furnished: Any, vi
     assert link.count() == 0
 
 
-def test_viewer_sets_nothing(furnished: Any, visit: Any) -> None:  # noqa: F811
+def test_who_may_only_look_sees_nobody_and_sets_nothing(furnished: Any, visit: Any) -> None:  # noqa: F811
     _, url = furnished()
     page = visit(url, user="viewer", where="messenger")
-    expect(part(page, "Bot")).to_contain_text("No token is set.")
-    expect(page.locator(".oasis-page button:enabled")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_contain_text("Log in as a user with write access to Oasis.")
+    assert page.locator(".oasis-page button:enabled").all_inner_texts() == ["Try again"]
 
 
 def test_chat_page_tells_what_happened_behind_a_number(furnished: Any, visit: Any) -> None:  # noqa: F811

@@ -129,7 +129,7 @@ def test_approved_change_counts_down_and_is_kept(router: Any, visit: Any) -> Non
 def test_put_back_now(router: Any, visit: Any) -> None:
     page = visit(router().url)
     apply(page)
-    button(page, "Put back now").click()
+    button(page, "Roll back now").click()
     page.locator(".oasis-pending").wait_for(state="hidden")
     change = page.locator(".oasis-change")
     expect(change).to_have_attribute("data-state", "rolled_back")
@@ -140,7 +140,7 @@ def test_put_back_now(router: Any, visit: Any) -> None:
 def test_change_nobody_keeps_is_put_back_and_said_so(router: Any, visit: Any) -> None:
     page = visit(router(confirm_s=2).url)
     apply(page)
-    page.get_by_text("are being put back").wait_for()
+    page.get_by_text("are being restored").wait_for()
     page.locator(".oasis-pending").wait_for(state="hidden")
     expect(page.locator(".oasis-change")).to_have_attribute("data-state", "rolled_back")
 

@@ -90,6 +90,19 @@ def test_rename_that_fails_says_so_and_keeps_the_words(router: Any, visit: Any) 
     page.get_by_role("dialog").wait_for(state="hidden")
 
 
+def test_an_open_menu_stays_open_when_the_list_is_drawn_anew(router: Any, visit: Any) -> None:
+    page = visit(router().url)
+    page.get_by_label('More about the chat "An earlier chat"').click()
+    rename = page.locator(".oasis-side").get_by_role("button", name="Rename…", exact=True)
+    rename.focus()
+    page.evaluate("document.querySelector('.oasis-chats li').dataset.old = '1'")
+    page.fill("#oasis-input", "hello", force=True)
+    page.evaluate("document.querySelector('#oasis-input').form?.requestSubmit()")
+    page.get_by_text("You said: hello").wait_for()
+    expect(page.locator(".oasis-chats li[data-old]")).to_have_count(0)
+    expect(rename).to_be_visible()
+
+
 def test_escape_in_a_dialog_stops_no_run(router: Any, visit: Any) -> None:
     page = visit(router().url)
     ask(page, "long story")
@@ -127,10 +140,10 @@ def test_new_chat_begins_with_a_topic(router: Any, visit: Any) -> None:
     page.get_by_label("This chat is about").select_option(label="Wi-Fi")
     say(page, "one")
     page.reload()
-    page.get_by_text("What the model was told first").click()
+    page.get_by_text("What the model read first").click()
     page.get_by_text("This chat is about Wi-Fi.").wait_for()
     say(page, "two")
-    expect(page.get_by_text("What the model was told first")).to_have_count(1)
+    expect(page.get_by_text("What the model read first")).to_have_count(1)
 
 
 def test_service_is_chosen_for_what_follows_and_named_below_each_answer(router: Any, visit: Any) -> None:

@@ -73,6 +73,13 @@ def config(daemon: Any, package: str) -> str:
         return file.read()
 
 
+def approve_without_a_proof(page: Any) -> None:
+    """Have a risky change applied while nothing reaches the page that proves the way to the router."""
+    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+
+
 def test_low_risk_change_from_words_to_file_and_back(oasisd: Any, visit: Any) -> None:
     daemon, url = oasisd()
     page = visit(url)
@@ -104,20 +111,29 @@ def test_risky_change_is_approved_and_kept(oasisd: Any, visit: Any) -> None:
     assert config(daemon, "wireless") != before
     kept = daemon.call("change.list")["changes"][0]
     assert kept["proof"] == "connection"
-    expect(page.locator(".oasis-change")).to_contain_text("Read back: service network")
+    expect(page.locator(".oasis-change")).to_contain_text("Verified: service network")
 
 
 def test_reloaded_before_its_proof_the_page_still_knows_its_word(oasisd: Any, visit: Any) -> None:
     daemon, url = oasisd()
     page = visit(url)
-    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
-    ask(page, RISKY)
-    button(page, "Approve").click(timeout=60000)
+    approve_without_a_proof(page)
     page.get_by_text("does not answer over a new connection yet").wait_for(timeout=60000)
     assert "proof" not in daemon.call("change.pending")["change"]
     page.unroute("**/cgi-bin/oasis-alive")
     page.reload()
     page.get_by_text("Reachable: proved over a new connection").wait_for(timeout=30000)
+
+
+def test_keep_that_was_pressed_before_the_proof_counts_when_it_comes(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    approve_without_a_proof(page)
+    button(page, "Keep").click(timeout=60000)
+    button(page, "Keep without a proof").wait_for(timeout=15000)
+    page.unroute("**/cgi-bin/oasis-alive")
+    page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=30000)
+    assert daemon.call("change.list")["changes"][0]["proof"] == "connection"
 
 
 def test_through_a_tunnel_nothing_is_proved_and_keeping_takes_a_second_step(oasisd: Any, visit: Any) -> None:
@@ -134,16 +150,81 @@ def test_through_a_tunnel_nothing_is_proved_and_keeping_takes_a_second_step(oasi
     assert daemon.call("change.list")["changes"][0]["proof"] == "word"
 
 
-def test_another_page_cannot_prove_the_change(oasisd: Any, visit: Any) -> None:
+def test_another_page_proves_its_own_login_and_says_that_it_did_not_make_the_change(oasisd: Any, visit: Any) -> None:
     daemon, url = oasisd()
     page = visit(url)
-    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
-    ask(page, RISKY)
-    button(page, "Approve").click(timeout=60000)
+    approve_without_a_proof(page)
     button(page, "Keep").wait_for(timeout=60000)
     other = visit(url)
-    other.get_by_text("This page did not make the change").wait_for(timeout=15000)
-    assert "proof" not in daemon.call("change.pending")["change"]
+    other.get_by_text("This login reaches the router over a new connection. It did not make the change.").wait_for()
+    assert "proof" not in daemon.call("change.pending")["change"], "it speaks for its own login alone"
+
+
+def test_the_offer_to_keep_without_a_proof_stays_through_later_polls(oasisd: Any, visit: Any) -> None:
+    _, url = oasisd(here=False)
+    page = visit(url)
+    ask(page, RISKY)
+    button(page, "Approve").click(timeout=60000)
+    button(page, "Keep").click(timeout=60000)
+    button(page, "Keep without a proof").wait_for()
+    for _ in range(2):
+        with page.expect_response(lambda reply: '"oasis.change"' in (reply.request.post_data or "")):
+            pass
+    page.wait_for_timeout(300)
+    button(page, "Keep without a proof").click()
+    page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=15000)
+
+
+def test_the_way_to_a_new_address_is_on_screen_before_the_old_one_is_gone(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url, width=360)
+    gone: list[bool] = []
+
+    def move(route: Any) -> None:
+        """The router is gone from here as soon as it has taken the approval."""
+        if gone:
+            return route.abort()
+        reply = route.fetch()
+        if '"approve"' in (route.request.post_data or ""):
+            gone.append(True)
+        return route.fulfill(response=reply)
+
+    ask(page, "change the lan address to 192.168.77.1")
+    button(page, "Approve").wait_for(timeout=60000)
+    page.route("**/ubus/**", move)
+    page.route("**/cgi-bin/oasis-alive", lambda route: route.abort())
+    button(page, "Approve").click()
+    link = page.get_by_role("link", name="The router will be at 192.168.77.1: go on there")
+    link.wait_for()
+    page.get_by_text("Trying again in").wait_for(timeout=30000)
+    page.get_by_text("The router does not answer at the moment").wait_for(timeout=30000)
+    expect(link).to_be_visible()
+    expect(page.get_by_text("Open the link, log in there and press Keep.")).to_be_visible()
+    clock = page.locator(".oasis-clock")
+    shown = clock.inner_text()
+    expect(clock).not_to_have_text(shown)
+    while not daemon.call("change.pending")["change"]:
+        time.sleep(0.1)
+    change = daemon.call("change.pending")["change"]["id"]
+    assert f"?oasis-alive={change}." in link.get_attribute("href"), "it takes along what proves the change"
+    fresh = visit(url)
+    fresh.get_by_text("It did not make the change.").wait_for()
+    expect(button(fresh, "Keep")).to_be_enabled()
+    gone.clear()
+    daemon.call("change.rollback")
+    expect(page.locator(".oasis-pending")).to_be_hidden(timeout=30000)
+
+
+def test_a_change_that_could_not_be_made_leaves_no_clock(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    page = visit(url)
+    ask(page, "change the lan address to 192.168.77.1")
+    button(page, "Approve").wait_for(timeout=60000)
+    with open(os.path.join(daemon.root, "etc/config/network"), "a", encoding="utf-8") as file:
+        file.write("\nconfig interface 'other'\n\toption proto 'none'\n")
+    button(page, "Approve").click()
+    expect(button(page, "Send")).to_be_visible(timeout=60000)
+    expect(page.locator(".oasis-pending")).to_be_hidden()
 
 
 def test_more_time_begins_the_window_again(oasisd: Any, visit: Any) -> None:
@@ -170,6 +251,7 @@ def test_a_new_address_is_told_before_and_led_to_after(oasisd: Any, visit: Any) 
     ask(page, "change the lan address to 192.168.77.1")
     page.get_by_text("Afterwards the router is at another address: http://192.168.77.1/").wait_for(timeout=60000)
     button(page, "Approve").click()
+    page.get_by_text("The router is now at 192.168.77.1").wait_for(timeout=60000)
     page.get_by_text("The router answers at its new address").wait_for(timeout=60000)
     change = daemon.call("change.pending")["change"]
     assert change["new_address"] == "192.168.77.1"
@@ -184,6 +266,32 @@ def test_a_new_address_is_told_before_and_led_to_after(oasisd: Any, visit: Any) 
     assert "oasis-alive" not in page.url, "the word does not stay in the address bar"
 
 
+def test_a_plan_of_another_program_is_kept_while_the_open_chat_waits(oasisd: Any, visit: Any) -> None:
+    """The run of the open chat is followed already; the panel of the other plan's change must come all the same."""
+    daemon, url = oasisd()
+    daemon.call("plan.propose", commands=["uci set wireless.default_radio0.ssid='Other'"])
+    for _ in range(100):  # a slow host plans for a while
+        if daemon.call("plan.list")["plans"]:
+            break
+        time.sleep(0.1)
+    (other,) = daemon.call("plan.list")["plans"]
+    page = visit(url)
+    card = page.locator(".oasis-plan").first
+    card.wait_for()
+    ask(page, RISKY)
+    expect(button(page, "Approve")).to_have_count(2, timeout=60000)
+    assert len(daemon.call("plan.list")["plans"]) == 2, "the open chat has a run that waits"
+    card.get_by_role("button", name="Approve", exact=True).click()
+    while not daemon.call("change.pending")["change"]:
+        time.sleep(0.05)
+    button(page, "Keep").wait_for(timeout=3000)
+    page.get_by_text("Reachable: proved over a new connection").wait_for(timeout=30000)
+    button(page, "Keep").click()
+    page.locator(".oasis-change[data-state=confirmed]").wait_for(timeout=20000)
+    assert "option ssid 'Other'" in config(daemon, "wireless")
+    assert other["run"] and len(daemon.call("plan.list")["plans"]) == 1, "the chat's own plan waits on"
+
+
 def test_risky_change_is_put_back(oasisd: Any, visit: Any) -> None:
     daemon, url = oasisd()
     page = visit(url)
@@ -191,7 +299,7 @@ def test_risky_change_is_put_back(oasisd: Any, visit: Any) -> None:
     before = [config(daemon, name) for name in names]
     ask(page, RISKY)
     button(page, "Approve").click(timeout=60000)
-    button(page, "Put back now").click(timeout=60000)
+    button(page, "Roll back now").click(timeout=60000)
     page.locator(".oasis-change[data-state=rolled_back]").wait_for(timeout=60000)
     assert [config(daemon, name) for name in names] == before
 
@@ -209,7 +317,7 @@ def test_what_the_owner_forced_elsewhere_is_judged_and_approved_here(oasisd: Any
     expect(page.locator(".oasis-reasons")).to_contain_text("this runs code as root")
     expect(page.locator(".oasis-reach")).to_contain_text("Will you still reach the router?")
     page.get_by_role("button", name="Approve", exact=True).click()
-    page.get_by_role("button", name="Put back now", exact=True).click()
+    page.get_by_role("button", name="Roll back now", exact=True).click()
     page.locator(".oasis-pending").wait_for(state="hidden")
     with open(os.path.join(daemon.root, "etc/config/dhcp"), encoding="utf-8") as file:
         assert "hello.sh" not in file.read()
@@ -286,7 +394,7 @@ def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit
     page.locator(".oasis-file").wait_for()
     expect(page.locator(".oasis-file")).to_contain_text("notes.txt")
     expect(page.locator(".oasis-file")).to_contain_text("98 KiB")
-    page.get_by_text("What the model was told first").wait_for()
+    page.get_by_text("What the model read first").wait_for()
     assert "correct-horse-77" not in page.content()
     page.get_by_label("Search all chats").fill("hello")
     page.locator(".oasis-hit").first.click()
@@ -304,3 +412,22 @@ def test_files_passwords_topics_and_search_on_the_real_daemon(oasisd: Any, visit
     button(page, "Forget this message…").click()
     button(page, "Forget").click()
     page.get_by_text("Removed by you").wait_for()
+
+
+def test_changes_approved_elsewhere_stand_below_the_messages_they_answer(oasisd: Any, visit: Any) -> None:
+    daemon, url = oasisd()
+    chat = ""
+    for name in ("attic", "cellar", "porch"):
+        started = daemon.call("run.start", message="call this router " + name, chat=chat)
+        chat = started["chat"]
+        while daemon.call("run.poll", run=started["run"], since=0, wait_ms=100)["state"] not in ("done", "error"):
+            for plan in daemon.call("plan.list")["plans"]:
+                daemon.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+    page = visit(url)
+    expect(page.locator(".oasis-change")).to_have_count(3)
+    for _ in range(2):
+        order = page.evaluate("""[ ...document.querySelectorAll('.oasis-user, .oasis-change') ]
+            .map(node => node.matches('.oasis-user') ? 'message' : 'change')""")
+        assert order == ["message", "change"] * 3
+        page.reload()
+        expect(page.locator(".oasis-change")).to_have_count(3)

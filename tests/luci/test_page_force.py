@@ -80,7 +80,7 @@ def test_the_card_of_a_forced_plan_says_all_that_the_owner_must_know(router: Any
     hold_all(page)
 
 
-@pytest.mark.parametrize("verdict, words", [("yes", "Yes"), ("cannot_tell", "Oasis cannot tell")])
+@pytest.mark.parametrize("verdict, words", [("yes", "Yes"), ("cannot_tell", "Unknown")])
 def test_a_verdict_is_told_in_words(router: Any, visit: Any, verdict: str, words: str) -> None:
     page = visit(router().url)
     told = page.evaluate(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.luci.expecting import expect
 from tests.luci.furnished import furnished  # noqa: F401
-from tests.luci.pictures import say
+from tests.luci.pictures import say, settle
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def test_change_is_undone_from_the_list(furnished: Any, visit: Any) -> None:  # 
 
 def test_what_somebody_else_changed_since_is_a_conflict_and_stays(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
-    say(daemon, "set the time zone to Europe/Berlin")
+    settle(daemon, "set the time zone to Europe/Berlin", "change.confirm", unproved=True)
     page = visit(url, where="changes")
     mine = config(daemon, "system", config(daemon, "system").replace("Europe/Berlin", "Europe/Paris"))
     page.locator(".oasis-entry > summary").click()
@@ -57,6 +57,8 @@ def test_what_somebody_else_changed_since_is_a_conflict_and_stays(furnished: Any
     expect(row).to_contain_text("Europe/Paris")
     assert config(daemon, "system") == mine
     button(page, "Undo the rest and leave these as they are").click()
+    button(page, "Approve").click()
+    button(page, "Keep").click(timeout=SLOW_MS)
     expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
     assert "option timezone 'UTC'" in config(daemon, "system")
     assert "Europe/Paris" in config(daemon, "system")
@@ -65,7 +67,7 @@ def test_what_somebody_else_changed_since_is_a_conflict_and_stays(furnished: Any
 def test_saved_audit_log_is_the_log_to_the_byte(furnished: Any, visit: Any, tmp_path: Any) -> None:  # noqa: F811
     daemon, url = furnished()
     say(daemon, "call this router attic")
-    say(daemon, "set the time zone to Europe/Berlin")
+    say(daemon, "call this router cellar")
     page = visit(url, where="audit")
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(page.get_by_text("The chain of 2 lines is whole.")).to_be_visible()
@@ -104,6 +106,6 @@ def test_fix_is_a_plan_until_it_is_approved_and_can_be_put_back(furnished: Any, 
     expect(page.locator(".oasis-plan .oasis-added")).to_contain_text("option enabled '1'", timeout=SLOW_MS)
     assert config(daemon, "system") == before
     button(page, "Approve").click()
-    button(page, "Put back now").click(timeout=SLOW_MS)
+    button(page, "Roll back now").click(timeout=SLOW_MS)
     expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "rolled_back", timeout=SLOW_MS)
     assert config(daemon, "system") == before

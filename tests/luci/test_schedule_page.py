@@ -21,7 +21,7 @@ def orders(daemon: Any) -> list[tuple[str, str, bool]]:
 
 
 def add(page: Any, when: str, wish: str) -> None:
-    press(page, "Add a standing order")
+    press(page, "Add a scheduled job")
     page.get_by_label("When", exact=True).fill(when)
     page.get_by_label(WISH).fill(wish)
     press(dialog(page), "Save")
@@ -30,14 +30,18 @@ def add(page: Any, when: str, wish: str) -> None:
 def test_order_is_made_changed_switched_and_deleted(furnished: Any, visit: Any) -> None:  # noqa: F811
     daemon, url = furnished()
     page = visit(url, where="schedule")
-    expect(page.get_by_text("There is no standing order yet.")).to_be_visible()
+    expect(page.get_by_text("There is no scheduled job yet.")).to_be_visible()
     add(page, "0 0 30 2 *", "call the router <b>attic</b>")
     expect(dialog(page).get_by_role("alert")).to_contain_text("never comes")
-    page.get_by_label("When", exact=True).fill("22:00 daily")
+    page.get_by_label("When", exact=True).fill("at 10 pm")
+    press(dialog(page), "Save")
+    expect(dialog(page).get_by_role("alert")).to_contain_text("whether every day")
+    page.get_by_label("When", exact=True).fill("jeden Tag um 22 Uhr")
     press(dialog(page), "Save")
     closed(page)
     order = row(page, "call the router <b>attic</b>")
-    expect(order).to_contain_text("22:00 daily")
+    expect(order).to_contain_text("every day at 22:00")
+    expect(order).to_contain_text(daemon.call("schedule.list")["entries"][0]["moments"][2])
     expect(order.locator(".oasis-badge")).to_have_text("on")
     find_barriers(page)
     press(order, "Change")
@@ -52,7 +56,7 @@ def test_order_is_made_changed_switched_and_deleted(furnished: Any, visit: Any) 
     press(row(page, "call the router attic"), "Delete")
     press(dialog(page), "Delete")
     closed(page)
-    expect(page.get_by_text("There is no standing order yet.")).to_be_visible()
+    expect(page.get_by_text("There is no scheduled job yet.")).to_be_visible()
     assert orders(daemon) == []
 
 

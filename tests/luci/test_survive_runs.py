@@ -179,8 +179,8 @@ def test_daemon_killed_in_the_window_comes_back_and_the_page_tells_how_it_ended(
     again = start_daemon(daemon.root)
     try:
         expect(page.get_by_text("The router does not answer at the moment.")).to_be_hidden(timeout=SLOW_MS)
-        if button(page, "Put back now").is_visible():
-            button(page, "Put back now").click()
+        if button(page, "Roll back now").is_visible():
+            button(page, "Roll back now").click()
         expect(page.locator(".oasis-pending")).to_be_hidden(timeout=SLOW_MS)
         assert again.call("change.list")["changes"][0]["state"] == "rolled_back"
         with open(os.path.join(daemon.root, "etc/config/wireless"), encoding="utf-8") as file:

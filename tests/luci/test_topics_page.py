@@ -12,7 +12,7 @@ from tests.luci.test_services_page import closed, dialog, press, row
 
 pytestmark = pytest.mark.browser
 
-WORDS = "What the model is told"
+WORDS = "What the model reads first"
 
 
 def topics(daemon: Any) -> dict[str, str]:

@@ -281,3 +281,68 @@ def test_no_worker_is_started_after_the_end():
     request = {"op": "mcp", "profile": "compatible", "base_url": "http://127.0.0.1:1", "message": {}}
     models.post(request, events.append, lambda: False)
     assert [one["type"] for one in events] == ["error"] and not started
+
+
+ODD_ANSWERS = {
+    "too deep": '{"jsonrpc": "2.0", "id": 1, "result": ' + "[" * 300 + "]" * 300 + "}",
+    "cut off": '{"jsonrpc": "2.0", "id": 1, "result": {"content": [',
+    "the number last": '{"jsonrpc": "2.0", "result": ' + "[" * 300 + "]" * 300 + ', "id": 1}',
+    "without a number": '{"jsonrpc": "2.0", "result": {',
+    "a list": "[1,2,3]",
+    "a number": "5",
+    "no version": '{"id": 1, "result": {}}',
+    "an error of nothing": '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}}',
+}
+
+
+@pytest.mark.parametrize("name", ODD_ANSWERS)
+def test_an_answer_that_nobody_can_read_fails_its_call_at_once(child, name):
+    line = child("import sys, time\nsys.stdin.readline()\nprint(%r, flush=True)\ntime.sleep(60)" % ODD_ANSWERS[name])
+    began = time.monotonic()
+    answer = ask(line)
+    assert "not readable" in answer["error"]["message"] and time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    "wrong", ["[1,2,3]", '{"jsonrpc": "2.0", "id": null, "result": {}}', '{"jsonrpc": "2.0", "result": {', "a word"]
+)
+def test_a_line_that_answers_nothing_fails_no_call_whose_answer_follows(child, wrong):
+    words = ["print(%r, flush=True)\ntime.sleep(1.7)" % wrong] * 2  # together longer than a moment
+    answer = 'print(\'{"jsonrpc": "2.0", "id": 1, "result": {}}\', flush=True)'
+    code = "\n".join(["import sys, time", "sys.stdin.readline()", *words, answer, "time.sleep(60)"])
+    assert ask(child(code))["result"] == {}
+
+
+def test_lines_that_answer_nothing_hold_a_call_no_longer_than_its_time(child):
+    code = "import sys, time\nsys.stdin.readline()\nwhile True: print('[1]', flush=True); time.sleep(0.2)"
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="did not answer within 4 s"):
+        ask(child(code), 4.0)
+    assert time.monotonic() - began < 9
+
+
+def test_a_word_for_a_log_on_the_way_fails_no_call(child):
+    said = 'print(\'starting {\', flush=True)\nprint(\'{"jsonrpc": "2.0", "id": 1, "result": {}}\', flush=True)'
+    assert ask(child("import sys, time\nsys.stdin.readline()\n" + said + "\ntime.sleep(60)"))["result"] == {}
+
+
+def test_a_line_that_is_no_json_holds_its_call_for_a_moment_only(child):
+    line = child("import sys, time\nsys.stdin.readline()\nprint('this is not json', flush=True)\ntime.sleep(60)")
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="wrote what is no message, and no answer"):
+        ask(line)
+    assert time.monotonic() - began < 10
+
+
+def test_an_answer_behind_a_byte_order_mark_is_one(child):
+    said = 'sys.stdout.buffer.write(b\'\\xef\\xbb\\xbf\' + b\'{"jsonrpc": "2.0", "id": 1, "result": {}}\\n\')'
+    code = "import sys, time\nsys.stdin.readline()\n" + said + "\nsys.stdout.flush()\ntime.sleep(60)"
+    assert ask(child(code))["result"] == {}
+
+
+def test_who_tells_how_far_it_is_may_take_its_time_behind_a_stray_word(child):
+    told = '{"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}'
+    words = ["print('loading', flush=True)", "time.sleep(1)", "print(%r, flush=True)" % told, "time.sleep(4)"]
+    answer = 'print(\'{"jsonrpc": "2.0", "id": 1, "result": {}}\', flush=True)'
+    code = "\n".join(["import sys, time", "sys.stdin.readline()", *words, answer, "time.sleep(60)"])
+    assert ask(child(code))["result"] == {}

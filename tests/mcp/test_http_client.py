@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import threading
+import time
 
 import pytest
 
@@ -41,7 +42,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(getattr(body, "body", body))
+        if isinstance(body, Held):
+            self.wfile.flush()
+            body.over.wait(60)
 
     def log_message(self, *words):
         pass
@@ -210,3 +214,44 @@ def test_token_never_comes_back_in_an_error(pool, serve):
 def test_nobody_there_is_told(pool):
     with pytest.raises(ToolError, match="the MCP server web: "):
         Peer("web", Http("web", "http://127.0.0.1:9/mcp", "", pool.post)).connect()
+
+
+DEEP = b'{"jsonrpc":"2.0","id":%d,"result":' + b"[" * 5000 + b"]" * 5000 + b"}"
+UNREADABLE = {
+    "too deep": DEEP, "cut": b'{"jsonrpc":"2.0","id":%d,"result":{"content":[', "no object": b"[%d]",
+    "no version": b'{"id":%d,"result":{}}', "no JSON": b"Segmentation fault %d",
+    "no number": b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error of %d"}}',
+    "no number at all": b'{"jsonrpc":"2.0","error":{"code":-32603,"message":"fell over at %d"}}',
+    "no characters": b'{"jsonrpc":"2.0","id":%d,"result":"\xff\xfe"',
+    "as deep as a line may be": b'{"jsonrpc":"2.0","id":%d,"result":' + b"[" * 98 + b"]" * 98 + b"}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
+def test_an_unreadable_answer_fails_its_call_at_once_where_the_stream_stays_open(pool, serve, data, end):
+    """Servers hold the stream of an answer open; the call waits for what it may take only where nothing came."""
+    over = threading.Event()
+
+    def answer(message, headers):
+        if message.get("method") != "tools/call":
+            return older(message, headers)
+        whole = b"data: " + data.replace(b"%d", b"%d" % message["id"]) + end
+        return 200, {"Content-Type": "text/event-stream"}, Held(whole, over)
+
+    web = serve(answer)
+    peer = connected(pool, web)
+    began = time.monotonic()
+    try:
+        with pytest.raises(ToolError):
+            peer.request("tools/call", {"name": "x", "arguments": {}}, 60, lambda *_: None, lambda: False)
+        assert time.monotonic() - began < 20
+    finally:
+        over.set()
+
+
+class Held:
+    """A body after which the connection stays open until `over` is set."""
+
+    def __init__(self, body, over):
+        self.body, self.over = body, over

@@ -302,3 +302,42 @@ def test_client_follows_and_stops_only_runs_of_its_own_name(daemon):
     mine = daemon.call("run.start", message="what is your status?")["run"]
     for reply in lowered(daemon, ("run.poll", {"run": mine}), ("run.cancel", {"run": mine})):
         assert reply["error"]["data"]["message"] == f"run {mine} is not this client's"
+
+
+NOT_FOR_CLIENTS = ("knowledge_search", "remember", "schedule_create", "schedule_list", "schedule_update",
+                   "schedule_delete", "shell_exec", "file_read", "file_list", "http_fetch", "web_search")  # fmt: skip
+
+
+def test_a_client_neither_sees_nor_reaches_what_is_the_owner_s_own(client, daemon):
+    for name in ("shell_exec", "file_read", "file_list", "http_fetch"):
+        daemon.call("tool.set", name=name, enabled=True)
+    own = {one["name"] for one in daemon.call("tool.specs")["tools"]}
+    assert {"knowledge_search", "file_read", "http_fetch"} <= own
+    peer = client()
+    peer.shake_hands()
+    seen = {one["name"] for one in peer.call("tools/list")["result"]["tools"]}
+    assert "status" in seen and not seen & set(NOT_FOR_CLIENTS)
+    for name in NOT_FOR_CLIENTS:
+        assert peer.call("tools/call", tool(name, query="wifi"))["error"]["code"] == -32602, name
+    for name in ("shell_exec", "file_read", "file_list", "http_fetch"):
+        daemon.call("tool.set", name=name, enabled=False)
+
+
+@pytest.mark.parametrize("name", NOT_FOR_CLIENTS)
+def test_a_connection_of_a_client_does_not_get_there_by_calling_the_tool_itself(daemon, name):
+    with connected(daemon.socket) as connection:
+
+        def call(method, **params):
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            connection.sendall(line.encode() + b"\n")
+            return json.loads(read_line(connection))["result"]
+
+        call("client.join", name="probe")
+        run = call("tool.call", name=name, arguments={"query": "wifi"})["run"]
+        events, since = [], 0
+        while not any(event["type"] == "end" for event in events):
+            reply = call("run.poll", run=run, since=since, wait_ms=2000)
+            events, since = events + reply["events"], reply["next"]
+    [result] = [event for event in events if event["type"] == "tool_result"]
+    assert result["is_error"] and "is not for who asks here" in result["text"]
+    assert daemon.call("plan.list")["plans"] == []

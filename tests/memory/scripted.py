@@ -1,7 +1,7 @@
 """A model server whose answers a test writes: `answer(body)` gives the words for a request; all bodies are kept.
 
 What an answer raises as `Refused` is a 400 of the service. Speaks OpenAI's chat completions as a stream, and its
-embeddings where `embed(texts)` is given.
+embeddings where `embed(texts)` is given; `usage` is what it says of either's tokens.
 """
 
 import http.server
@@ -15,7 +15,7 @@ class Refused(Exception):
 
 class Scripted:
     def __init__(self, answer, embed=None):
-        self.bodies = []
+        self.bodies, self.usage = [], {}
         self._answer = answer
         self._embed = embed
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -37,12 +37,14 @@ class Scripted:
     def _reply(self, body):
         if "input" in body:
             rows = [{"index": at, "embedding": found} for at, found in enumerate(self._embed(body["input"]))]
-            return "application/json", json.dumps({"data": rows})
+            return "application/json", json.dumps({"data": rows, "usage": self.usage})
         chunks = [
             {"delta": {"role": "assistant", "content": self._answer(body)}},
             {"delta": {}, "finish_reason": "stop"},
         ]
-        lines = ["data: " + json.dumps({"choices": [{"index": 0, **chunk}]}) + "\n\n" for chunk in chunks]
+        told = [{"choices": [{"index": 0, **chunk}]} for chunk in chunks]
+        told += [{"choices": [], "usage": self.usage}] if self.usage else []
+        lines = ["data: " + json.dumps(chunk) + "\n\n" for chunk in told]
         return "text/event-stream", "".join(lines) + "data: [DONE]\n\n"
 
     def _handler(whole):

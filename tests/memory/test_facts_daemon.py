@@ -312,3 +312,34 @@ def test_facts_that_cannot_be_read_keep_nobody_from_an_answer(daemon, model):
     say(daemon, "what is the address?")
     assert "Notes about the owner" not in system(model.turns()[-1])
     assert "no facts" in daemon.log()
+
+
+@pytest.mark.parametrize(
+    ("words", "invented"),
+    [
+        ("my wife hates noise in the evening", "The owner's wife hates the loud fans of neighbours."),
+        ("my brother Tom plays chess, tell me about his laptop", "The owner's brother Tom plays chess in Berlin."),
+        ("I work from home on some days", "The owner works from home on 5 days."),
+        ("ich arbeite meistens zu Hause", "Der Besitzer arbeitet als Arzt zu Hause."),
+        ("私は週末に出かけます", "所有者は東京の銀行に勤めています。"),
+    ],
+)
+def test_what_the_owner_did_not_say_is_no_fact_though_words_overlap(tmp_path, words, invented):
+    """The model gives a fact with a value that is its own, and one that was said: only the latter is kept."""
+
+    def answers(body):
+        if "keep notes about the owner" not in system(body):
+            return "Fine."
+        found = [invented] if "Fridays" not in said(body) else [FACT]
+        return json.dumps({"facts": [{"fact": one, "category": "habit", "supersedes": ""} for one in found]})
+
+    model = Scripted(answers)
+    daemon = start_daemon(root_with(tmp_path, "compatible", model.url, "scripted"))
+    try:
+        daemon.call("memory.set", extract=True)
+        say(daemon, words)
+        say(daemon, SAYS)
+        assert until(lambda: facts(daemon)) == [FACT]
+    finally:
+        daemon.stop()
+        model.close()

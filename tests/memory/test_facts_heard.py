@@ -9,6 +9,7 @@ from oasis.errors import ProviderError
 from oasis.memory.facts_heard import FACT_CHARS, FACTS, Words, asked, read
 from oasis.memory.facts_likeness import SAME, likeness, touches, words
 from oasis.memory.facts_near import KEPT, Near
+from oasis.memory.facts_reading import _is_from
 from oasis.memory.facts_secrets import Secrets
 from oasis.memory.structured import Structured, small, value
 
@@ -349,3 +350,28 @@ def test_a_service_that_refuses_a_schema_is_asked_without_and_one_that_is_down_i
 def test_an_object_is_taken_out_of_what_stands_around_it():
     assert value('So: {"skill": "a"} fine', "{", "}") == {"skill": "a"}
     assert value("none", "{", "}") is None and value("}{", "{", "}") is None
+
+
+# Whether a fact was said
+
+SAID = [
+    ("I never want guests on the LAN", "The owner wants guests on the LAN.", False),
+    ("I never want guests on the LAN", "The owner never wants guests on the LAN.", True),
+    ("I don't like coffee, but I like tea", "The owner likes tea.", True),
+    ("I don't like coffee but I like tea", "The owner likes coffee.", False),
+    ("My camera is in the garden and I like tea.", "The garden camera has no tea.", False),
+    ("Ich will nie Gäste im LAN", "Will Gäste im LAN.", False),
+    ("Ich mag keinen Kaffee", "Mag Kaffee.", False),
+    ("Nunca quiero invitados en la LAN", "Quiero invitados en la LAN.", False),
+    ("No quiero invitados", "Quiero invitados.", False),
+    ("コーヒーは飲みません", "コーヒーは飲みます", False),
+    ("コーヒーは飲みません", "コーヒーは飲まない", True),
+    ("我不喝咖啡", "我喝咖啡", False),
+    ("The router at 192.168.1.1 is no longer mine", "The router 192.168.1.1 is mine.", False),
+    ("No, I have a dog", "The owner has a dog.", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "fact", "is_kept"), SAID)
+def test_a_fact_is_not_the_opposite_of_what_was_said(said, fact, is_kept):
+    assert _is_from(fact, said, DATA) is is_kept

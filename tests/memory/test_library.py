@@ -170,6 +170,19 @@ def test_what_is_added_is_found_with_its_source(tmp_path):
     assert shelf.library.search("nothing of it")["passages"] == []
 
 
+def test_the_same_text_is_there_once_and_another_of_the_same_length_beside_it(tmp_path):
+    shelf = Shelf(tmp_path)
+    kept = shelf.add("Provider letter", "The hotline is 0800 123.", "The VLAN of the line is 7.")
+    with pytest.raises(UsageError, match="there already: Provider letter") as caught:
+        shelf.add("A copy", "The hotline is 0800 123.", "The VLAN of the line is 7.")
+    assert kept["id"] in caught.value.message and kept["id"] in caught.value.hint
+    shelf.add("Provider letter", "The hotline is 0800 123.", "The VLAN of the line is 8.")
+    assert shelf.library.count() == 2
+    shelf.library.delete(kept["id"])
+    shelf.add("A copy", "The hotline is 0800 123.", "The VLAN of the line is 7.")
+    assert shelf.library.count() == 2
+
+
 def test_what_is_written_is_there_for_the_next_daemon_and_private(tmp_path):
     kept = Shelf(tmp_path).add("A", "some words", "more words")
     shelf = Shelf(tmp_path)
@@ -204,7 +217,7 @@ def test_there_is_room_for_so_much_and_no_more(tmp_path):
     shelf = Shelf(tmp_path, limit=1000)
     kept = shelf.add("A", "x" * 500)
     with pytest.raises(StoreError, match="above their") as caught:
-        shelf.add("B", "x" * 500)
+        shelf.add("B", "y" * 500)
     assert "knowledge_quota" in caught.value.hint
     shelf.limit, shelf.free = 1 << 20, 60 * 1024
     with pytest.raises(StoreError, match="full"):

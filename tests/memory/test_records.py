@@ -154,7 +154,7 @@ def test_the_file_stays_small_by_itself(tmp_path):
     assert len(records.all()) == 10
 
 
-FOREIGN = (b"no json\n", b"[1,2]\n", b'{"fact":"without an id"}\n', b"\0" * 300 + b"\n", b'{"id":3}\n', b"\n")
+FOREIGN = (b"no json\n", b"[1,2]\n", b'{"fact":"without an id"}\n', b"\0" * 300 + b"\n", b'{"id":3}\n')
 
 
 @pytest.mark.parametrize("foreign", [*FOREIGN, b"x" * (1 << 20) + b"xx\n", b'{"id":"' + b"x" * 70000 + b'"}\n'])
@@ -172,6 +172,24 @@ def test_what_cannot_be_read_is_kept_and_told_once(tmp_path, foreign):
     assert len(told) == 1 and told[0].startswith("facts.jsonl: 1 place")
     with open(path, "rb") as handle:
         assert foreign in handle.read()
+
+
+def test_a_blank_line_is_no_damage(tmp_path):
+    told = []
+    path = path_in(tmp_path)
+    Records(Swift(), path).put_all([fact(1), fact(2)])
+    with open(path, "rb") as handle:
+        lines = handle.read().splitlines(keepends=True)
+    with open(path, "wb") as handle:
+        handle.write(b"\n" + b"\n\n".join(lines) + b"\n\n")
+    records = Records(Swift(), path, tell=told.append)
+    assert texts(records) == texts_of(fact(1), fact(2))
+    records.put(fact(1, "changed"))
+    records.compact()
+    again = Records(Swift(), path, tell=told.append)
+    assert texts(again) == {NAMES[1]: "changed", NAMES[2]: fact(2)["fact"]} and told == []
+    with open(path, "rb") as handle:
+        assert len(handle.read().splitlines()) == 2, "a rewrite leaves them out"
 
 
 def test_a_torn_line_does_not_spoil_the_next_one(tmp_path):

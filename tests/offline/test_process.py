@@ -37,6 +37,9 @@ class Facts:
     def services(self):
         return {}
 
+    def ending(self):
+        return []
+
 
 def said(text):
     return [{"role": "user", "content": text}]

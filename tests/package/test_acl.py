@@ -3,8 +3,9 @@
 import importlib.util
 import json
 
+from oasis.frontends import upstream
 from oasis.frontends.upstream import UPSTREAM
-from oasis.table import TABLE
+from oasis.table import ROLES, TABLE
 from tests.daemon import REPOSITORY
 
 SERVED = {name for name, (access, _) in {**TABLE, **UPSTREAM}.items() if access != "local"}
@@ -39,10 +40,22 @@ def test_every_method_is_named_once_and_by_itself_and_under_its_access():
     for path, name, table in ((made.PAGES, "luci-app-oasis", TABLE), (made.CALLERS, "oasis", {**TABLE, **UPSTREAM})):
         found = group(path, name)
         for access in ("read", "write"):
-            wanted = ["oasis." + method for method, (kind, _) in table.items() if kind == access]
+            served = {*ROLES["viewer"], *upstream.ROLES["viewer"]}
+            all_ = [method for method, (kind, _) in table.items() if kind != "local"]
+            wanted = ["oasis." + method for method in all_ if (method in served) == (access == "read")]
             assert sorted(named(found[access])) == sorted(wanted)
             assert set(found[access]) == {"ubus"}, "neither files nor packages"
         assert not any("*" in one for access in ("read", "write") for one in named(found[access]))
+
+
+def test_readers_are_granted_what_the_daemon_serves_them_and_nothing_else():
+    made = generator()
+    for path, name, roles in (
+        (made.PAGES, "luci-app-oasis", ROLES["viewer"]),
+        (made.CALLERS, "oasis", (*ROLES["viewer"], *upstream.ROLES["viewer"])),
+    ):
+        assert set(named(group(path, name)["read"])) == {"oasis." + one for one in roles}
+    assert not {"memory.list", "memory.export", "telegram.list"} & set(ROLES["viewer"])
 
 
 def test_what_is_for_the_socket_only_stands_in_no_file():

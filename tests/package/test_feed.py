@@ -20,7 +20,9 @@ needs_make = pytest.mark.skipif(not shutil.which("make"), reason="no make on thi
 def make(package, out, **more):
     words = [f"{name}={value}" for name, value in {"TOPDIR": HERE + "/buildroot", "OUT": out, **more}.items()]
     env = {"PATH": os.environ["PATH"]}
-    return subprocess.run(["make", "-s", "-C", package, *words], env=env, capture_output=True, text=True, check=False)
+    argv = ["make", "-s", "-C", package, *words]
+    # OpenWrt's own make sets this umask for all that it calls (include/toplevel.mk).
+    return subprocess.run(argv, env=env, umask=0o022, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from oasis import providers
 from oasis.errors import ProviderError, UsageError
+from oasis.providers import events
 from tests.providers.recordings import JSON, options
 
 VENDORS = {"openai": "openai", "responses": "responses", "cohere": "cohere", "ollama": "ollama"}
@@ -18,6 +19,7 @@ ANSWERS = [
     ("openai", {"data": [{"index": 1, "embedding": WANTED[1]}, {"index": 0, "embedding": WANTED[0]}]}),
     ("openai", {"data": [{"index": 0, "embedding": PACKED[0]}, {"index": 1, "embedding": PACKED[1]}]}),
     ("openai", {"data": [{"embedding": [1, 0.5]}, {"embedding": WANTED[1]}]}),
+    ("gemini", {"embeddings": [{"values": vector} for vector in WANTED]}),
     ("responses", {"data": [{"index": 0, "embedding": WANTED[0]}, {"index": 1, "embedding": WANTED[1]}]}),
     (
         "cohere",
@@ -68,7 +70,40 @@ def test_texts_that_no_service_takes_are_refused(profile):
 @pytest.mark.parametrize(("profile", "answer"), ANSWERS)
 def test_answers_are_lists_of_numbers_in_the_order_of_the_texts(profile, answer):
     body = json.dumps(answer).encode()
-    assert module(profile).embed_read(200, JSON, body, options(profile)) == WANTED
+    assert module(profile).embed_read(200, JSON, body, options(profile))[0] == WANTED
+
+
+COUNTED = [
+    ("openai", {"usage": {"prompt_tokens": 7, "total_tokens": 9}}, 7),
+    ("openai", {"usage": {"total_tokens": 9}}, 9),
+    ("responses", {"usage": {"prompt_tokens": 7, "total_tokens": 7}}, 7),
+    ("cohere", {"meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 7}}}, 7),
+    ("ollama", {"prompt_eval_count": 7}, 7),
+    ("gemini", {"usageMetadata": {"promptTokenCount": 7}}, 7),
+]
+NO_COUNTS = [
+    *[("openai", {"usage": value}) for value in (None, [], 7, {}, {"prompt_tokens": "7"}, {"prompt_tokens": 10**4298})],
+    *[("cohere", {"meta": value}) for value in (None, [], {"billed_units": 3}, {"billed_units": {"input_tokens": -1}})],
+    *[("ollama", {"prompt_eval_count": value}) for value in (None, True, 0.5, {})],
+    *[("gemini", {"usageMetadata": value}) for value in (None, 7, {"promptTokenCount": [7]})],
+]
+
+
+def counted(profile, more):
+    answer = {**next(answer for name, answer in ANSWERS if name == profile), **more}
+    made, counts = module(profile).embed_read(200, JSON, json.dumps(answer).encode(), options(profile))
+    assert made == WANTED
+    return events.usage(counts)
+
+
+@pytest.mark.parametrize(("profile", "more", "tokens"), COUNTED)
+def test_the_tokens_are_those_that_the_service_tells(profile, more, tokens):
+    assert counted(profile, more) == [{"type": "usage", "usage": {"input_tokens": tokens}}]
+
+
+@pytest.mark.parametrize(("profile", "more"), NO_COUNTS)
+def test_what_is_no_count_of_tokens_is_unknown_and_costs_no_vector(profile, more):
+    assert counted(profile, {"prompt_eval_count": None, **more} if profile == "ollama" else more) == []
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,11 @@ def _uci_get(router, arguments):
     return {"value": section[arguments["option"]]} if arguments["option"] in section else None
 
 
+def _uci_confirm(router, arguments):
+    """rpcd waits while var/run/rpcd/waits is there, for a session that the caller's is not."""
+    raise Failed(DENIED if os.path.exists(os.path.join(router.root, "var/run/rpcd/waits")) else NO_DATA)
+
+
 HANDLERS = {
     ("system", "board"): _board,
     ("system", "info"): lambda router, _: dict(router.fixture("system", "info"), localtime=int(time.time())),
@@ -253,6 +258,7 @@ HANDLERS = {
     ("uci", "configs"): _uci_configs,
     ("uci", "get"): _uci_get,
     ("uci", "changes"): lambda router, arguments: {"changes": [] if "config" in arguments else {}},
+    ("uci", "confirm"): _uci_confirm,
     ("uci", "reload_config"): lambda router, _: None,
 }
 

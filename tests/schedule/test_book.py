@@ -27,12 +27,19 @@ class Kit:
         numbers = itertools.count(1)
         self.new_id = lambda: "e%d" % next(numbers)
         self.told, self.logged, self.days, self.begun = [], [], 0, 0
-        self.beside = self.chats = self.shop = self
+        self.beside = self.chats = self.shop = self.desk = self.redactor = self.settings = self
+        self.text = str
         self.fault = None
         self.log = self.logged.append
 
     def free_bytes(self, path):
         return 1 << 30
+
+    def offline(self):
+        return "fallback"
+
+    def services(self):
+        return [{"identifier": "home", "ready": True, "is_local": True, "vendor": "ollama"}]
 
     def is_clock_trusted(self, newest):
         return True
@@ -43,6 +50,9 @@ class Kit:
     def start(self, asked, came, role):
         self.begun += 1
         raise self.fault
+
+    def wait(self, plan, is_cancelled):
+        return self.decide(plan, is_cancelled)
 
     def find(self, headish):
         raise UsageError("nothing is called so")
@@ -230,6 +240,35 @@ def test_a_change_does_not_wait_for_a_run_that_is_being_ended_while_that_waits_f
 
     book.change(entry["id"], {"when": "13:00 daily"})
     assert held == [True]
+
+
+@pytest.mark.parametrize(
+    "decision, words",
+    [
+        ("expired", "its plan waited until 2026-11-23 00:00, nobody decided, and nothing was done: close a port"),
+        ("declined", "its plan was declined, and nothing was done: close a port"),
+        ("cancelled", "its plan was stopped while it waited, and nothing was done: close a port"),
+        ("approved", ""),
+    ],
+)
+def test_order_says_what_became_of_the_plan_that_waited(kit, book, decision, words):
+    entry = book.add("13:00 daily", "look")
+    kept = kit.decide = lambda plan, is_cancelled: (decision, "")
+    role = book._runner._role(book._records.get(entry["id"]), None, False)
+    book._runner._roles.append(role)
+    plan = {"id": "p1", "summary": "close a port", "risk": "risky", "needs_approval": True}
+    role._tell(role, plan)
+    role.is_waiting = True
+    (shown,) = book.schedule_list()["entries"]
+    assert shown["plan"]["words"] == "its plan waits for you until 2026-11-23 00:00: close a port"
+    assert kit.told[-1][0] == "schedule_waiting" and has_enabled(b'{"plan":{"state":"waiting"}}')
+    assert role.wait(plan, lambda: False) == kept(plan, None)
+    role._ended(role, "done", "That is all.")
+    (shown,) = book.schedule_list()["entries"]
+    assert shown.get("plan", {}).get("words", "") == words
+    assert words in kit.told[-1][1] and "That is all." in kit.told[-1][1]
+    book._runner._ended(book._runner._role(book._records.get(entry["id"]), None, False), "done", "again")
+    assert "plan" not in book.schedule_list()["entries"][0], "the next run has another result"
 
 
 def test_start_looks_at_the_file_alone(kit, book):

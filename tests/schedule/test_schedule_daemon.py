@@ -299,12 +299,57 @@ def test_risky_plan_waits_for_the_owner_as_long_as_it_says(daemon, root):
     assert services(root) == ["network restart"]
 
 
+def an_hour_ago():
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() - 3600))
+
+
+def only(daemon):
+    return daemon.call("schedule.list")["entries"][0]
+
+
 def test_declined_plan_is_told_and_nothing_is_done(daemon, root):
     started = daemon.call("schedule.run", id=risky(daemon)["entry"]["id"])
     plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
     decide(daemon, "decline", plan, reason="not now")
     follow(daemon, started)
-    assert "not now" in wait_for(lambda: notices(daemon))[0]["text"]
+    told = wait_for(lambda: notices(daemon))[0]["text"]
+    assert "not now" in told and "its plan was declined, and nothing was done: restart network" in told
+    assert services(root) == []
+
+
+def test_order_once_whose_plan_waits_says_so_and_what_became_of_it(root, start):
+    daemon = start(entry("a", an_hour_ago(), "restart the network"))
+    plan = wait_for(lambda: daemon.call("plan.list")["plans"])[0]
+    waits = wait_for(lambda: only(daemon).get("plan"))
+    assert (waits["state"], waits["id"], only(daemon)["enabled"]) == ("waiting", plan["id"], False)
+    assert waits["words"].removeprefix("its plan ") in notices(daemon, "schedule_waiting")[0]["text"]
+    assert on_flash(root, "a")["plan"]["state"] == "waiting"
+    decide(daemon, "decline", plan)
+    assert wait_for(lambda: only(daemon).get("plan", {}).get("state") == "declined")
+    daemon.stop()
+    daemon = start()
+    assert only(daemon)["plan"]["state"] == "declined", "after a restart as well"
+    assert "plan" not in daemon.call("schedule.change", id="a", enabled=False)["entry"], "its owner has seen it"
+
+
+def test_plan_of_an_order_that_is_approved_leaves_nothing_to_tell(root, start):
+    daemon = start(entry("a", an_hour_ago(), "restart the network"))
+    plan = wait_for(lambda: daemon.call("plan.list")["plans"])[0]
+    decide(daemon, "approve", plan, hash=plan["hash"], word="risky")
+    wait_for(lambda: notices(daemon))
+    assert "plan" not in only(daemon) and "plan" not in on_flash(root, "a")
+    assert services(root) == ["network restart"]
+
+
+def test_plan_of_an_order_that_a_kill_loses_is_told_at_the_next_start_and_once(root, start):
+    daemon = start(entry("a", an_hour_ago(), "restart the network"))
+    wait_for(lambda: only(daemon).get("plan"))
+    for _ in range(2):
+        daemon.kill()
+        daemon = start()
+        lost = wait_for(lambda daemon=daemon: [one for one in notices(daemon) if "its plan was lost" in one["text"]])
+        assert len(lost) == 1 and lost[0]["schedule"] == "a"
+        assert only(daemon)["plan"]["state"] == "lost" and not daemon.call("plan.list")["plans"]
     assert services(root) == []
 
 
@@ -670,3 +715,81 @@ def test_pipe_of_a_killed_daemon_holds_nobody_up(start, root):
     # The old pipe is there until the new daemon makes its own: what is written before goes nowhere.
     numbers = iter(range(256))
     wait_for(lambda: device(root, f"02:00:00:00:02:{next(numbers):02x}") or notices(again))
+
+
+@pytest.mark.parametrize(
+    ("when", "form", "understood"),
+    [
+        ("jeden Tag um 22 Uhr", "22:00 daily", "every day at 22:00"),
+        ("every weekday at 7:00", "07:00 custom(mon,tue,wed,thu,fri)", "every Monday to Friday at 07:00"),
+        ("30 22 * * mon-fri", "30 22 * * mon-fri", "every Monday to Friday at 22:30"),
+    ],
+)
+def test_time_in_words_is_kept_as_a_form_and_said_back_with_three_moments(daemon, when, form, understood):
+    made = daemon.call("schedule.add", when=when, wish="look")["entry"]
+    assert (made["when"], made["understood"], made["assumed"]) == (form, understood, [])
+    assert len(set(made["moments"])) == 3 and made["moments"][0] == made["next"]
+    listed = daemon.call("schedule.list")["entries"][0]
+    assert (listed["understood"], listed["moments"]) == (understood, made["moments"])
+
+
+def test_time_that_is_not_clear_makes_nothing_and_is_asked_for(daemon):
+    for when in ("at 7", "am 31.2. um 8 Uhr", "every day at 8 unless I am away", "soon"):
+        error = daemon.call("schedule.add", when=when, wish="look")["error"]
+        assert error["code"] == "usage" and ("like" in error["hint"] or "days" in error["hint"]), error
+    assert daemon.call("schedule.list")["entries"] == []
+
+
+def test_time_of_an_order_is_changed_in_words(daemon):
+    made = daemon.call("schedule.add", when="22:00 daily", wish="look")["entry"]
+    changed = daemon.call("schedule.change", id=made["id"], when="cada domingo a las 9")["entry"]
+    assert changed["when"] == "09:00 weekly(sun)" and "not as 21:00" in changed["assumed"][0]
+
+
+def test_end_of_a_change_is_read_as_the_time_of_an_order_is(daemon):
+    commands = ["uci set system.@system[0].description=attic"]
+    started = tool(daemon, "configure", commands=commands, until="tomorrow at 8 pm")
+    plan = of_type(follow(daemon, started, ("plan",)), "plan")[0]["plan"]
+    ends = time.strftime("%Y-%m-%d", time.gmtime(time.time() + DAY)) + " 20:00"
+    assert any("until" in line and ends in line for line in plan["words"]), plan["words"]
+    decide(daemon, "decline", plan)
+    refused = result(follow(daemon, tool(daemon, "configure", commands=commands, until="every day at 8 pm")))
+    assert "is not one time" in json.dumps(refused)
+
+
+FAR = """
+config service 'far'
+\toption name 'compatible'
+\toption identifier 'far'
+\toption endpoint 'https://ai.example.com/v1'
+\toption model 'm'
+\toption key_required '0'
+"""
+NEEDS_INTERNET = "this wish needs the internet when its moment comes: no service at home understands it"
+
+
+def needs(daemon, wish, **more):
+    return daemon.call("schedule.add", when="22:00 daily", wish=wish, **more)["entry"].get("needs", "")
+
+
+def test_wish_that_only_a_service_outside_understands_is_told_when_it_is_made(start, root):
+    with open(root + "/etc/config/oasis", "a") as handle:
+        handle.write(FAR)
+    daemon = start()
+    poem = "write me a poem about what the router did today"
+    assert needs(daemon, poem) == NEEDS_INTERNET
+    assert needs(daemon, "turn off the guest wifi") == "", "the built-in service understands it"
+    assert needs(daemon, poem, calls=[DEVICES]) == "", "its calls need no model"
+    made = daemon.call("schedule.add", when="22:00 daily", wish="turn off the guest wifi")["entry"]
+    assert daemon.call("schedule.change", id=made["id"], wish=poem)["entry"]["needs"] == NEEDS_INTERNET
+
+
+def test_wish_that_nothing_here_understands_is_told_where_there_is_no_service(shared):
+    assert needs(shared, "write me a poem about what the router did today").startswith("no AI service is set up")
+    shared.call("schedule.delete", all=True)
+
+
+def test_wish_that_a_model_at_home_understands_needs_nothing(run, serve):  # noqa: F811
+    server = serve("One.", knows_tools=True)
+    daemon = run("compatible", server.url, "tiny")
+    assert needs(daemon, "write me a poem about what the router did today") == ""

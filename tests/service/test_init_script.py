@@ -46,7 +46,7 @@ def test_a_user_that_is_there_stays_as_it_is(start):
 def test_the_daemon_runs_with_limits_and_time_to_put_back(start):
     told = start(user="oasis")
     assert told[0] == "command /usr/sbin/oasisd"
-    for line in ("limits core=0 nofile=1024 1024", "term_timeout 60", "respawn 3600 5 5", "stderr 1"):
+    for line in ("limits core=0 nofile=1024 1024", "term_timeout 60", "respawn 3600 5 5", "stdout 1", "stderr 1"):
         assert line in told
 
 

@@ -119,7 +119,7 @@ def test_options_are_changed_and_taken_back(made):
     assert item["base_url"] == "http://10.0.0.2:11434"
     with pytest.raises(UsageError, match="temperature"):
         made.book.service_change("ollama", temperature="9")
-    with pytest.raises(UsageError, match="no service 'gone'"):
+    with pytest.raises(SettingsError, match="no service 'gone'"):
         made.book.service_change("gone", model="x")
 
 
@@ -165,8 +165,17 @@ def test_a_service_goes_with_its_key_and_the_built_in_one_stays(made):
     assert made.names() == ["offline"] and made.settings.keys() == []
     with pytest.raises(UsageError, match="always there"):
         made.book.service_delete("offline")
-    with pytest.raises(UsageError, match="no service"):
+    with pytest.raises(SettingsError, match="no service"):
         made.book.service_delete("openai")
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["hello", "sk-abcdefghijklmnopqrstuvwxyz0123", "123456:", "123456:a/../getMe?x=abcdefghijklmnop", ":" + "a" * 35],
+)
+def test_a_bot_token_has_the_form_of_one(made, key):
+    with pytest.raises(UsageError, match="no bot's token"):
+        made.book.service_key("telegram", key)
 
 
 def test_a_key_goes_in_and_out(made):
@@ -177,7 +186,7 @@ def test_a_key_goes_in_and_out(made):
     assert made.settings.key("openai/proxy") == "me:word" and made.settings.key("openai") == KEY
     made.book.service_key("openai", "")
     assert not made.settings.services()[1]["ready"]
-    with pytest.raises(UsageError, match="no service"):
+    with pytest.raises(SettingsError, match="no service"):
         made.book.service_key("gone", KEY)
 
 

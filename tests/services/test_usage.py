@@ -61,9 +61,9 @@ class Made:
         with open(self.root + "/etc/config/oasis", "w") as handle:
             handle.write("config oasis 'main'\n" + lines + SERVICES)
 
-    def usage(self):
+    def usage(self, is_set=lambda: True):
         places = self.root + "/etc/oasis/usage.json", self.root + "/var/run/oasis/usage.json"
-        return Usage(self.settings, self.files, *places, lambda: self.now_s)
+        return Usage(self.settings, self.files, *places, lambda: self.now_s, is_set=is_set)
 
     def lose_ram(self):
         os.remove(self.root + "/var/run/oasis/usage.json")
@@ -150,11 +150,27 @@ def test_a_full_flash_stops_no_answer(made, capsys):
 
 
 def test_a_clock_that_is_not_set_counts_into_the_newest_month(made):
-    usage = made.usage()
+    usage = made.usage(lambda: made.now_s == NOVEMBER)
     usage.add("cloud", "m", SPENT)
     made.now_s = 100
     usage.add("cloud", "m", SPENT)
     assert [item["month"] for item in usage.list()["usage"]] == ["2026-11"]
+
+
+def test_the_month_does_not_stick_after_a_clock_that_went_ahead(made):
+    made.set(budget_tokens="2000")
+    usage = made.usage()
+    made.now_s = NOVEMBER + 20 * 365 * 86400
+    usage.add("cloud", "m", {"input_tokens": 5000})
+    with pytest.raises(BudgetError):
+        usage.check("cloud")
+    made.now_s = NOVEMBER
+    assert usage.check("cloud") == "" and usage.list()["month"] == "2026-11"
+    usage.add("cloud", "m", {"input_tokens": 5000})
+    with pytest.raises(BudgetError):
+        usage.check("cloud")
+    made.now_s = NOVEMBER + 31 * 86400
+    assert usage.check("cloud") == "" and usage.list()["month"] == "2026-12", "the next month begins anew"
 
 
 def test_the_file_does_not_grow_without_end(made):
@@ -239,8 +255,11 @@ class Models:
         on_event({"type": "usage", "usage": {"output_tokens": 50}})
         on_event({"type": "done", "stop_reason": "end_turn", "model": "m-1"})
 
-    def embed(self, request, texts, cancelled):
+    def embed(self, request, texts, cancelled, on_event):
         self.asked.append(request)
+        for _ in range(2):
+            on_event({"type": "usage", "usage": {"input_tokens": 7}})
+            on_event({"type": "done", "stop_reason": "end_turn", "model": "e"})
         return [[1.0] for _ in texts]
 
     def close(self):
@@ -261,7 +280,7 @@ def test_requests_are_counted_as_they_pass_and_stopped_when_the_budget_is_spent(
         assert json.load(handle)["months"]["2026-11"]["cloud"]["m"][:3] == [2, 18000, 100]
 
 
-def test_embeddings_are_counted_as_requests_and_stopped_when_the_budget_is_spent(made):
+def test_embeddings_are_counted_with_their_tokens_and_stopped_when_the_budget_is_spent(made):
     made.set(budget_tokens="10000")
     models = Models()
     metered = Metered(models, made.usage)
@@ -273,4 +292,4 @@ def test_embeddings_are_counted_as_requests_and_stopped_when_the_budget_is_spent
     assert caught.value.code == "budget" and [asked["model"] for asked in models.asked] == ["e", "m", "m"]
     metered.close()
     with open(made.root + "/etc/oasis/usage.json") as handle:
-        assert json.load(handle)["months"]["2026-11"]["cloud"]["e"][0] == 1
+        assert json.load(handle)["months"]["2026-11"]["cloud"]["e"] == [2, 14, 0, 0, 0]

@@ -291,3 +291,18 @@ def test_a_line_of_any_characters_survives(tmp_path):
     value = {"text": "\u2028\x85\x0c\r ü \U0001f600"}
     Files().append(str(tmp_path / "log"), jsonl.line(value), True)
     assert jsonl.loads(Files().read(str(tmp_path / "log")).split(b"\n")[0]) == value
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "device"])
+def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path, kind):
+    path = str(tmp_path / "extra")
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        os.mkdir(path)
+    else:
+        os.symlink("/dev/null", path)
+    for read in (Files().read, Files().reader):
+        with pytest.raises(StoreError, match="it is not a regular file"):
+            read(path)
+    assert Files().read(path + "-none") is None

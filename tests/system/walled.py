@@ -150,7 +150,7 @@ def ask(pool, base_url):
 
 def status_of_worker(pool):
     """Return ids, groups, limits and the like of the one warm worker."""
-    pid = pool._warm[0][1].pid
+    pid = pool._warm[0][-1].pid
     with open(f"/proc/{pid}/status") as lines:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in lines if ":\t" in line)
     with open(f"/proc/{pid}/limits") as lines:

@@ -42,6 +42,14 @@ class Refused(Exception):
             self.reply["parameters"] = parameters
 
 
+class Hung(Exception):
+    """A call whose answer never comes: the connection is cut after `seconds`; `is_done`: what it asked was done."""
+
+    def __init__(self, seconds, is_done=False):
+        super().__init__("hung")
+        self.seconds, self.is_done = seconds, is_done
+
+
 class BotApi(http.server.ThreadingHTTPServer):
     """One bot and everybody who knows it. `url` is its base; `wait(what)` waits until something is so."""
 
@@ -58,7 +66,7 @@ class BotApi(http.server.ThreadingHTTPServer):
         self.faults, self.floods = [], 0
         self.pressed = {}  # callback id -> text of the answer, None before
         self.files = {}
-        self.planned = []  # what the next calls of a method are answered: (method, Refused)
+        self.planned = []  # what the next calls of a method are answered: (method, Refused or Hung)
         self.flood_s = FLOOD_S
         self.is_open = True  # False: connections are cut
         self.token = TOKEN
@@ -148,7 +156,7 @@ class BotApi(http.server.ThreadingHTTPServer):
                 if found:
                     return found
                 left_s = until_s - time.monotonic()
-                assert left_s > 0, (self.chats, self.calls[-10:])
+                assert left_s > 0, ([sent[-1] for sent in map(self.of_bot, self.chats) if sent], self.calls[-10:])
                 self.lock.wait(min(left_s, 0.5))
 
     def wait_text(self, chat, words, seconds=60):
@@ -359,6 +367,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             reply = {"ok": True, "result": self.server.call(method, json.loads(body or b"{}"))}
         except Refused as refused:
             reply = refused.reply
+        except Hung as hung:
+            if hung.is_done:
+                self.server.call(method, json.loads(body or b"{}"))
+            time.sleep(hung.seconds)
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
         self._answer(reply.get("error_code", 200), json.dumps(reply).encode(), "application/json")
 
     def do_GET(self):

@@ -11,7 +11,7 @@ from oasis.errors import OasisError, PeerError
 from oasis.frontends.telegram_line import PACE_S, TRIES, Line, RefusedError, checked
 from oasis.worker.pool import Pool, default_argv
 from oasis.worker.telegram import update
-from tests.telegram.bot_api import TOKEN, BotApi, Refused
+from tests.telegram.bot_api import TOKEN, BotApi, Hung, Refused
 
 USER, GROUP = 1001, -500
 
@@ -184,6 +184,32 @@ def test_only_what_can_have_had_no_effect_is_said_again(api, line, status, metho
     with pytest.raises(RefusedError):
         line.send(method, USER, message())
     assert [name for name, _ in api.calls].count(method) == tries
+
+
+@pytest.mark.parametrize(
+    "fault, tries, least_s",
+    [
+        (Refused(500, "Internal Server Error"), 8, 300),
+        (Refused(429, "Too Many Requests: retry after 100", retry_after=100), 8, 600),
+        (Hung(0.0), 4, 10),  # may have arrived each time
+        (Refused(403, "Forbidden: bot was blocked by the user"), 1, 0),
+        (Refused(429, "Too Many Requests", retry_after=86400), 1, 0),
+    ],
+)
+def test_what_must_arrive_is_tried_for_minutes_and_not_without_end(api, line, fault, tries, least_s):
+    api.says(USER, "x")
+
+    def say(count):
+        return line.send("sendMessage", USER, message(), tries=count)
+
+    api.planned = [("sendMessage", fault)] * 20
+    with pytest.raises(RefusedError):
+        line.lasting(say)
+    assert [name for name, _ in api.calls].count("sendMessage") == tries
+    assert least_s <= sum(line.waited) < 1500
+    api.planned = [("sendMessage", Hung(0.0, is_done=True))]
+    assert line.lasting(say)["message"]
+    assert said(api) == ["hello"] * 2  # Telegram took it the first time as well: twice is better than never
 
 
 def test_a_text_that_is_so_already_is_no_failure(api, line):

@@ -50,7 +50,7 @@ def test_an_owner_s_words_become_a_run_and_its_change_can_be_undone_by_a_button(
     again = scene.api.presses(
         owner, card["message_id"], "Undo", card["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
     )
-    assert pressed(scene.api, again) == "This is no longer valid."
+    assert pressed(scene.api, again) == "This was pressed already."
 
 
 def test_a_risky_plan_waits_with_a_card_that_declines_and_approves_nothing(scene):
@@ -63,7 +63,7 @@ def test_a_risky_plan_waits_with_a_card_that_declines_and_approves_nothing(scene
     (plan,) = scene.call("plan.list")["plans"]
     for data in ("00000000", plan["id"], plan["hash"][:64], "approve", "x"):  # made up
         press = scene.api.presses(owner, card["message_id"], "Decline", data)
-        assert pressed(scene.api, press) == "This is no longer valid."
+        assert "no longer valid" in pressed(scene.api, press)
     assert scene.call("plan.list")["plans"]
     press = scene.api.presses(owner, card["message_id"], "Decline")
     assert pressed(scene.api, press) == "Declined."
@@ -85,7 +85,7 @@ def test_a_button_is_for_the_chat_that_it_was_shown_in(scene):
     for somebody in (other, 18):
         message = scene.api.of_bot(somebody)[0]["message_id"]
         press = scene.api.presses(somebody, message, "", data)
-        assert pressed(scene.api, press) == "This is no longer valid."
+        assert "no longer valid" in pressed(scene.api, press)
     assert len(scene.call("plan.list")["plans"]) == 1
     scene.api.presses(owner, card["message_id"], "Decline")
     scene.api.wait_text(owner, "Declined: ")
@@ -146,11 +146,11 @@ def test_an_owner_s_code_said_in_a_group_is_lost(scene):
 def test_an_update_that_comes_again_is_handled_once(scene):
     owner = 24
     scene.pair(owner)
-    scene.api.says(owner, RENAME % "once")
+    scene.api.says(owner, RENAME % "single")
     update = scene.api.updates[-1] if scene.api.updates else None
     with scene.api.lock:
         number = scene.api._update
-    scene.api.wait_text(owner, "Done: rename the router to once.")
+    scene.api.wait_text(owner, "Done: rename the router to single.")
     told = update or {"update_id": number, "message": {**scene.api.chats[owner][max(scene.api.chats[owner])]}}
     scene.api.again({**told, "update_id": number})
     scene.api.again({**told, "update_id": number - 3})
@@ -158,7 +158,7 @@ def test_an_update_that_comes_again_is_handled_once(scene):
     scene.api.wait_text(owner, "/undo takes the newest change back")
     scene.until(lambda: not scene.call("run.active")["runs"])
     threads = [str(scene.call("chat.load", id=chat)["messages"]) for chat in chats(scene)]
-    assert sum(thread.count(f"'content': '{RENAME % 'once'}'") for thread in threads) == 1
+    assert sum(thread.count(f"'content': '{RENAME % 'single'}'") for thread in threads) == 1
 
 
 def test_commands_and_replies_go_to_their_chats(scene):

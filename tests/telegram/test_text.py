@@ -1,10 +1,14 @@
 """Markdown for Telegram: what its HTML looks like, what its parser must always take, where a text is cut."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oasis.core.markdown import _fenced
 from oasis.frontends.telegram_text import LIMIT, html, split, units
+from oasis.memory.extract import markdown
 from tests.telegram.bot_api import TEXT_UNITS, shown
 
 
@@ -40,11 +44,25 @@ from tests.telegram.bot_api import TEXT_UNITS, shown
         ("```\nnever closed", "<pre>never closed</pre>"),
         ("~~~\na\n```\nb\n~~~", "<pre>a\n```\nb</pre>"),
         ("| a | b |\n|---|---|", "<pre>| a | b |\n|---|---|</pre>"),
-        ("[page](https://x.org/?a=1&b=2)", '<a href="https://x.org/?a=1&amp;b=2">page</a>'),
-        ('[x](https://x.org/"onclick=")', '<a href="https://x.org/&quot;onclick=&quot;">x</a>'),
+        ("[page](https://x.org/?a=1&b=2)", '<a href="https://x.org/?a=1&amp;b=2">page</a> (x.org)'),
+        ('[x](https://x.org/"onclick=")', '<a href="https://x.org/&quot;onclick=&quot;">x</a> (x.org)'),
         ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
-        ("![cat](https://x.org/c.png)", '<a href="https://x.org/c.png">cat</a>'),
-        ("[**b** [x](https://a.org)](https://b.org)", '[<b>b</b> <a href="https://a.org">x</a>](https://b.org)'),
+        ("![cat](https://x.org/c.png)", '<a href="https://x.org/c.png">cat</a> (x.org)'),
+        (
+            "[**b** [x](https://a.org)](https://b.org)",
+            '[<b>b</b> <a href="https://a.org">x</a> (a.org)](https://b.org)',
+        ),
+        # where a link leads is seen before it is pressed
+        ("[x.org](https://203.0.113.66:81/)", '<a href="https://203.0.113.66:81/">x.org</a> (203.0.113.66:81)'),
+        ("[](https://x.org/a)", '<a href="https://x.org/a">https://x.org/a</a>'),
+        ("see https://x.org/a_b_c.", "see https://x.org/a_b_c."),
+        ("[x](https://x.org@203.0.113.66/)", "x <code>https://x.org@203.0.113.66/</code>"),
+        ("https://x.org@203.0.113.66/", "<code>https://x.org@203.0.113.66/</code>"),
+        ("https://203.0.113.66\\@x.org/", "<code>https://203.0.113.66\\@x.org/</code>"),
+        ("https://\u0430pple.com/", "<code>https://\u0430pple.com/</code>"),
+        ("[apple.com](https://\u0430pple.com/)", "apple.com <code>https://\u0430pple.com/</code>"),
+        ("http://0x7f.1/ http://2130706433/", "<code>http://0x7f.1/</code> <code>http://2130706433/</code>"),
+        ("https://xn--pple-43d.com/", "https://xn--pple-43d.com/"),
     ],
 )
 def test_markdown_becomes_the_html_that_telegram_knows(markdown, expected):
@@ -52,9 +70,35 @@ def test_markdown_becomes_the_html_that_telegram_knows(markdown, expected):
     shown(html(markdown))
 
 
+GROWING = [
+    ("", "> ", "x"), ("# ", " ", "x"), ("", "[", "](https://a.example/)"), ("", "*a ", ""), ("", "**a ", ""),
+    ("", "_a ", ""), ("", "__a ", ""), ("", "~~a ", ""), ("", "*_a~~ ", ""), ("", "**a* ", ""), ("", "`", "a"),
+    ("", "`a ``b ```c ", ""), ("", "[a](", ""), ("", "[a](https://a.example/", ""), ("", "[a][b]", ""), ("", "![", ""),
+    ("", "https://.", ""), ("", "```\n", ""), ("", "| a | b |\n", ""), ("", "a_b*c~d`e", ""), ("", "\\", ""),
+]  # fmt: skip
+
+
+def seconds(work, text):
+    """Return the processor time of some work: others on the machine do not count."""
+    best = 60.0
+    for _ in range(5):
+        begin = time.thread_time()
+        work(text)
+        best = min(best, time.thread_time() - begin)
+    return best
+
+
+@pytest.mark.parametrize("before, again, after", GROWING)
+@pytest.mark.parametrize("work", [html, split, lambda text: [html(piece) for piece in split(text)], _fenced, markdown])
+def test_twice_the_text_takes_twice_the_time(work, before, again, after):
+    once, twice = (seconds(work, before + again * count + after) for count in (4000, 8000))
+    assert twice < 3 * max(once, 0.1), (once, twice)
+
+
 PIECES = st.sampled_from(
     ["*", "**", "_", "__", "~~", "`", "```", "~~~", "\n", "\n\n", "[", "](https://a.org/)", "]", "(", ")", "!", "<",
-     ">", "&", "\\", "# ", "- ", "> ", "|", " ", "a", "word ", "😀", "ü", '"', "</b>", "<pre>", "---", "1. "]
+     ">", "&", "\\", "# ", "- ", "> ", "|", " ", "a", "word ", "😀", "ü", '"', "</b>", "<pre>", "---", "1. ",
+     "https://b@c.org "]
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=60).map("".join) | st.text(max_size=200)
 

@@ -79,11 +79,24 @@ def test_what_stands_for_a_secret_is_the_run_s_choice():
     assert found["wg0"]["private_key"] == "network/wg0/interface/private_key/private"
 
 
-def test_names_of_others_are_marked_and_those_of_the_owner_are_not():
-    assert "untrusted" not in read("system") and "untrusted" not in read("wireless")
-    assert read("dhcp")["untrusted"] == ["device names"]
+TEXTS = "texts of the configuration"
+
+
+def test_texts_of_others_are_marked_and_what_the_system_wrote_is_not():
+    assert "untrusted" not in read("luci") and "untrusted" not in read("dropbear")
+    assert read("system")["untrusted"] == read("wireless")["untrusted"] == [TEXTS]
+    assert "device names" in read("dhcp")["untrusted"]
     joined = HOME + "uci set wireless.default_radio0.mode=sta\n"
-    assert read("wireless", before=joined)["untrusted"] == ["network names"]
+    assert "network names" in read("wireless", before=joined)["untrusted"]
+
+
+def test_a_model_that_did_not_ask_for_texts_of_others_gets_none_and_is_not_marked():
+    facts = Router(HOME).facts.seen(lambda *place: "a secret", False)
+    found = read_config.run({"package": "wireless"}, facts)
+    assert found["sections"]["default_radio0"]["ssid"] == "«text:names=true»" and "untrusted" not in found
+    assert found["sections"]["default_radio0"]["encryption"] != "«text:names=true»"
+    found = read_config.run({"package": "wireless", "names": True}, facts)
+    assert found["sections"]["default_radio0"]["ssid"] == "Home" and found["untrusted"] == [TEXTS]
 
 
 @pytest.mark.parametrize(

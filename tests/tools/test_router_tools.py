@@ -71,10 +71,11 @@ def test_status_firewall_tells_zones_forwards_and_rules(scene):
     found = told(scene, "status", what="firewall")
     assert [zone["name"] for zone in found["zones"]] == ["lan", "wan"] and found["passes"] == ["lan to wan"]
     assert found["port_forwards"] == [
-        {"section": "web", "name": "web", "src": "wan", "src_dport": "8080", "dest_ip": "192.168.1.5",
+        {"section": "web", "src": "wan", "src_dport": "8080", "dest_ip": "192.168.1.5",
          "dest_port": "80", "enabled": False}
     ]  # fmt: skip
     assert any(rule["name"] == "Allow-Ping" for rule in found["rules"])
+    assert told(scene, "status", what="firewall", names=True)["port_forwards"][0]["name"] == "web"
 
 
 def test_rules_named_after_devices_keep_the_name_back(scene):
@@ -239,6 +240,17 @@ def test_probing_with_words_of_others_in_sight_asks_the_owner(scene):
     scene.fresh(taint=["device names"], answer=DECLINED)
     assert told(scene, "probe", target="secrets-of-the-owner.example.com") == DECLINED
     assert scene.hands.asked[0][:2] == ("probe", {"target": "secrets-of-the-owner.example.com"})
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["64:ff9b::c0a8:137", "64:ff9b:1::1", "2002:c0a8:137::1", "198.18.0.1", "192.0.0.8", "::ffff:0:192.168.1.55",
+     "2606:4700::5efe:192.168.1.55", "2001:0:c0a8:137::1", "::ffff:192.168.1.55", "fec0::1", "240.0.0.1"],
+)  # fmt: skip
+def test_an_address_nearby_is_known_in_every_wrapping(scene, target):
+    said = error(scene, "probe", target=target)
+    assert "private network" in said or "no machine" in said
+    assert scene.done() == []
 
 
 @pytest.mark.parametrize("fault, said", [("sleep 60", "did not end in time"), ("fork", "did not end in time")])

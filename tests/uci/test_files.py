@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from oasis.errors import UciError
+from oasis.uci import disk
 from oasis.uci.cursor import open_cursor
 from tests.uci.programs import Folders
 
@@ -119,6 +121,7 @@ def test_the_save_folder_gets_the_mode_of_the_configuration_folder(place):
 _LIMITED = """
 import resource, signal, sys
 from oasis.errors import UciError
+from oasis.uci import disk
 from oasis.uci.cursor import open_cursor
 config, save, word, limit = sys.argv[1:]
 cursor = open_cursor(config, save, "file")
@@ -157,3 +160,32 @@ def test_unknown_backends_are_refused(place):
     for backend in ("sqlite", "program"):
         with pytest.raises(UciError):
             open_cursor(str(place.config), str(place.save), backend)
+
+
+def test_a_file_is_replaced_only_where_it_is_as_it_was_read(tmp_path):
+    path = tmp_path / "system"
+    path.write_bytes(b"config theirs\n")
+    with pytest.raises(disk.Outrun, match="I/O error"):
+        disk.replace(str(path), b"config ours\n", b"config read\n")
+    assert path.read_bytes() == b"config theirs\n" and os.listdir(tmp_path) == ["system"]
+    disk.replace(str(path), b"config ours\n", b"config theirs\n")
+    assert path.read_bytes() == b"config ours\n"
+
+
+def test_who_waited_for_the_lock_reads_what_its_holder_left(tmp_path):
+    """libuci puts a new file in the place of the one that it has locked."""
+    path = tmp_path / "system"
+    path.write_bytes(b"old")
+    found = []
+
+    def read():
+        with disk.open_to_write(str(path)) as file:
+            found.append(file.read())
+
+    with disk.open_to_write(str(path)):
+        reader = threading.Thread(target=read)
+        reader.start()
+        time.sleep(0.3)
+        disk.replace(str(path), b"new")
+    reader.join(10)
+    assert found == [b"new"]

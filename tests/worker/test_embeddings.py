@@ -29,6 +29,7 @@ class Server:
                 vectors = outer.answer(body.get("input") or body.get("texts") or asked)
                 data = [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]
                 reply = {"data": data, "embeddings": {"float": vectors} if "texts" in body else vectors}
+                reply["usage"] = {"prompt_tokens": 10 * len(vectors)}
                 reply = {"embeddings": [{"values": vector} for vector in vectors]} if asked else reply
                 raw = json.dumps(reply if outer.status == 200 else {"error": {"message": "slow down"}}).encode()
                 self.send_response(outer.status)
@@ -90,6 +91,13 @@ def test_many_texts_are_asked_for_in_steps_and_stay_in_order(pool, server):
     vectors = pool.embed(asked("openai", server.url + "/v1"), texts)
     assert [vector[0] for vector in vectors] == list(range(150))
     assert [len(body["input"]) for body in server.bodies] == [64, 64, 22]
+
+
+def test_each_step_tells_what_it_used(pool, server):
+    heard = []
+    pool.embed(asked("openai", server.url + "/v1"), ["1"] * 150, None, heard.append)
+    assert [event["type"] for event in heard] == ["usage", "done"] * 3
+    assert [event["usage"] for event in heard[::2]] == [{"input_tokens": tokens} for tokens in (640, 640, 220)]
 
 
 def test_dimensions_are_passed_on(pool, server):

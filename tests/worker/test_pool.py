@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -242,7 +243,7 @@ def test_an_idle_worker_ends_after_its_time(pools, server):
 def test_a_warm_worker_that_died_is_replaced(pools, server, tmp_path):
     pool = pools()
     ask(pool, request(server.url("good")))
-    (_, process) = pool._warm[0]
+    (_, _, process) = pool._warm[0]
     os.kill(process.pid, 9)
     eventually(lambda: not is_running(process.pid))
     events = ask(pool, request(server.url("good")))
@@ -258,7 +259,7 @@ def test_a_warm_worker_that_ends_when_it_is_asked_is_replaced(scripted):
 def test_a_worker_ends_when_the_daemon_does(pools, server):
     pool = pools()
     ask(pool, request(server.url("good")))
-    process = pool._warm[0][1]
+    process = pool._warm[0][2]
     pool.close()
     eventually(lambda: not is_running(process.pid))
     assert error_of(ask(pool, request(server.url("good"))))["code"] == "cancelled"
@@ -287,7 +288,9 @@ def test_the_key_is_neither_in_argv_nor_in_the_environment(pools, server):
         os.set_inheritable(file.fileno(), True)
         pool.chat(request(server.url("paused")), on_event)
     assert KEY.encode() not in seen["cmdline"] + seen["environ"]
-    assert {word.split(b"=")[0] for word in seen["environ"].split(b"\0") if word} <= {b"PATH", b"LC_ALL"}
+    assert {word.split(b"=")[0] for word in seen["environ"].split(b"\0") if word} <= {
+        b"PATH", b"LC_ALL", b"OASIS_WORKER",
+    }  # fmt: skip
     assert len(seen["files"]) <= 5  # three pipes, its connection, and one to spare
 
 
@@ -295,7 +298,7 @@ def test_the_key_is_neither_in_argv_nor_in_the_environment(pools, server):
 def test_a_worker_of_root_serves_as_its_own_user(pools, server):
     pool = pools([*default_argv(sys.executable), "nobody"])
     assert ask(pool, request(server.url("good")))[-1]["type"] == "done"
-    with open(f"/proc/{pool._warm[0][1].pid}/status") as status:
+    with open(f"/proc/{pool._warm[0][2].pid}/status") as status:
         ids = [line.split()[1:] for line in status if line.startswith(("Uid", "Gid"))]
     assert set(ids[0]) == {"65534"} and "0" not in ids[1]
     assert error_of(ask(pool, request("http://nobody.invalid/v1")))["code"] == "dns"
@@ -333,7 +336,7 @@ def test_what_is_to_be_done_before_a_request_is_done_each_time_and_can_refuse_it
         ("print('hello', flush=True); time.sleep(9)", "wrote no event"),
         ("print('[' * 100 + ']' * 100, flush=True); time.sleep(9)", "deeper than"),
         ("sys.stdout.write('x' * 3000000); sys.stdout.flush(); time.sleep(9)", "longer than"),
-        ("[say({'type': 'delta', 'text': 'x' * 900000}) for _ in range(30)]; time.sleep(9)", "more than"),
+        ("[say({'type': 'delta', 'text': 'x' * 90000}) for _ in range(250)]; time.sleep(9)", "more than"),
         ("sys.exit(3)", "status 3"),
         ("os.kill(os.getpid(), 9)", "signal 9"),
         ("raise ValueError('no luck')", "ValueError: no luck"),
@@ -417,3 +420,115 @@ def test_a_callback_that_fails_ends_the_worker_and_frees_the_seat(scripted):
     with pytest.raises(KeyError):
         pool.chat(request(), fail)
     assert pool.count() == {"waiting": 0, "busy": 0, "warm": 0}
+
+
+# What a captured worker leaves behind
+
+
+def are_gone(pids):
+    until = time.monotonic() + 10
+    while any(is_running(pid) for pid in pids) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(is_running(pid) for pid in pids)
+
+
+# A child with a session of its own, and a grandchild whose parent and session are gone; their numbers are the words.
+LEAVE = """
+def linger():
+    for number in range(20):
+        try:
+            os.close(number)
+        except OSError:
+            pass
+    time.sleep(60)
+    os._exit(0)
+child = os.fork()
+if child == 0:
+    os.setsid()
+    linger()
+into, out = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        os.write(out, b"%d" % os.getpid())
+        linger()
+    os._exit(0)
+say({"type": "delta", "text": str(child)})
+say({"type": "delta", "text": os.read(into, 20).decode()})
+"""
+
+
+def of_words(events):
+    return [int(event["text"]) for event in events if event["type"] == "delta"]
+
+
+@pytest.mark.parametrize("how", ["done", "dies", "hangs"])
+def test_what_a_worker_started_ends_with_the_request_it_was_for(scripted, how):
+    ends = {"done": "say(DONE)\nsys.stdin.read()\n", "dies": "os._exit(3)\n", "hangs": "time.sleep(60)\n"}
+    events, cancelled = [], threading.Event()
+
+    def hear(event):
+        events.append(event)
+        if how == "hangs" and len(of_words(events)) == 2:
+            cancelled.set()
+
+    scripted(LEAVE + ends[how]).chat(request(), hear, cancelled)
+    assert len(of_words(events)) == 2 and are_gone(of_words(events))
+
+
+def test_the_end_of_the_daemon_ends_busy_workers_and_what_they_started(scripted):
+    pool, events = scripted(LEAVE + "time.sleep(60)\n"), []
+    asking = threading.Thread(target=lambda: pool.chat(request(), events.append))
+    asking.start()
+    until = time.monotonic() + 10
+    while len(of_words(events)) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    pool.close()
+    asking.join(10)
+    assert not asking.is_alive() and error_of(events)["code"] == "cancelled"
+    assert len(of_words(events)) == 2 and are_gone(of_words(events))
+
+
+def test_a_program_of_the_owner_s_own_is_never_ended(scripted):
+    own = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    try:
+        assert are_gone(of_words(ask(scripted(LEAVE + "say(DONE)\n")))) and own.poll() is None
+    finally:
+        own.kill()
+        own.wait()
+
+
+# One worker, one service
+
+TELL = """
+while True:
+    say({"type": "delta", "text": str(os.getpid())}, request["id"])
+    say(DONE, request["id"])
+    line = sys.stdin.readline()
+    if not line:
+        break
+    request = json.loads(line)
+"""
+
+
+def who(pool, **given):
+    return ask(pool, {**request(), **given})[0]["text"]
+
+
+def test_a_worker_never_sees_a_second_service(scripted):
+    pool = scripted(TELL)
+    first = who(pool)
+    assert who(pool) == first and who(pool, model="other") == first
+    others = {
+        who(pool, key="sk-another-0123456789"),
+        who(pool, base_url="http://127.0.0.1:10/v1"),
+        who(pool, profile="openai"),
+    }
+    assert len(others) == 3 and first not in others
+
+
+def test_workers_of_two_services_are_no_more_than_the_limit(scripted):
+    pool = scripted(TELL, max_workers=1)
+    first, second = who(pool), who(pool, key="sk-another-0123456789")
+    assert first != second and pool.count()["warm"] == 1 and are_gone([int(first)])

@@ -375,6 +375,43 @@ def test_a_head_that_never_ends_hides_no_body():
     assert readable.of_html("<head><title>T</title><body><p>words</p>")[1] == "words"
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<div hidden>secret orders</div>",
+        "<div style='display: none'>secret orders</div>",
+        "<div style='color:red;DISPLAY:/* x */NONE!important'>a <div>nested</div> secret orders</div>",
+        "<span style='visibility:hidden'>secret orders</span>",
+        "<span style='opacity: 0'>secret orders</span>",
+        "<span style='font-size:0px'>secret orders</span>",
+        "<div style='height:0;overflow:hidden'>secret orders</div>",
+        "<div style='position:absolute; left:-9999px'>secret orders</div>",
+        "<div style='text-indent:-999em'>secret orders</div>",
+        "<div style='clip:rect(0 0 0 0)'>secret orders</div>",
+        "<b aria-hidden='true'>secret orders</b>",
+        "<p hidden>secret orders",
+        "<div hidden><br><img alt=x>secret orders</div>",
+        "<ul><li hidden>secret <ul><li>inner</li></ul> orders</li></ul>",
+    ],
+)
+def test_what_a_browser_does_not_show_is_not_read(hidden):
+    assert readable.of_html(f"<body><p>before</p>{hidden}<p>after</p>")[1].split() == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<p style='opacity:0.8'>words</p>",
+        "<p style='max-width:600px;height:0.5em;font-size:0.9em'>words</p>",
+        "<p style='text-indent:-1em;left:0;top:-2px'>words</p>",
+        "<p aria-hidden='false'>words</p>",
+        "<p style='width:100%'>words</p>",
+    ],
+)
+def test_what_only_looks_like_it_is_read(shown):
+    assert readable.of_html(f"<body>{shown}")[1] == "words"
+
+
 def test_chunks_are_bounded_and_short_ones_left_out():
     assert ranking.chunks("short") == []
     found = ranking.chunks("word " * 400 + "x" * 1200)
