@@ -1,7 +1,7 @@
 """The interfaces by which parts of Oasis can be swapped, as small protocols; nothing loads this at run time.
 
 An implementation needs no base class: it has these methods, and passes the contract of its interface in
-tests/contracts/contracts.py. Ingest is a plain class (memory/ingest.py): what it reads HTML and PDF by enters as
+tests/contracts/contracts.py. Ingest is a plain class (parts/memory/ingest.py): what it reads HTML and PDF by enters as
 functions. What each method promises beyond its types, the real class's own docstring tells.
 """
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
-    from oasis.frontends.sending import Story
-    from oasis.frontends.telegram_run import Told
-    from oasis.memory.embedding import Embedder
-    from oasis.memory.facts_kept import Facts
-    from oasis.memory.vectors import Vectors
+    from oasis.parts.lua.sending import Story
+    from oasis.parts.memory.embedding import Embedder
+    from oasis.parts.memory.facts_kept import Facts
+    from oasis.parts.memory.vectors import Vectors
+    from oasis.parts.telegram.run import Told
     from oasis.tools.builtin import BuiltIn
     from oasis.tools.registry import Registry
 

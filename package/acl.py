@@ -13,10 +13,10 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
 
-from oasis.frontends import upstream  # noqa: E402
-from oasis.frontends.bus_calls import WEB_USER  # noqa: E402
-from oasis.frontends.upstream import UPSTREAM  # noqa: E402
-from oasis.table import ROLES, TABLE  # noqa: E402
+from oasis.api.table import ROLES, TABLE  # noqa: E402
+from oasis.bus.calls import WEB_USER  # noqa: E402
+from oasis.parts.lua import table as upstream  # noqa: E402
+from oasis.parts.lua.table import UPSTREAM  # noqa: E402
 
 PAGES = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
 CALLERS = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"

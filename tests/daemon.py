@@ -116,7 +116,7 @@ def start_daemon(
     `path` stands before the host's PATH after the root's own bin; `wrapper` is put before the command;
     `library` is the folder that oasis/ is in.
     """
-    code = f"import sys; sys.path.insert(0, {library!r}); from oasis.frontends.oasisd import main; sys.exit(main([]))"
+    code = f"import sys; sys.path.insert(0, {library!r}); from oasis.daemon.main import main; sys.exit(main([]))"
     search = [root + "/bin", path, os.environ.get("PATH", "/usr/bin:/bin")]
     # MALLOC_ARENA_MAX as files/etc/init.d/oasis has it: glibc gives threads arenas of their own, musl has none.
     env = {"MALLOC_ARENA_MAX": "1", "OASIS_ROOT": root, "PATH": ":".join(part for part in search if part), "HOME": "/"}

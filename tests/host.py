@@ -21,7 +21,7 @@ sys.path[:0] = [os.path.dirname(HERE), HERE]
 from daemon import copy_root, start_daemon  # noqa: E402
 
 from oasis import providers  # noqa: E402
-from oasis.settings import Settings  # noqa: E402
+from oasis.config.settings import Settings  # noqa: E402
 from oasis.system.files import Files  # noqa: E402
 from oasis.system.root import Root  # noqa: E402
 from oasis.uci.cursor import open_cursor  # noqa: E402

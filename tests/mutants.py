@@ -24,8 +24,8 @@ Mutant = tuple[str, str, str, str, tuple[str, ...]]  # its name, a file, a text 
 # Longer than the slowest of the files below; a mutant that makes them hang is killed as well.
 TIMEOUT_S = 300
 
-JOURNAL = "oasis/change/journal.py"
-TRANSACTION, GUARD = "oasis/change/transaction.py", "oasis/change/guard.py"
+JOURNAL = "oasis/change/apply/journal.py"
+TRANSACTION, GUARD = "oasis/change/apply/transaction.py", "oasis/change/apply/guard.py"
 PLAN = "oasis/change/plan.py"
 FILES = "oasis/system/files.py"
 APPROVAL = "oasis/change/approval.py"
@@ -38,14 +38,14 @@ OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.
 OF_SERVICES = ("tests/change/test_failing_services.py",)
 OF_STANDS = ("tests/change/test_stands.py",)
 HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless.py",)
-ENDS, OF_ENDS = "oasis/change/ends.py", ("tests/change/test_ends.py",)
+ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
 OF_ROLES = ("tests/test_roles.py",)
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
 
-TELEGRAM = "oasis/frontends/telegram"
+TELEGRAM = "oasis/parts/telegram/"
 OF_CODES = ("tests/telegram/test_codes.py",)
 OF_TALK = ("tests/telegram/test_people_talk.py",)
 OF_LINE = ("tests/telegram/test_line.py",)
@@ -53,10 +53,10 @@ OF_OWED = ("tests/telegram/test_owed.py",)
 OF_PRESENCE = ("tests/test_presence.py",)
 OF_APPROVING = ("tests/telegram/test_approval.py",)
 
-CLOCKWORK = "oasis/schedule/clockwork.py"
+CLOCKWORK = "oasis/parts/schedule/clockwork.py"
 OF_SPOKEN = ("tests/schedule/test_spoken.py",)
 OF_CLOCKWORK = ("tests/schedule/test_clockwork.py",)
-STANDING, UNATTENDED = "oasis/schedule/standing.py", "oasis/schedule/unattended.py"
+STANDING, UNATTENDED = "oasis/parts/schedule/standing.py", "oasis/parts/schedule/unattended.py"
 OF_STANDING = ("tests/schedule/test_standing.py",)
 HELD = "oasis/change/held.py"
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
@@ -64,23 +64,23 @@ OF_ADMISSION = ("tests/change/reach/test_admission.py",)
 OF_HELD = ("tests/change/test_held.py",)
 REFUSED = "oasis/tools/refused.py"
 OF_REFUSED = ("tests/test_force.py",)
-REPAIR = "oasis/repair.py"
+REPAIR = "oasis/agent/correction.py"
 OF_REPAIR = ("tests/test_repair.py",)
 OF_JUDGE = ("tests/eval/test_judge.py",)
-OFFLINE = "oasis/offline/"
+OFFLINE = "oasis/parts/offline/"
 OF_ANSWERS = ("tests/offline/test_answers.py",)
 OF_FOLLOWING = ("tests/offline/test_follow.py",)
 
 OF_CARDS = ("tests/test_cards.py",)
 OF_GENERATED = ("tests/change/test_generated_text.py",)
 OF_WAYS = ("tests/test_ways_out.py",)
-ALIVE = "oasis/change/alive.py"
+ALIVE = "oasis/change/apply/proof_of_life.py"
 OF_PROOF = ("tests/change/test_alive.py",)
 
-CALLS = "oasis/frontends/bus_calls.py"
+CALLS = "oasis/bus/calls.py"
 OF_BUS = ("tests/frontends/test_bus.py",)
 
-FENCED = "oasis/change/fenced.py"
+FENCED = "oasis/change/parse/fenced.py"
 FENCES = "oasis/tools/fences.py"
 OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
 
@@ -95,24 +95,24 @@ OF_COHERE = ("tests/providers/test_cohere.py",)
 
 PROTOCOL = "oasis/worker/protocol.py"
 CHAT, EXCHANGE = "oasis/worker/chat.py", "oasis/worker/exchange.py"
-ASKING = "oasis/asking.py"
-FAILOVER = "oasis/failover.py"
+ASKING = "oasis/agent/client.py"
+FAILOVER = "oasis/agent/failover.py"
 OF_TRANSPORT = ("tests/worker/test_transport.py",)
 OF_PROXIES = ("tests/worker/test_proxies.py",)
 OF_FAILOVER = ("tests/test_failover.py",)
 OF_TEXTS = ("tests/test_texts.py", "tests/change/test_foreign.py")
 OF_ASKING = ("tests/test_asking.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
-BUS_TURNS = "oasis/system/busturns.py"
+BUS_TURNS = "oasis/ubus/incoming.py"
 OF_BUS_VALUES = ("tests/system/test_blobmsg.py",)
 OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
 
 TOOLS = "oasis/tools/registry.py"
-PERMITS = "oasis/tools/permits.py"
+PERMITS = "oasis/tools/permissions.py"
 OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
-RECORDS = "oasis/memory/records.py"
+RECORDS = "oasis/system/records.py"
 OF_RECORDS = ("tests/memory/test_records.py",)
 OF_KNOWLEDGE = ("tests/memory/test_knowledge_daemon.py",)
 OF_HOME = ("tests/memory/test_at_home.py",)
@@ -121,63 +121,63 @@ OF_FACTS = ("tests/memory/test_facts_daemon.py",)
 MUTANTS = (
     (
         "link-without-its-host",
-        TELEGRAM + "_text.py",
+        TELEGRAM + "text.py",
         'return "%s (%s)" % (anchor % inline(label, (*inside, "a")), where), end + 1 - at',
         'return anchor % inline(label, (*inside, "a")), end + 1 - at',
         ("tests/telegram/test_text.py",),
     ),
     (
         "link-with-a-user-name-before-its-host",
-        TELEGRAM + "_text.py",
+        TELEGRAM + "text.py",
         '(:[0-9]{1,5})?(?:[/?#]|\\Z)")',
         '(:[0-9]{1,5})?(?:[/?#@]|\\Z)")',
         ("tests/telegram/test_text.py",),
     ),
     (
         "telegram-code-used-twice",
-        TELEGRAM + "_codes.py",
+        TELEGRAM + "codes.py",
         'if step > self._kept.get("last", 0):',
         "if step:",
         OF_CODES,
     ),
     (
         "telegram-code-without-end-of-tries",
-        TELEGRAM + "_codes.py",
+        TELEGRAM + "codes.py",
         "if wrong >= WRONG:",
         "if False:",
         OF_CODES,
     ),
     (
         "telegram-code-of-any-time",
-        TELEGRAM + "_codes.py",
+        TELEGRAM + "codes.py",
         "WINDOW = 1",
         "WINDOW = 3",
         OF_CODES,
     ),
     (
         "telegram-pairing-without-end-of-tries",
-        TELEGRAM + "_people.py",
+        TELEGRAM + "people.py",
         "if self._tries <= 0:",
         "if False:",
         OF_CODES,
     ),
     (
         "telegram-owner-in-a-group",
-        TELEGRAM + "_people.py",
+        TELEGRAM + "people.py",
         'return self._role if is_private or self._role != "owner" else "wrong"',
         "return self._role",
         OF_CODES,
     ),
     (
         "telegram-anybody-in-a-paired-chat",
-        TELEGRAM + "_people.py",
+        TELEGRAM + "people.py",
         'if one["chat"] == chat and one["user"] == (user if is_private else 0):',
         'if one["chat"] == chat:',
         ("tests/telegram/test_people.py",),
     ),
     (
         "telegram-stranger-answered",
-        TELEGRAM + "_poll.py",
+        TELEGRAM + "poll.py",
         """        if role == "wrong":
 """,
         """        if role != "owner":
@@ -186,49 +186,49 @@ MUTANTS = (
     ),
     (
         "telegram-guest-with-all-tools",
-        "oasis/table.py",
+        "oasis/api/table.py",
         '"tool:status", "tool:diagnose"),',
         '"tool:*"),',
         OF_TALK,
     ),
     (
         "telegram-guest-with-the-owner-s-words",
-        TELEGRAM + "_talk.py",
+        TELEGRAM + "talk.py",
         '{**asked, "taint": [WORDS]}',
         "{**asked}",
         OF_TALK,
     ),
     (
         "telegram-guest-chooses-the-service",
-        TELEGRAM + "_guest.py",
+        TELEGRAM + "guest.py",
         "    is_told = False",
         "    is_told = True",
         OF_PRESENCE,
     ),
     (
         "telegram-facts-out-of-what-a-worker-says",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         "*who.words]",
         "]",
         OF_PRESENCE,
     ),
     (
         "schedule-tells-a-model-the-names-of-devices",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         "is_model or who.has_teller, unattended",
         "is_model, unattended",
         ("tests/schedule/test_schedule_daemon.py",),
     ),
     (
         "telegram-update-handled-twice",
-        TELEGRAM + "_poll.py",
+        TELEGRAM + "poll.py",
         'if update["id"] <= self._last or',
         "if False or",
         OF_TALK,
     ),
     (
         "telegram-press-for-every-chat",
-        TELEGRAM + "_card.py",
+        TELEGRAM + "card.py",
         'if found is None or found["chat"] != chat:',
         "if found is None:",
         OF_TALK,
@@ -242,14 +242,14 @@ MUTANTS = (
     ),
     (
         "telegram-approve-without-a-code",
-        TELEGRAM + "_approval.py",
+        TELEGRAM + "approval.py",
         'return bool(card["risk"] != "low" or card.get("tainted") or card.get("untrusted"))',
         "return False",
         OF_APPROVING,
     ),
     (
         "telegram-code-left-in-the-chat",
-        TELEGRAM + "_talk.py",
+        TELEGRAM + "talk.py",
         """        self._line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
 """,
         "",
@@ -257,14 +257,14 @@ MUTANTS = (
     ),
     (
         "telegram-code-that-came-too-late",
-        TELEGRAM + "_approval.py",
+        TELEGRAM + "approval.py",
         "if is_late else self._approve(card)",
         "if False else self._approve(card)",
         OF_OWED,
     ),
     (
         "telegram-code-for-a-plan-that-is-over",
-        TELEGRAM + "_approval.py",
+        TELEGRAM + "approval.py",
         """            if over:
                 self._asked.pop(chat, None)
             elif""",
@@ -273,63 +273,63 @@ MUTANTS = (
     ),
     (
         "telegram-message-behind-a-plan-without-a-word",
-        TELEGRAM + "_talk.py",
+        TELEGRAM + "talk.py",
         "self._say(update, self._later(chat, is_full))",
         "self._later(chat, is_full)",
         OF_OWED,
     ),
     (
         "telegram-loss-told-without-end",
-        TELEGRAM + "_talk.py",
+        TELEGRAM + "talk.py",
         "                self._owed.told(entry)\n",
         "",
         OF_OWED,
     ),
     (
         "telegram-loss-in-ram-alone",
-        TELEGRAM + "_owed.py",
+        TELEGRAM + "owed.py",
         'flash = data if is_waiting else b""',
         'flash = b""',
         OF_OWED,
     ),
     (
         "telegram-flash-written-for-every-message",
-        TELEGRAM + "_owed.py",
+        TELEGRAM + "owed.py",
         'flash = data if is_waiting else b""',
         "flash = data",
         OF_OWED,
     ),
     (
         "telegram-answer-said-once",
-        TELEGRAM + "_line.py",
+        TELEGRAM + "line.py",
         "is_hopeless = not is_passing(refused) or",
         "is_hopeless = True or",
         OF_OWED,
     ),
     (
         "schedule-plan-that-expired-ends-as-off",
-        "oasis/schedule/running.py",
+        "oasis/parts/schedule/running.py",
         "            is_over = role.decided in STATES\n",
         "            is_over = False\n",
         ("tests/schedule/test_book.py",),
     ),
     (
         "schedule-plan-that-a-kill-loses-is-not-told",
-        "oasis/schedule/__init__.py",
+        "oasis/parts/schedule/__init__.py",
         """ or b'"state":"waiting"' in data)""",
         ")",
         ("tests/schedule/test_book.py",),
     ),
     (
         "telegram-update-of-any-shape",
-        TELEGRAM + "_line.py",
+        TELEGRAM + "line.py",
         'if not is_right(update.get(name.rstrip("?"))):',
         "if False:",
         OF_LINE,
     ),
     (
         "telegram-flood-not-obeyed",
-        TELEGRAM + "_line.py",
+        TELEGRAM + "line.py",
         "self._pause(chat, refused.wait_s or 5.0)",
         "self._pause(chat, 0.1)",
         OF_LINE,
@@ -357,224 +357,224 @@ MUTANTS = (
     ),
     (
         "knowledge: what stands in a document taints",
-        "oasis/seed/knowledge.py",
+        "oasis/parts/memory/knowledge.py",
         'own = [label(source)] if source["kind"] != "note" or source.get("taint") else []',
         "own: list[str] = []",
         OF_KNOWLEDGE,
     ),
     (
         "knowledge: what the router holds in secret goes to no model of vectors",
-        "oasis/memory/embedding.py",
+        "oasis/parts/memory/embedding.py",
         "self._hide(text[:TEXT_CHARS])",
         "text[:TEXT_CHARS]",
         OF_KNOWLEDGE,
     ),
     (
         "knowledge: no documents on a disk that keeps no secrets",
-        "oasis/seed/knowledge.py",
+        "oasis/parts/memory/knowledge.py",
         "if kind in mounts.LOOSE:",
         "if False:",
         OF_KNOWLEDGE,
     ),
     (
         "knowledge: what an address calls a PDF file is looked at",
-        "oasis/seed/reading.py",
+        "oasis/parts/memory/read_files.py",
         "if extract.kind(name, data) != extract.PDF:",
         "if False:",
         OF_KNOWLEDGE,
     ),
     (
         "knowledge: an archive is no text",
-        "oasis/memory/extract.py",
+        "oasis/parts/memory/extract.py",
         "if data.startswith(magic):",
         "if not magic:",
         ("tests/memory/test_extract.py",),
     ),
     (
         "knowledge: damaged vectors are near to nothing",
-        "oasis/memory/vectors.py",
+        "oasis/parts/memory/vectors.py",
         "if not 0 < own <= 1:",
         "if own == 0:",
         ("tests/memory/test_library.py",),
     ),
     (
         "facts: the opposite of what was said is no fact",
-        "oasis/memory/facts_reading.py",
+        "oasis/parts/memory/facts_reading.py",
         "if not claims or _turns_round(fact, claims, said):",
         "if not claims:",
         ("tests/memory/test_facts_heard.py",),
     ),
     (
         "facts: a message about passwords is not read",
-        "oasis/memory/facts.py",
+        "oasis/parts/memory/facts.py",
         'and not secrets.speaks_of(turn["said"])',
         "and True",
         OF_FACTS,
     ),
     (
         "facts: what was said as a password is no fact later",
-        "oasis/memory/facts_reading.py",
+        "oasis/parts/memory/facts_reading.py",
         'secrets.reason(one["fact"], said, inputs)',
         'secrets.reason(one["fact"])',
         OF_FACTS,
     ),
     (
         "facts: nothing is read until the owner wants it",
-        "oasis/memory/facts.py",
+        "oasis/parts/memory/facts.py",
         "if not self._is(EXTRACT) or",
         "if",
         OF_FACTS,
     ),
     (
         "facts: words of others taint what is made of them",
-        "oasis/memory/facts.py",
+        "oasis/parts/memory/facts.py",
         "told.taint += [label for label in taint if label not in told.taint]",
         "pass",
         OF_FACTS,
     ),
     (
         "facts: what is forgotten meanwhile is not written again",
-        "oasis/memory/facts_kept.py",
+        "oasis/parts/memory/facts_kept.py",
         "            if is_dropped():\n                return None",
         "            if False:\n                return None",
         OF_FACTS,
     ),
     (
         "facts: what became a secret is told to nobody",
-        "oasis/memory/facts.py",
+        "oasis/parts/memory/facts.py",
         'if not self._data()[1].reason(fact["fact"])]',
         "if True]",
         OF_FACTS,
     ),
     (
         "facts: others' words take the place of no fact of the owner's",
-        "oasis/memory/facts_kept.py",
+        "oasis/parts/memory/facts_kept.py",
         'for fact in self.sure() if set(taint) <= set(fact.get("taint", []))]',
         "for fact in self.sure()]",
         ("tests/memory/test_facts_kept.py",),
     ),
     (
         "facts: no day begins while the clock is not trusted",
-        "oasis/memory/facts_kept.py",
+        "oasis/parts/memory/facts_kept.py",
         "if today == last or not self._is_trusted(self._newest_s()):",
         "if today == last:",
         ("tests/memory/test_facts_kept.py",),
     ),
     (
         "facts: what was said at home stays there",
-        "oasis/memory/structured.py",
+        "oasis/parts/memory/structured.py",
         'and (found["is_local"] or not answering.get("is_local")):',
         "and True:",
         ("tests/memory/test_facts_heard.py",),
     ),
     (
         "facts: what was said at home is compared there",
-        "oasis/memory/facts_near.py",
+        "oasis/parts/memory/facts_near.py",
         "if not name or (is_home and not embedder.is_local):",
         "if not name:",
         ("tests/memory/test_facts_heard.py",),
     ),
     (
         "facts: who answers tells where they are compared",
-        "oasis/memory/facts.py",
+        "oasis/parts/memory/facts.py",
         'is_sent, bool(service.get("is_local")))',
         "is_sent, False)",
         OF_HOME,
     ),
     (
         "titles: made at home of what was said there",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         'return found if found["is_local"] or not service["is_local"] else service',
         "return found",
         OF_HOME,
     ),
     (
         "schedule: results are told at home",
-        "oasis/schedule/running.py",
+        "oasis/parts/schedule/running.py",
         'return small if small["is_local"] or not is_home else usual',
         "return small",
         OF_HOME,
     ),
     (
         "knowledge: what a model at home asks stays there",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         'operator.is_home = lambda: bool(failover.service.get("is_local"))',
         "operator.is_home = bool",
         OF_HOME,
     ),
     (
         "skills: one that asks for other tools is refused",
-        "oasis/skills/library.py",
+        "oasis/parts/memory/skills/library.py",
         "        if faults:\n            raise UsageError(",
         "        if False:\n            raise UsageError(",
         ("tests/skills/test_skills_daemon.py",),
     ),
     (
         "skills: a link is not followed",
-        "oasis/skills/shelf.py",
+        "oasis/parts/memory/skills/shelf.py",
         "if not stat.S_ISREG(found.st_mode):",
         "if stat.S_ISFIFO(found.st_mode):",
         ("tests/skills/test_skill.py",),
     ),
     (
         "plugins: a changed file is off",
-        "oasis/plugins/shelf.py",
+        "oasis/parts/lua/plugin_shelf.py",
         "if not is_equal(reviewed[server], sha256(data)):",
         "if False:",
         ("tests/plugins/test_plugins.py",),
     ),
     (
         "plugins: the file is looked at before each call",
-        "oasis/plugins/shelf.py",
+        "oasis/parts/lua/plugin_shelf.py",
         "        if fault:\n            raise PolicyError(",
         "        if False:\n            raise PolicyError(",
         ("tests/plugins/test_plugins.py",),
     ),
     (
         "plugins: the sum that is accepted is that of the file",
-        "oasis/plugins/shelf.py",
+        "oasis/parts/lua/plugin_shelf.py",
         "if not is_equal(digest, sha256(data)):",
         "if False:",
         ("tests/plugins/test_plugins.py",),
     ),
     (
         "plugins: a restart is asked whatever policy says",
-        "oasis/plugins/shelf.py",
+        "oasis/parts/lua/plugin_shelf.py",
         "operator.asking(True)",
         "operator.asking(False)",
         ("tests/plugins/test_plugins.py",),
     ),
     (
         "plugins: the base system is no tool server",
-        "oasis/plugins/scripts.py",
+        "oasis/parts/lua/plugin_scripts.py",
         'if re.split(r"[.-]", server)[0] in BASE:',
         "if False:",
         ("tests/plugins/test_scripts.py",),
     ),
     (
         "plugins: our own objects are no tool server",
-        "oasis/plugins/scripts.py",
+        "oasis/parts/lua/plugin_scripts.py",
         "if server in OURS:",
         "if False:",
         ("tests/plugins/test_scripts.py",),
     ),
     (
         "plugins: what others can write to does not count",
-        "oasis/plugins/scripts.py",
+        "oasis/parts/lua/plugin_scripts.py",
         " or state.st_mode & 0o022",
         "",
         ("tests/plugins/test_scripts.py",),
     ),
     (
         "plugins: what is for the owner alone stays nowhere",
-        "oasis/plugins/results.py",
+        "oasis/parts/lua/plugin_results.py",
         'for key, item in value.items() if key != "user_only"}',
         "for key, item in value.items()}",
         ("tests/plugins/test_results.py",),
     ),
     (
         "plugins: only true is a wish",
-        "oasis/plugins/results.py",
+        "oasis/parts/lua/plugin_results.py",
         "if merged.get(action) is True:",
         "if merged.get(action):",
         ("tests/plugins/test_results.py",),
@@ -595,21 +595,21 @@ MUTANTS = (
     ),
     (
         "seed: only what is listed runs",
-        "oasis/seed/programs.py",
+        "oasis/tools/workspace/programs.py",
         "if not any(found[: len(one)] == one for one in allowed):",
         "if False:",
         ("tests/seed/test_programs.py",),
     ),
     (
         "seed: a shell cannot be listed",
-        "oasis/seed/wishes.py",
+        "oasis/tools/workspace/wishes.py",
         'if found[0][0].rpartition("/")[2] in SHELLS:',
         "if False:",
         ("tests/seed/test_programs.py",),
     ),
     (
         "seed: what a program left behind ends",
-        "oasis/seed/programs.py",
+        "oasis/tools/workspace/programs.py",
         "os.kill(int(name), 9)",
         "pass",
         ("tests/seed/test_programs.py",),
@@ -637,77 +637,77 @@ MUTANTS = (
     ),
     (
         "secrets: by their form",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "return forms.replaced(text, found, lambda value: MASK)",
         "return text",
         ("tests/test_typed_secrets.py",),
     ),
     (
         "secrets: keys over many lines",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "return _without_blocks(turned) if marked and not isinstance(value, str) else turned",
         "return turned",
         ("tests/test_typed_secrets.py",),
     ),
     (
         "secrets: a mask ends with its string",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "forms.within_json(text, forms.spans(text))",
         "forms.spans(text)",
         ("tests/test_typed_secrets.py",),
     ),
     (
         "secrets: sentences of other shapes",
-        "oasis/change/forms.py",
+        "oasis/redaction/secret_forms.py",
         "for pattern in (_AT_ONCE, *_odd[:-1]):",
         "for pattern in (_AT_ONCE,):",
         ("tests/change/test_forms.py",),
     ),
     (
         "secrets: passphrases of plain words",
-        "oasis/change/phrases.py",
+        "oasis/redaction/passphrases.py",
         "yield from _phrase(text, name.start(), *clause)",
         "pass",
         ("tests/change/test_forms.py",),
     ),
     (
         "secrets: a word of no language behind a password's name",
-        "oasis/change/phrases.py",
+        "oasis/redaction/passphrases.py",
         "yield from _strange(text, *clause)",
         "pass",
         ("tests/change/test_forms.py",),
     ),
     (
         "secrets: a typed password is not sent",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))",
         "pass",
         ("tests/test_typed_secrets.py",),
     ),
     (
         "secrets: a typed one belongs to its chat",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "if value and told == chat:",
         "if value:",
         ("tests/test_typed_secrets.py",),
     ),
     (
         "secrets: encoded ones are known",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "percent, *_encoded(value)):",
         "percent):",
         ("tests/test_secret_sweep.py",),
     ),
     (
         "texts: free ones taint",
-        "oasis/change/texts.py",
+        "oasis/change/text_origin.py",
         'return key not in self._read()["own"] and',
         "return",
         OF_TEXTS,
     ),
     (
         "texts: every free text counts",
-        "oasis/change/foreign.py",
+        "oasis/redaction/foreign.py",
         'return NETWORKS if is_joined and option in ("ssid", "mesh_id") else TEXTS',
         'return NETWORKS if is_joined and option in ("ssid", "mesh_id") else ""',
         OF_TEXTS,
@@ -719,7 +719,7 @@ MUTANTS = (
         'or plan["undoes"]:\n            return []',
         OF_TEXTS,
     ),
-    ("texts: an undo takes the record", "oasis/change/texts.py", "if key not in gone]", "if True]", OF_TEXTS),
+    ("texts: an undo takes the record", "oasis/change/text_origin.py", "if key not in gone]", "if True]", OF_TEXTS),
     (
         "texts: an error that repeats one taints",
         "oasis/tools/registry.py",
@@ -729,7 +729,7 @@ MUTANTS = (
     ),
     (
         "imports: their system message is not ours",
-        "oasis/asking.py",
+        "oasis/agent/client.py",
         'if is_said or "id" not in message or IMPORTED not in message.get("taint", ()):',
         "if True:",
         ("tests/test_imports.py",),
@@ -764,14 +764,14 @@ MUTANTS = (
     ),
     (
         "web: networks at home are told to the worker",
-        "oasis/seed/net.py",
+        "oasis/tools/workspace/net.py",
         "closed=closed(operator)",
         "closed=[]",
         ("tests/seed/test_net.py",),
     ),
     (
         "settings: what is taken over is in force",
-        "oasis/takeover.py",
+        "oasis/daemon/reload.py",
         "policy.set(*rules)",
         "pass",
         ("tests/test_takeover.py",),
@@ -813,21 +813,21 @@ MUTANTS = (
     ),
     (
         "cli: what was asked is not asked again when the service went away",
-        "oasis/frontends/client.py",
+        "oasis/cli/client.py",
         "absent.is_absent = not self._has_answered",
         "absent.is_absent = True",
         ("tests/frontends/test_start.py",),
     ),
     (
         "services: an interface that comes up ends the impatience",
-        "oasis/system/patience.py",
+        "oasis/system/backoff.py",
         " or online != self._online()",
         "",
         ("tests/test_asking.py",),
     ),
     (
         "chats: an export is masked before it is cut",
-        "oasis/conversations.py",
+        "oasis/api/chat_methods.py",
         'messages = self._hide([message for message in shown if "role" in message])',
         'messages = [message for message in shown if "role" in message]',
         ("tests/test_conversations.py",),
@@ -925,42 +925,42 @@ MUTANTS = (
     ),
     (
         "tools: no looking for machines nearby",
-        "oasis/tools/probing.py",
+        "oasis/tools/builtin/probing.py",
         "if addresses.not_of_internet(address) and (family, value) not in _known(facts):",
         "if False:",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: a package's name is one",
-        "oasis/tools/packages.py",
+        "oasis/tools/builtin/packages.py",
         "if not _NAME.match(name) or name",
         "if name",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: what the router runs on stays",
-        "oasis/tools/packages.py",
+        "oasis/tools/builtin/packages.py",
         "if _NEEDED.match(name):",
         "if False:",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: what is installed fits",
-        "oasis/tools/packages.py",
+        "oasis/tools/builtin/packages.py",
         "if needed + SPARE_BYTES > free:",
         "if False:",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: log lines are the words of others",
-        "oasis/tools/logs.py",
+        "oasis/tools/builtin/logs.py",
         'return {**answer, "untrusted": [LABEL]}',
         "return answer",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: neighbours' names are the words of others",
-        "oasis/tools/wifi_scan.py",
+        "oasis/tools/builtin/wifi_scan.py",
         'return {**answer, "untrusted": [foreign.NETWORKS]} if is_named else answer',
         "return answer",
         OF_ROUTER_TOOLS,
@@ -979,25 +979,25 @@ MUTANTS = (
         "is_ours = True or",
         ("tests/system/test_root.py",),
     ),
-    ("bus: levels are counted", "oasis/system/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
-    ("bus: values are counted", "oasis/system/blobmsg.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
+    ("bus: levels are counted", "oasis/ubus/blobmsg.py", "if depth > DEEPEST:", "if False:", OF_BUS_VALUES),
+    ("bus: values are counted", "oasis/ubus/blobmsg.py", "if self._left < 0:", "if False:", OF_BUS_VALUES),
     (
         "bus: a length stays in its blob",
-        "oasis/system/blobmsg.py",
+        "oasis/ubus/blobmsg.py",
         "if stop < start or stop > end:",
         "if stop < start:",
         OF_BUS_VALUES,
     ),
     (
         "bus: a text is not cut by C",
-        "oasis/system/blobmsg.py",
+        "oasis/ubus/blobmsg.py",
         'text.replace("\\0", "\\ufffd")',
         "text",
         OF_BUS_VALUES,
     ),
     (
         "bus: the first session that is named counts",
-        "oasis/system/blobmsg.py",
+        "oasis/ubus/blobmsg.py",
         "found.setdefault(name, value)",
         "found[name] = value",
         OF_BUS_VALUES,
@@ -1020,21 +1020,21 @@ MUTANTS = (
     ),
     (
         "bus: a write has an end",
-        "oasis/system/buslink.py",
+        "oasis/ubus/link.py",
         "if not poll.poll(_STUCK_S * 1000):",
         "if not poll.poll():",
         OF_BUS_PEER,
     ),
     (
         "bus: the reader outlives what it reads",
-        "oasis/system/buspeer.py",
+        "oasis/ubus/peer.py",
         "except Exception as bug:  # nothing that comes may end the thread that reads",
         "except KeyboardInterrupt as bug:",
         OF_BUS_PEER,
     ),
     (
         "bus: what is no message ends the connection",
-        "oasis/system/busmessage.py",
+        "oasis/ubus/message.py",
         "if head[0] or not 4 <= size <= MESSAGE_BYTES:",
         "if False:",
         OF_BUS_PEER,
@@ -1065,14 +1065,14 @@ MUTANTS = (
     ),
     (
         "embeddings: a text left out is noticed",
-        "oasis/worker/pool.py",
+        "oasis/llm/pool.py",
         "if len(found) != at + len(step):",
         "if False:",
         OF_EMBEDDINGS,
     ),
     (
         "embeddings: bounded",
-        "oasis/worker/pool.py",
+        "oasis/llm/pool.py",
         "if len(texts) > EMBED_TEXTS:",
         "if False:",
         OF_EMBEDDINGS,
@@ -1110,14 +1110,14 @@ MUTANTS = (
     ),
     (
         "budget: a sum that is none is not written",
-        "oasis/services/prices.py",
+        "oasis/llm/prices.py",
         'amount("budget_cost", words["budget_cost"])',
         "pass",
         ("tests/services/test_prices.py",),
     ),
     (
         "prices: one for a model of a service",
-        "oasis/services/prices.py",
+        "oasis/llm/prices.py",
         'if section.type == "price" and (',
         'if False and section.type == "price" and (',
         ("tests/services/test_prices.py",),
@@ -1155,7 +1155,7 @@ MUTANTS = (
     ),
     (
         "failover: who answered is named",
-        "oasis/agent.py",
+        "oasis/agent/turn.py",
         'self._source.update(provider=event["provider"], model=event["model"])',
         "pass",
         OF_FAILOVER,
@@ -1170,17 +1170,17 @@ MUTANTS = (
     ("asking: refusals are remembered", ASKING, 'without.append(event["parameter"])', "pass", OF_ASKING),
     (
         "pace: who is cancelled takes nothing",
-        "oasis/system/pace.py",
+        "oasis/system/rate_limit.py",
         "        self._give_back(name)\n",
         "",
         ("tests/system/test_pace.py",),
     ),
-    ("fences: only of models without tools", "oasis/agent.py", "if collector.is_fenced and", "if", OF_FENCES),
+    ("fences: only of models without tools", "oasis/agent/turn.py", "if collector.is_fenced and", "if", OF_FENCES),
     ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
     ("fences: a refused line stops the others", FENCED, 'item["stops"] = True', "pass", OF_FENCES[::-1]),
     (
         "fences: stopped changes are not run",
-        "oasis/agent.py",
+        "oasis/agent/turn.py",
         'if self._written and call["id"] in self._written.refusals:',
         "if False:",
         OF_FENCES,
@@ -1195,7 +1195,7 @@ MUTANTS = (
     ("fences: none after the last round", FENCES, "if not may_call:", "if False:", OF_FENCES),
     (
         "fences: a comment is no command",
-        "oasis/change/shellwords.py",
+        "oasis/uci/shell_words.py",
         "if any(_BARE.match(line) for line in plain):",
         "if False:",
         OF_FENCES[::-1],
@@ -1216,21 +1216,21 @@ MUTANTS = (
     ),
     (
         "schedule: a word of a time that is not known is not passed over",
-        "oasis/schedule/spoken.py",
+        "oasis/parts/schedule/spoken.py",
         "if left or not facts:",
         "if not facts:",
         OF_SPOKEN,
     ),
     (
         "schedule: different times for different days are no one order",
-        "oasis/schedule/facts.py",
+        "oasis/parts/schedule/facts.py",
         'if "day" in order[first:last]:',
         "if False:",
         OF_SPOKEN,
     ),
     (
         "schedule: which Friday the next one is is asked",
-        "oasis/schedule/facts.py",
+        "oasis/parts/schedule/facts.py",
         "if following != today + ahead:",
         "if False:",
         OF_SPOKEN,
@@ -1238,7 +1238,7 @@ MUTANTS = (
     ("schedule: a firing is on flash first", CLOCKWORK, "self._records.put(noted)", "pass", OF_CLOCKWORK),
     (
         "schedule: devices by chance do not wear the flash",
-        "oasis/schedule/devices.py",
+        "oasis/parts/schedule/devices.py",
         "AT_ONCE, WRITE_S = 8, 3600",
         "AT_ONCE, WRITE_S = 800, 3600",
         ("tests/schedule/test_book.py",),
@@ -1364,7 +1364,7 @@ MUTANTS = (
     ),
     (
         "chats: one writer at a time",
-        "oasis/runs.py",
+        "oasis/agent/runs.py",
         "if chat and (chat in self._held or",
         "if chat and (",
         ("tests/chats/test_chat_methods.py",),
@@ -1448,26 +1448,26 @@ MUTANTS = (
     ),
     (
         "ubus: a session never stands in argv",
-        "oasis/system/ubus.py",
+        "oasis/ubus/objects.py",
         "if self._is_real and arguments",
         "if False and arguments",
         ("tests/frontends/test_bus_wire.py",),
     ),
     (
         "phone: no tool past the owner",
-        "oasis/frontends/phone.py",
+        "oasis/parts/lua/phone.py",
         'if found[0]["class"] != "read" or found[0]["approval"] != "allow":',
         "if False:",
         ("tests/frontends/test_phone.py",),
     ),
     (
         "phone: a message sent again joins",
-        "oasis/frontends/sending.py",
+        "oasis/parts/lua/sending.py",
         "self._sent(role, chat, message) or self._begin",
         "self._begin",
         ("tests/frontends/test_bus_sending.py",),
     ),
-    ("recovery at start", "oasis/daemon.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
+    ("recovery at start", "oasis/daemon/wiring.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
     (
         "one change at a time",
@@ -1529,14 +1529,14 @@ MUTANTS = (
     ),
     (
         "services: one that failed must run as before",
-        "oasis/change/readback.py",
+        "oasis/change/apply/verification.py",
         'is_ended = (bool(item.get("status")) and item.get("ok") is not False) or action == "stop"',
         'if item.get("ok") is False:\n                continue\n            is_ended = False',
         OF_SERVICES,
     ),
     (
         "services: one that the change is about puts it back",
-        "oasis/change/switches.py",
+        "oasis/change/apply/switches.py",
         "- concerned)",
         ")",
         OF_SERVICES,
@@ -1568,7 +1568,7 @@ MUTANTS = (
     ),
     (
         "guard: its time follows from the plan's services",
-        "oasis/change/services.py",
+        "oasis/change/apply/services.py",
         "return _ACTION_S * len(services)",
         "return _ACTION_S",
         OF_STANDS,
@@ -1624,28 +1624,28 @@ MUTANTS = (
     ("proof: a tunnel to an address of ours is none", ALIVE, " or mirrored(one) in known", "", OF_PROOF),
     (
         "keys: in the key file before they leave UCI",
-        "oasis/services/moving.py",
+        "oasis/config/key_migration.py",
         "    settings.add_keys(found)\n    _write",
         "    _write",
         ("tests/services/test_moving.py",),
     ),
     (
         "keys: none among the words of a command",
-        "oasis/frontends/cli_offers.py",
+        "oasis/cli/offers.py",
         'if arguments.get("KEY") or arguments.get("-k"):',
         "if False:",
         ("tests/cli/test_scenarios.py",),
     ),
     (
         "budget: stops when it is spent",
-        "oasis/services/usage.py",
+        "oasis/llm/usage.py",
         "if percent >= 100:",
         "if False:",
         ("tests/services/test_usage.py",),
     ),
     (
         "environment: keys are taken out of it",
-        "oasis/layers/host.py",
+        "oasis/config/host.py",
         'environment.pop(name, "")',
         'environment.get(name, "")',
         ("tests/layers/test_host.py",),
@@ -1683,7 +1683,7 @@ MUTANTS = (
     ("proof: the login is younger", ALIVE, "and accepted_s > self._since_s", "", OF_PROOF),
     (
         "proof: asked for before keeping",
-        "oasis/methods.py",
+        "oasis/api/methods.py",
         "self._shop.transaction.witness(role, unproved)",
         '"word"',
         ("tests/test_daemon.py",),
@@ -1697,21 +1697,21 @@ MUTANTS = (
     ),
     (
         "read-back: a service that is turned off has ended",
-        "oasis/change/readback.py",
+        "oasis/change/apply/verification.py",
         "if any((found or {}).values()):",
         "if False:",
         ("tests/change/test_readback.py",),
     ),
     (
         "services: what was switched off is not started along with others",
-        "oasis/change/transaction.py",
+        "oasis/change/apply/transaction.py",
         'asleep = _asleep(record.get("init", []), before["services"])',
         "asleep = set()",
         ("tests/change/test_failing_services.py",),
     ),
     (
         "services: only a script whose service is turned off may fail",
-        "oasis/change/services.py",
+        "oasis/change/apply/services.py",
         "if status and name not in off:",
         "if False:",
         ("tests/change/test_switches.py",),
@@ -1725,7 +1725,7 @@ MUTANTS = (
     ),
     (
         "uci: what a batch staged is what was foreseen",
-        "oasis/uci/program.py",
+        "oasis/uci/program_backend.py",
         'self._compare(shown.split(b"\\n", added)[-1], expected)',
         "pass",
         ("tests/uci/test_program.py",),
@@ -1786,7 +1786,7 @@ MUTANTS = (
     ),
     (
         "ends: a part stays",
-        "oasis/change/expiry.py",
+        "oasis/change/history/expiry.py",
         '"", str(record["chat"]), False, stays',
         '"", str(record["chat"])',
         OF_ENDS,
@@ -1833,21 +1833,21 @@ MUTANTS = (
     ("detours: weaker encryption is told", DETOURS, "if now < was:", "if False:", OF_DETOURS),
     (
         "notes: what a model wrote is not the owner's",
-        "oasis/seed/knowledge.py",
+        "oasis/parts/memory/knowledge.py",
         "taint.append(MODEL)",
         "pass",
         ("tests/memory/test_knowledge_daemon.py",),
     ),
     (
         "moments: what is no time of day is not passed over",
-        "oasis/offline/session.py",
+        "oasis/parts/offline/session.py",
         "        if wrong:\n",
         "        if False:\n",
         ("tests/offline/test_moments.py",),
     ),
     (
         "moments: an end and for good are asked about",
-        "oasis/offline/session.py",
+        "oasis/parts/offline/session.py",
         "if endless and ends:",
         "if False:",
         ("tests/offline/test_moments.py",),
@@ -1911,12 +1911,12 @@ MUTANTS = (
     ),
     (
         "roles: a call of a client is a client's",
-        "oasis/errands.py",
+        "oasis/agent/owner_actions.py",
         'role = "client" if client else _OWNER',
         "role = _OWNER",
         ("tests/mcp/test_server.py",),
     ),
-    ("roles: tools that are taken out", "oasis/table.py", 'and "no tool:" + tool not in named', "", OF_ROLES),
+    ("roles: tools that are taken out", "oasis/api/table.py", 'and "no tool:" + tool not in named', "", OF_ROLES),
     (
         "roles: readers get what they are served",
         "package/acl.py",
@@ -1972,42 +1972,42 @@ MUTANTS = (
     ("repair: code beside a mistake", PLAN, 'is_mistake = "exec" not in needs', "is_mistake = True", OF_REPAIR),
     (
         "repair: no name of what is forbidden",
-        "oasis/change/catalogue.py",
+        "oasis/catalogue/check.py",
         "if not is_code(package, name)",
         "",
         OF_REPAIR,
     ),
     (
         "names: a quote in a firewall's name",
-        "oasis/change/validators.py",
+        "oasis/catalogue/validators.py",
         "bad = next((char for char in value if char in _UNQUOTABLE or",
         "bad = next((char for char in value if",
         OF_GENERATED,
     ),
     (
         "names: fw4's comments have a checked set",
-        "oasis/change/catalogue/firewall.json",
+        "oasis/catalogue/packages/firewall.json",
         '"comment": {"type": "and(label,maxlength(64))"',
         '"comment": {"type": "and(string,maxlength(64))"',
         OF_GENERATED,
     ),
     (
         "commands: quotes of typography around a value",
-        "oasis/change/commands.py",
+        "oasis/change/parse/commands.py",
         "if _is_typographic(text):",
         "if False and _is_typographic(text):",
         ("tests/change/test_commands.py",),
     ),
     (
         "commands: what nobody sees is named",
-        "oasis/change/shellwords.py",
+        "oasis/uci/shell_words.py",
         "if at >= 0:",
         "if False and at >= 0:",
         ("tests/change/test_commands.py",),
     ),
     (
         "cards: a plan that is cut in Telegram",
-        "oasis/frontends/telegram_approval.py",
+        "oasis/parts/telegram/approval.py",
         ' or card.get("forces") or not is_whole(card):',
         ' or card.get("forces"):',
         OF_CARDS,
@@ -2035,7 +2035,7 @@ MUTANTS = (
     ),
     (
         "cards: a secret that the model chose",
-        "oasis/change/provenance.py",
+        "oasis/redaction/provenance.py",
         "source = GENERATED if secrets.is_word(value) else known.get(value, otherwise)",
         "source = GENERATED if secrets.is_word(value) else known.get(value, WROTE)",
         OF_CARDS,
@@ -2049,14 +2049,14 @@ MUTANTS = (
     ),
     (
         "cards: a password that leaked is not the new one",
-        "oasis/change/forms.py",
+        "oasis/redaction/secret_forms.py",
         "for start, end in found if start >= over}",
         "for start, end in found}",
         OF_CARDS,
     ),
     (
         "cards: a typed password is not given by its placeholder",
-        "oasis/change/placeholders.py",
+        "oasis/redaction/placeholders.py",
         "if package == ENTERED and wanted and self._redactor.is_typed(value):",
         "if False:",
         OF_CARDS,
@@ -2139,42 +2139,42 @@ MUTANTS = (
     ),
     (
         "taint: of an answer is kept",
-        "oasis/agent.py",
+        "oasis/agent/turn.py",
         'message["taint"] = taint',
         "pass",
         ("tests/test_agent.py",),
     ),
     (
         "secrets: hidden on the way to a model",
-        "oasis/asking.py",
+        "oasis/agent/client.py",
         "hide(_cleaned(message), chat)",
         "_cleaned(message)",
         ("tests/test_placeholders.py",),
     ),
     (
         "secrets: a placeholder goes into an option of its class",
-        "oasis/change/placeholders.py",
+        "oasis/redaction/placeholders.py",
         "if not wanted or secrets.kind(package, held_kind, option) != wanted:",
         "if False:",
         ("tests/test_placeholders.py",),
     ),
     (
         "secrets: masked on the way to front-ends",
-        "oasis/methods.py",
+        "oasis/api/methods.py",
         'return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")',
         "return reply",
         ("tests/test_placeholders.py",),
     ),
     (
         "secrets: a streamed one is not cut in two",
-        "oasis/runs.py",
+        "oasis/agent/runs.py",
         "keep = self._open_end(whole) if self._open_end is not None else 0",
         "keep = 0",
         ("tests/test_runs.py",),
     ),
     (
         "secrets: nor through its middle",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "cut = min(cut, found) if found >= 0 else cut",
         "pass",
         ("tests/test_runs.py",),
@@ -2289,7 +2289,7 @@ MUTANTS = (
     ),
     (
         "elsewhere: a new destination",
-        "oasis/change/destinations.py",
+        "oasis/change/diff/destinations.py",
         'return [plain(one) for one in _outside(item.get("new"), has_names) if one not in old]',
         "return []",
         ("tests/change/test_policy.py",),
@@ -2320,7 +2320,7 @@ MUTANTS = (
     ("wall: never SSH or the page", "oasis/system/fence.py", " or number in _MANAGEMENT_PORTS", "", OF_WALL[::-1]),
     (
         "wall: before every request",
-        "oasis/worker/pool.py",
+        "oasis/llm/pool.py",
         "        self._prepare()\n",
         "",
         ("tests/worker/test_pool.py",),
@@ -2342,49 +2342,49 @@ MUTANTS = (
     ),
     (
         "chat: a bookmark stays on its branch",
-        "oasis/core/heads.py",
+        "oasis/core/bookmarks.py",
         "if head and (head not in found or name in below[head]):",
         "if head:",
         ("tests/core/test_heads.py",),
     ),
     (
         "chat: a new message moves no bookmark sideways",
-        "oasis/question.py",
+        "oasis/agent/question.py",
         'if is_set and table.read().get(head) and not asked.get("moves_head"):',
         "if False:",
         ("tests/test_other_hands.py",),
     ),
     (
         "chat: an import takes no bookmark of another chat",
-        "oasis/chats/intake.py",
+        "oasis/chats/imports.py",
         "    found.rename_heads(names)\n",
         "",
         ("tests/test_other_hands.py",),
     ),
     (
         "chat: words of a role that nobody knows are not the owner's",
-        "oasis/core/reading.py",
+        "oasis/core/lenient.py",
         'or "unknown"\n        _distrust(made)',
         'or "unknown"',
         ("tests/core/test_reading.py",),
     ),
     (
         "chat: a label that cannot be read does not pass for none",
-        "oasis/core/reading.py",
+        "oasis/core/lenient.py",
         '        labels.append(UNREADABLE)\n    made["taint"] = labels\n\n\ndef _distrust',
         '    made["taint"] = labels\n\n\ndef _distrust',
         ("tests/core/test_reading.py",),
     ),
     (
         "said: what was said at home makes no vector elsewhere",
-        "oasis/seed/said.py",
+        "oasis/parts/memory/said.py",
         '(turn["service"]["is_local"] and not model.is_local)',
         "False",
         ("tests/test_said.py",),
     ),
     (
         "said: what was said at home is no find of a model elsewhere",
-        "oasis/seed/said.py",
+        "oasis/parts/memory/said.py",
         "if goes_elsewhere and not _was_said_elsewhere(exchange, elsewhere):",
         "if False:",
         ("tests/test_said.py",),
@@ -2519,63 +2519,63 @@ MUTANTS = (
     ),
     (
         "mcp: a write to a server that does not read ends with the server",
-        "oasis/mcp/stdio.py",
+        "oasis/parts/mcp/stdio.py",
         "while data and not self._ended:",
         "while data:",
         ("tests/mcp/test_bounds.py",),
     ),
     (
         "mcp: questions of a server are bounded",
-        "oasis/mcp/stdio.py",
+        "oasis/parts/mcp/stdio.py",
         "is_flood = self._replies > REPLIES",
         "is_flood = False",
         ("tests/mcp/test_bounds.py",),
     ),
     (
         "mcp: a server that is over is not opened again",
-        "oasis/mcp/servers.py",
+        "oasis/parts/mcp/servers.py",
         "if not self._is_over and (",
         "if (",
         ("tests/mcp/test_bounds.py",),
     ),
     (
         "mcp: a token goes to the home network or by https",
-        "oasis/mcp/servers.py",
+        "oasis/parts/mcp/servers.py",
         'and not is_at_home(entry["url"])',
         "and False",
         ("tests/mcp/test_bounds.py",),
     ),
     (
         "mcp: who only looks sees no arguments",
-        "oasis/mcp/servers.py",
+        "oasis/parts/mcp/servers.py",
         "return found if is_owner else",
         "return found if True else",
         ("tests/mcp/test_bounds.py",),
     ),
     (
         "mcp: a client keeps its name",
-        "oasis/methods.py",
+        "oasis/api/methods.py",
         'if peer.setdefault("client", known) != known:',
         'peer["client"] = known\n        if False:',
         ("tests/mcp/test_server.py",),
     ),
     (
         "mcp: an id that is none ends no server",
-        "oasis/frontends/mcp_stdio.py",
+        "oasis/parts/mcp/server_stdio.py",
         '        number = named(message.get("id"))',
         '        number = message.get("id")',
         ("tests/mcp/test_server.py",),
     ),
     (
         "agent: one call over and over is stopped",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         "return Repeats().watched(call) if is_model else call",
         "return call",
         ("tests/test_repeats.py",),
     ),
     (
         "runs: clients leave room for the owner",
-        "oasis/runs.py",
+        "oasis/agent/runs.py",
         "if client and sum(",
         "if False and sum(",
         ("tests/test_runs.py",),
@@ -2596,14 +2596,14 @@ MUTANTS = (
     ),
     (
         "log: what cannot be written breaks nothing off",
-        "oasis/change/redact.py",
+        "oasis/redaction/redactor.py",
         "    except OSError:\n        pass  # nobody reads it",
         "    except ZeroDivisionError:\n        pass  # nobody reads it",
         ("tests/test_daemon.py",),
     ),
     (
         "runs: a run ends whatever else fails",
-        "oasis/runs.py",
+        "oasis/agent/runs.py",
         "    finally:  # a run without an end",
         "    else:  # a run without an end",
         ("tests/test_runs.py",),
@@ -2617,7 +2617,7 @@ MUTANTS = (
     ),
     (
         "privacy-stores-what-it-shows",
-        "oasis/exchanges.py",
+        "oasis/agent/start.py",
         "        finally:\n            chat.discard()",
         "        finally:\n            chat.flush()",
         ("tests/test_privacy.py",),
@@ -2631,14 +2631,14 @@ MUTANTS = (
     ),
     (
         "setup-asks-neighbours-outside",
-        "oasis/setup.py",
+        "oasis/api/setup.py",
         'if device["present"] and is_home(str(device["ip"])):',
         'if device["present"]:',
         ("tests/test_setup_part.py",),
     ),
     (
         "setup-uses-what-does-not-answer",
-        "oasis/frontends/cli_setup.py",
+        "oasis/cli/setup.py",
         'if not reply["ok"]:',
         "if False:",
         ("tests/frontends/test_terminal_setup.py",),
@@ -2701,21 +2701,21 @@ MUTANTS = (
     ),
     (
         "worker-serves-a-second-service",
-        "oasis/worker/pool.py",
+        "oasis/llm/pool.py",
         "mine = [one for one in self._warm if one[1] == service]",
         "mine = list(self._warm)",
         ("tests/worker/test_pool.py",),
     ),
     (
         "worker-leaves-programs-behind",
-        "oasis/worker/pool.py",
+        "oasis/llm/pool.py",
         "if process is not None and sweep(self._uid, {process.pid}, self._mark):",
         "if False:",
         ("tests/worker/test_pool.py",),
     ),
     (
         "a-failed-step-of-stop-holds-up-the-rest",
-        "oasis/daemon.py",
+        "oasis/daemon/wiring.py",
         "    except Exception:\n        import traceback",
         "    except OSError:\n        import traceback",
         ("tests/test_stop.py",),
@@ -2736,14 +2736,14 @@ MUTANTS = (
     ),
     (
         "knowledge-result-without-end",
-        "oasis/seed/knowledge.py",
+        "oasis/parts/memory/knowledge.py",
         'while result["passages"] and len(',
         "while False and len(",
         ("tests/memory/test_knowledge_daemon.py",),
     ),
     (
         "telegram-takes-forwarded-words-for-the-owner-s",
-        TELEGRAM + "_talk.py",
+        TELEGRAM + "talk.py",
         'self._forwarded(asked) if update.get("is_forwarded") else self._ordered(asked)',
         "self._ordered(asked)",
         OF_TALK,

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from oasis.agent import ANSWER_BYTES, CALLS, ROUNDS, Turn
+from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Turn
 from oasis.core import jsonl, schema, thread
 from oasis.core.store import Store
 from oasis.errors import ApplyError, StoreError

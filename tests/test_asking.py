@@ -2,10 +2,10 @@
 
 import pytest
 
-from oasis.asking import Asking
+from oasis.agent.client import Asking
 from oasis.errors import ProviderError
+from oasis.system.backoff import KEPT_S, SHORT, Patience
 from oasis.system.clock import Wait
-from oasis.system.patience import KEPT_S, SHORT, Patience
 
 
 class Settings:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis import beside
-from oasis.daemon import Daemon
+from oasis.api import parts as beside
+from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
 from tests.daemon import copy_root
 

@@ -10,12 +10,14 @@ import subprocess
 
 import pytest
 
+from oasis.api.table import ROLES
 from oasis.change.approval import Desk
-from oasis.change.visible import plain
 from oasis.core import clean
 from oasis.errors import PolicyError
-from oasis.frontends import telegram_approval, telegram_card, telegram_run, telegram_text
-from oasis.table import ROLES
+from oasis.parts.telegram import approval, run
+from oasis.parts.telegram import card as telegram_card
+from oasis.parts.telegram import text as telegram_text
+from oasis.uci.visible import plain
 from tests.daemon import start_daemon
 from tests.frontends import launcher
 from tests.recorder import results
@@ -90,9 +92,9 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
     assert telegram_card.is_whole(card) == (name in ("arguments of a tool", "a short plan"))
     text = telegram_card.of_plan(card, True)
     assert telegram_text.units(text) <= telegram_text.LIMIT and len(telegram_text.split(text)) == 1
-    offers = telegram_approval.Approval(None, lambda: Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
+    offers = approval.Approval(None, lambda: Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
     line = Line()
-    telegram_run.show_plan(line, 1, card, telegram_card.Buttons(lambda: 0.0), offers)
+    run.show_plan(line, 1, card, telegram_card.Buttons(lambda: 0.0), offers)
     shown = [button["text"] for row in line.sent["reply_markup"]["inline_keyboard"] for button in row]
     assert shown == (["Approve", "Decline"] if telegram_card.is_whole(card) else ["Decline"])
     if telegram_card.is_whole(card):
@@ -106,7 +108,7 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
     # What was pressed all the same does not get past the desk, which goes by the plan and not by what was shown.
     desk = waiting_at_a_desk(card)
     with pytest.raises(PolicyError, match="cannot be read whole there") as caught:
-        desk.approve(card["id"], card["hash"], telegram_approval._OWNER)
+        desk.approve(card["id"], card["hash"], approval._OWNER)
     assert "router's page" in caught.value.hint
     desk.approve(card["id"], card["hash"], {"name": "owner", "terminal": False, "pid": 0})
 

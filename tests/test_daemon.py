@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from oasis.daemon import Daemon, fault, log
+from oasis.daemon.wiring import Daemon, fault, log
 from oasis.system.root import Root
 from tests.daemon import REPOSITORY, connected, copy_root, read_line, start_daemon
 
@@ -428,7 +428,7 @@ def test_files_with_private_content_are_private(daemon):
 def test_the_daemon_tells_what_it_cannot_know(root):
     done = subprocess.run(
         [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {REPOSITORY!r}); "
-         "from oasis.frontends.oasisd import main; sys.exit(main(['--nonsense']))"],
+         "from oasis.daemon.main import main; sys.exit(main(['--nonsense']))"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2

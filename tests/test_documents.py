@@ -121,12 +121,12 @@ def test_sizes_of_packages_are_those_that_are_built(weights):
 
 def test_what_the_built_in_service_understands_is_counted():
     least, languages = re.search(r"more than (\d+) requests in (\w+) languages", read("README.md")).groups()
-    with open(path_of("oasis/offline/intents/intents.json"), encoding="utf-8") as handle:
+    with open(path_of("oasis/parts/offline/intents/intents.json"), encoding="utf-8") as handle:
         intents = json.load(handle)["intents"]
     assert int(least) < len(intents) < int(least) + 20
     assert languages == "five"
     for language in ("de", "en", "es", "ja", "zh"):
-        assert os.path.exists(path_of(f"oasis/offline/intents/{language}.json"))
+        assert os.path.exists(path_of(f"oasis/parts/offline/intents/{language}.json"))
 
 
 def test_hooks_run_tools_of_the_venv_and_fetch_nothing():

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from oasis.failover import Failover
+from oasis.agent.failover import Failover
 from tests.daemon import copy_root, start_daemon
 from tests.test_daemon import follow, of_type, say
 

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
+from oasis.api.methods import ROLES
 from oasis.change.force import WORDS
-from oasis.daemon import Daemon
+from oasis.cli import apply
+from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
-from oasis.frontends import cli_apply
-from oasis.methods import ROLES
 from oasis.system.root import Root
 from oasis.tools.operator import Operator
 from tests.daemon import copy_root
@@ -192,7 +192,7 @@ def test_what_is_so_already_is_told(router):
 
 
 def test_the_command_line_asks_for_the_words_that_the_daemon_wants():
-    assert cli_apply.WORDS == WORDS
+    assert apply.WORDS == WORDS
 
 
 # --- what a model was refused

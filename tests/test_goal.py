@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from oasis.agent.goal import MOST_TURNS, TURNS, checked
 from oasis.errors import UsageError
-from oasis.goal import MOST_TURNS, TURNS, checked
 from tests.frontends import launcher
 from tests.test_daemon import config, follow, of_type
 from tests.test_models import run  # noqa: F401  (a fixture)

@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
-from oasis.beside import PARTS
-from oasis.change import catalogue, commands
+from oasis.api.parts import PARTS
+from oasis.catalogue import check as catalogue
+from oasis.change.parse import commands
 from oasis.doctor import rounds
 from oasis.doctor.scene import Scene
 from oasis.providers import load
@@ -66,7 +67,7 @@ def test_a_tool_is_offered_when_it_is_on_and_answers():
 
 UNDERSTAND = """
 import json
-from oasis.offline.provider import Provider
+from oasis.parts.offline.provider import Provider
 from tests.offline.stock import NOW_S, Router
 router = Router()
 for sentence in json.loads(input()):
@@ -79,7 +80,7 @@ def test_an_intent_is_data(tmp_path):
     shutil.copytree(os.path.join(REPOSITORY, "oasis"), tmp_path / "oasis", ignore=shutil.ignore_patterns("__pycache__"))
     action, words = json.loads(block("json", "intent")), json.loads(block("json", "words"))
     for file, entry in (("intents", action), ("en", words)):
-        path = tmp_path / "oasis/offline/intents" / (file + ".json")
+        path = tmp_path / "oasis/parts/offline/intents" / (file + ".json")
         data = json.loads(path.read_text(encoding="utf-8"))
         assert not set(entry) & set(data["intents"])
         data["intents"].update(entry)

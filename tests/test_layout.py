@@ -341,8 +341,8 @@ def test_importing_the_daemon_loads_nothing_heavy():
     code = "import sys; sys.path.insert(0, %r); import oasis.daemon; print(*sys.modules)"
     shown = subprocess.run([sys.executable, "-IS", "-c", code % REPOSITORY], capture_output=True, text=True, check=True)
     loaded = set(shown.stdout.split())
-    assert "oasis.change.transaction" in loaded
-    assert "oasis.change.evidence" not in loaded, "loaded with the first change"
+    assert "oasis.change.apply.transaction" in loaded
+    assert "oasis.change.apply.evidence" not in loaded, "loaded with the first change"
     assert loaded & NEVER_IN_DAEMON == set()
     for name in sorted(loaded & NOT_IN_DAEMON):
         warnings.warn(f"an idle daemon loads {name}", stacklevel=1)

@@ -8,18 +8,18 @@ import time
 
 import pytest
 
-from oasis.conversations import Conversations
+from oasis.api.chat_methods import Conversations
+from oasis.api.methods import TABLE, Methods, check, failure
+from oasis.api.table import SERVICE
+from oasis.api.tool_methods import Toolset
 from oasis.core import jsonl
 from oasis.core.thread import INTERRUPTED
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
-from oasis.methods import TABLE, Methods, check, failure
-from oasis.services.book import Book
+from oasis.llm.services import Book
 from oasis.system.root import Root
-from oasis.table import SERVICE
-from oasis.tools import configure
+from oasis.tools.builtin import configure
 from oasis.tools.operator import Operator
-from oasis.toolset import Toolset
 from tests.daemon import copy_root
 
 OWNER = {"name": "owner", "terminal": False}

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from oasis.notices import KEPT, KINDS, TEXT_CHARS, Notices
-from oasis.services.usage import BudgetError, Usage
-from oasis.settings import Settings
+from oasis.api.notices import KEPT, KINDS, TEXT_CHARS, Notices
+from oasis.config.settings import Settings
+from oasis.llm.usage import BudgetError, Usage
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.daemon import copy_root, set_option, start_daemon

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.frontends.telegram_guest import WORDS, Guest
-from oasis.presence import OWNER
+from oasis.agent.principal import OWNER
+from oasis.parts.telegram.guest import WORDS, Guest
 from tests.test_force import Router
 
 

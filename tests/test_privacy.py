@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from oasis.settings import Settings
+from oasis.config.settings import Settings
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.daemon import start_daemon

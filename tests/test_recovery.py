@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from oasis.change.transaction import GUARD_LOOK_S
+from oasis.change.apply.transaction import GUARD_LOOK_S
 from tests.daemon import copy_root, set_option, start_daemon
 from tests.guards import guards, kill_guards, wait_for_guard
 from tests.test_daemon import apply_wifi, config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.repeats import SAME, Repeats
+from oasis.agent.loop_guard import SAME, Repeats
 from tests.test_daemon import config, follow
 from tests.test_models import run  # noqa: F401  (a fixture)
 from tests.test_toolless import serve  # noqa: F401  (a fixture)

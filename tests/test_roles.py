@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from oasis.daemon import role_of
+from oasis.api.methods import ROLES, TABLE, Methods
+from oasis.daemon.wiring import role_of
 from oasis.errors import PolicyError, UsageError
-from oasis.methods import ROLES, TABLE, Methods
 from oasis.tools.operator import Operator
 from tests.daemon import copy_root, start_daemon
 
@@ -241,7 +241,7 @@ TOOLS_OF = {
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory):
     """A daemon in this process: its registry, and what makes the hands of a role."""
-    from oasis.daemon import Daemon
+    from oasis.daemon.wiring import Daemon
     from oasis.system.root import Root
 
     root = copy_root(str(tmp_path_factory.mktemp("tools") / "router"))
@@ -271,8 +271,8 @@ def test_every_tool_of_a_role_and_no_other_is_carried_out(inside, role, tool):
 
 
 def test_every_present_has_a_role_of_the_table():
-    from oasis.frontends.telegram_guest import Guest
-    from oasis.presence import MESSENGER, OWNER
-    from oasis.schedule.unattended import Unattended
+    from oasis.agent.principal import MESSENGER, OWNER
+    from oasis.parts.schedule.unattended import Unattended
+    from oasis.parts.telegram.guest import Guest
 
     assert [one.role for one in (OWNER, MESSENGER, Guest, Unattended)] == ["owner", "messenger", "guest", "schedule"]

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from oasis.change.redact import Redactor
+from oasis.agent.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
 from oasis.errors import BusyError, StoreError, UsageError
-from oasis.runs import CLIENTS, ENDED, EVENT_BYTES, HELD_CHARS, KEEP_S, RUNNING, WAIT_MS, Run, Runs
+from oasis.redaction.redactor import Redactor
 from oasis.system.files import Files
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from oasis.core.entries import FORGOTTEN
 from oasis.errors import UsageError
-from oasis.seed import said as said_part
+from oasis.parts.memory import said as said_part
 from tests.test_force import OWNER, Router
 
 DOG, BOAT = "my dog Rex is afraid of thunder", "the boat lies in the harbour"

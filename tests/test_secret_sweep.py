@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from oasis.change import entries, secrets
-from oasis.methods import TABLE
+from oasis.api.methods import TABLE
+from oasis.catalogue import entries
+from oasis.redaction import secret_options
 from oasis.tools.builtin import BuiltIn
 from tests.daemon import start_daemon
 from tests.recorder import Recorder
@@ -69,7 +70,7 @@ class Planted:
                 options = [
                     name
                     for name in entries.types(package)[kind]["options"]
-                    if name != "*" and secrets.is_secret(package, kind.replace("*", "wg0"), name)
+                    if name != "*" and secret_options.is_secret(package, kind.replace("*", "wg0"), name)
                 ]
                 if options:
                     self._section(package, kind.replace("*", "wg0"), options)

@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
-from oasis.daemon import Daemon
+from oasis.api.methods import TABLE
+from oasis.config.settings import Settings
+from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, SettingsError
-from oasis.methods import TABLE
-from oasis.settings import Settings
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.daemon import copy_root

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from oasis.setup import Setup
+from oasis.api.setup import Setup
 
 
 def test_only_machines_with_addresses_of_a_home_are_asked():

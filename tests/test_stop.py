@@ -1,6 +1,6 @@
 """Stopping: every step is done whatever the one before did, and nothing is applied after it began."""
 
-from oasis.daemon import _tried
+from oasis.daemon.wiring import _tried
 
 
 def test_a_step_that_fails_is_told_and_stops_no_other(capsys):

@@ -3,7 +3,7 @@
 import json
 import os
 
-from oasis.change.foreign import HIDDEN
+from oasis.redaction.foreign import HIDDEN
 from tests.recorder import results
 from tests.test_daemon import approve, config, of_type
 from tests.test_untrusted import MAC, ORDER, PWNED, lease

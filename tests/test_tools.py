@@ -200,7 +200,7 @@ def test_what_others_wrote_taints_what_follows(here, call, label):
 
 
 def test_the_owner_alone_calls_a_tool_and_others_are_treated_as_others(tmp_path):
-    from oasis.daemon import Daemon
+    from oasis.daemon.wiring import Daemon
     from oasis.system.root import Root
     from tests.daemon import copy_root
 

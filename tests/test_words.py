@@ -13,9 +13,9 @@ import tokenize
 
 import pytest
 
-from oasis.frontends import cli_help
-from oasis.frontends.cli_commands import COMMANDS
-from oasis.frontends.cli_subjects import SUBJECTS
+from oasis.cli import help as cli_help
+from oasis.cli.commands import COMMANDS
+from oasis.cli.subjects import SUBJECTS
 from tests.test_layout import area, sources
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -6,9 +6,9 @@ bound is the tool, where it is from, and its arguments to the letter.
 
 from __future__ import annotations
 
-from oasis.change.visible import plain
 from oasis.core import jsonl
 from oasis.errors import ApplyError, PolicyError
+from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

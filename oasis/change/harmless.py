@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.errors import StoreError, UciError
 from oasis.system.digest import sha256
 from oasis.uci import model
@@ -153,7 +153,7 @@ def _ranges(text: str) -> list[tuple[int, int]]:
     found = []
     for match in _RANGE.finditer(text):
         first, mask, last = (part or "" for part in match.groups())
-        low = addresses.number(first)
+        low = address_text.number(first)
         if low is None:
             continue
         start, end = low[1], low[1]
@@ -162,14 +162,14 @@ def _ranges(text: str) -> list[tuple[int, int]]:
             start, end = low[1] & ~size & _ALL, low[1] | size
             found.append((low[1], low[1]))  # 192.168.1.1/24 names a network, and an address in it
         elif last:
-            high = addresses.number(last)
+            high = address_text.number(last)
             end = high[1] if high is not None else _ALL
         found.append((start, end))
     return found
 
 
 def _host_bits(mask: str) -> int:
-    value = addresses.number(mask) if addresses.is_netmask(mask) else None
+    value = address_text.number(mask) if address_text.is_netmask(mask) else None
     return ~value[1] & _ALL if value is not None else 0
 
 
@@ -208,7 +208,7 @@ def reservation(item: Difference, mine: list[Difference], router: Router, row: d
 
 def _fault_of_mac(mac: str, others: list[Section], router: Router) -> str:
     # A MAC with the group bit set is no device's, nor is the one of zeros (IEEE 802, section 8.2).
-    if not addresses.is_mac(mac) or int(mac[:2], 16) & 1 or not mac.strip("0:"):
+    if not address_text.is_mac(mac) or int(mac[:2], 16) & 1 or not mac.strip("0:"):
         return "a fixed address is for one device, named by its MAC address"
     own = mac.lower().split(":")
     if any([part.zfill(2) for part in word.split(":")] == own for word in router.text("/etc/ethers").lower().split()):
@@ -224,12 +224,12 @@ def _fault_of_mac(mac: str, others: list[Section], router: Router) -> str:
 def _fault_of_ip(ip: str, mac: str, others: list[Section], router: Router) -> str:
     if not ip:
         return "no address is given"
-    value = addresses.number(ip) if addresses.is_ip4(ip) else None
+    value = address_text.number(ip) if address_text.is_ip4(ip) else None
     lan = _lan(router)
     if value is None or lan is None or not lan[0] < value[1] < lan[1]:
         return "%s is no address of the LAN" % ip[:40]
     ranges = [one for one in router.named()[0] if not (one[0] <= lan[0] and lan[1] <= one[1])]
-    moved = {addresses.number(one[1]) for one in router.leases() if one[0] == mac.lower()}
+    moved = {address_text.number(one[1]) for one in router.leases() if one[0] == mac.lower()}
     if any(one is not None and one != value and _is_in(one[1], ranges) for one in moved):
         return "the configuration names the address that the device has now"
     if _is_in(value[1], ranges) or ip in [other.options.get("ip") for other in others]:
@@ -257,10 +257,10 @@ def _fault_of_pool(value: int, base: int, others: list[Section], router: Router)
     """Refuse when fixed addresses take more than half of what devices without one are given."""
     for pool in router.options("dhcp", "dhcp", "lan"):
         numbers = [str(pool.get(key, usual)) for key, usual in (("start", "100"), ("limit", "150"))]
-        if not all(addresses.is_number(one) for one in numbers):
+        if not all(address_text.is_number(one) for one in numbers):
             return "the range of the LAN's addresses is not known"
         start, limit = base + int(numbers[0]), int(numbers[1])
-        fixed = [addresses.number(str(one.options.get("ip", ""))) for one in others]
+        fixed = [address_text.number(str(one.options.get("ip", ""))) for one in others]
         count = sum(1 for one in [*fixed, (4, value)] if one is not None and start <= one[1] < start + limit)
         if start <= value < start + limit and 2 * count > limit:
             return "few addresses would be left for other devices"

@@ -11,7 +11,8 @@ under every setting. Knows no file. Shape of switches (policy.json):
 
 from __future__ import annotations
 
-from oasis.change import catalogue, datatypes, secrets
+from oasis.catalogue import check, datatypes
+from oasis.redaction import secret_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def _ways(package: str, section: Section, option: str) -> list[str]:
 
     Either may come first: an address where a secret is, or a secret where an address waits for it.
     """
-    hold = [name for name in section.options if secrets.is_secret(package, section.type, name)]
+    hold = [name for name in section.options if secret_options.is_secret(package, section.type, name)]
     if option not in hold:
-        return [option] if hold and catalogue.mark(package, section.type, option) == "outward" else []
-    return [name for name in section.options if catalogue.mark(package, section.type, name) == "outward"]
+        return [option] if hold and check.mark(package, section.type, option) == "outward" else []
+    return [name for name in section.options if check.mark(package, section.type, name) == "outward"]
 
 
 def _is_turned_on(item: Difference, switches: Switches) -> bool:
@@ -82,7 +83,7 @@ def _code(package: Package, section: Section, switches: Switches) -> list[str]:
     """Return what runs code with a section: options of it, or the other sections that it turns on."""
     found = [option for option, value in section.options.items() if _runs(package, section, option, value, switches)]
     if {"%s.%s" % (package.name, name) for name in (section.type, section.name)} & set(switches["of_package"]):
-        found += [name for name, one in _labelled(package).items() if catalogue.is_code(package.name, one.type)]
+        found += [name for name, one in _labelled(package).items() if check.is_code(package.name, one.type)]
     return found
 
 
@@ -91,4 +92,4 @@ def _runs(package: Package, section: Section, option: str, value: object, switch
     if place in switches["no_code"] or "%s=%s" % (place, value) in switches["no_code"]:
         return False
     # A word for no is no program and no file.
-    return catalogue.mark(package.name, section.type, option) == "exec" and datatypes.truth(value) is not False
+    return check.mark(package.name, section.type, option) == "exec" and datatypes.truth(value) is not False

@@ -13,7 +13,7 @@ from oasis.system.connections import OPEN, is_loopback, mirrored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.readback import Bus
+    from oasis.change.apply.verification import Bus
     from oasis.change.shapes import Callable, Role, Seconds
     from oasis.system.connections import Connection
 
@@ -73,7 +73,7 @@ def gather(bus: Bus, now_s: Seconds) -> Origins:
     from oasis.system import connections, logins
 
     def may_keep(session: str) -> bool:
-        from oasis.change import evidence  # most runs come from no page
+        from oasis.change.apply import evidence  # most runs come from no page
 
         return evidence.may_keep(bus, session)
 

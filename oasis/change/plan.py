@@ -22,22 +22,22 @@ from __future__ import annotations
 
 import os
 
-from oasis.change import secrets
-from oasis.change.visible import plain
 from oasis.core import jsonl, when
 from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
+from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
 from oasis.uci.tables import tables
+from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.ends import Said
-    from oasis.change.journal import Journal
+    from oasis.change.apply.journal import Journal
+    from oasis.change.history.ends import Said
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import Callable, Card, Difference, Images, NewId, Operation, Plan, Seconds
-    from oasis.change.texts import Texts
+    from oasis.change.text_origin import Texts
     from oasis.system.files import Files
     from oasis.system.root import Root
 
@@ -140,7 +140,7 @@ class Planner:
             plan["before"].setdefault(name, sha256(data))
         if said is not None:
             until_unix_s = said.until_unix_s
-            from oasis.change.ends import tell
+            from oasis.change.history.ends import tell
 
             tell(plan, said.entries, said.words, said.is_risky)
             plan["untrusted"] += said.untrusted
@@ -153,7 +153,7 @@ class Planner:
     def _said(self, operations: list[Operation], until_unix_s: int) -> Said | None:
         if self._journal is None:
             return None
-        from oasis.change.ends import Said  # an idle daemon does without
+        from oasis.change.history.ends import Said  # an idle daemon does without
 
         return Said(self._journal, operations, until_unix_s, self.read)
 
@@ -221,10 +221,10 @@ class Planner:
             read[package] = data or b""
             return tables(model.parse(data or b"", package))
 
-        from oasis.change import catalogue  # what plans need comes with the first plan: an idle daemon has none
+        from oasis.catalogue import check  # what plans need comes with the first plan: an idle daemon has none
 
         told = []
-        for item in catalogue.check(operations, table):
+        for item in check.check(operations, table):
             kind = "exec" if item["kind"] == "exec" else "unknown"
             needs.setdefault(kind, []).append(str(item["where" if kind == "exec" else "message"]))
             told.append("%s (%s)" % (item["message"], item["hint"]) if item["hint"] else str(item["message"]))
@@ -233,7 +233,7 @@ class Planner:
     def _plan(
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
     ) -> Plan | None:
-        from oasis.change import difference
+        from oasis.change.diff import difference
 
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
@@ -324,7 +324,7 @@ class Planner:
 
     def _left_behind(self, images: Images) -> list[str]:
         """Return what still names a section that goes, in every package of the router."""
-        from oasis.change import references
+        from oasis.change.diff import references
 
         def read(name: str) -> bytes:
             return self._files.read(self._root.confdir + "/" + name) or b""
@@ -399,7 +399,7 @@ class Planner:
     def _check_ends(self, plan: Plan) -> None:
         if not plan["ends"] or self._journal is None:
             return
-        from oasis.change import ends
+        from oasis.change.history import ends
 
         for entry in plan["ends"]:
             record = self._journal.read(str(entry["change"]))
@@ -472,15 +472,15 @@ def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
 
 def _commands(operations: list[Operation], images: Images) -> list[str]:
     """Return operations as uci commands, their secrets masked."""
-    from oasis.change import difference
-    from oasis.change.commands import as_commands
+    from oasis.change.diff import difference
+    from oasis.change.parse.commands import as_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
     def mask(operation: Operation, value: str) -> str:
         package = str(operation["package"])
-        is_secret = value in held.get(package, ()) or secrets.may_hold(package, str(operation["option"]))
-        is_secret = is_secret and not secrets.is_word(value)
+        is_secret = value in held.get(package, ()) or secret_options.may_hold(package, str(operation["option"]))
+        is_secret = is_secret and not secret_options.is_word(value)
         return difference.NEW_MASK if is_secret else plain(value)
 
     return as_commands(operations, mask)

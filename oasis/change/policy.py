@@ -48,9 +48,9 @@ class Policy:
 
         Nothing is low without a look at the router: each place that may be has a check (harmless.py). What runs code
         is only risky where it is allowed: to an undo, which brings back what the owner had there, and to the owner who
-        forces it. Shape of differences: see oasis.change.difference.
+        forces it. Shape of differences: see oasis.change.diff.difference.
         """
-        from oasis.change import destinations  # as below: an idle daemon has none
+        from oasis.change.diff import destinations  # as below: an idle daemon has none
 
         worst, gone = "low", _gone(differences)
         reasons: list[str] = []
@@ -107,9 +107,9 @@ class Policy:
                 item["section"],
                 option,
             )
-        from oasis.change import catalogue  # what judges plans comes with the first one: an idle daemon has none
+        from oasis.catalogue import check  # what judges plans comes with the first one: an idle daemon has none
 
-        is_outward = bool(option) and catalogue.mark(package, kind, option) == "outward"
+        is_outward = bool(option) and check.mark(package, kind, option) == "outward"
         return "risky" if is_outward else "", ""
 
     def _by_place(self, item: Difference, mine: list[Difference], router: Router | None) -> tuple[str, str]:
@@ -151,7 +151,7 @@ class Policy:
 
         Data, for the services that reach/admission.py does not know; what that one judges has no entry here.
         """
-        from oasis.change.pairing import Pairing
+        from oasis.change.diff.pairing import Pairing
 
         pairs = Pairing(before, after)
         found = [
@@ -208,15 +208,15 @@ def _gone(differences: list[Difference]) -> set[tuple[object, object]]:
 
 
 def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
-    from oasis.change import catalogue
+    from oasis.catalogue import check
 
     option = str(item.get("option", ""))
     if not option:
         return False
     if item["kind"] == "removed":  # what it ran is gone, but what else its section runs is run otherwise
         is_whole = (item["package"], item["section"]) in gone
-        return not is_whole and catalogue.is_code(str(item["package"]), str(item["type"]))
-    return catalogue.mark(str(item["package"]), str(item["type"]), option) == "exec"
+        return not is_whole and check.is_code(str(item["package"]), str(item["type"]))
+    return check.mark(str(item["package"]), str(item["type"]), option) == "exec"
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -236,14 +236,14 @@ def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
 
 def _is_one_of(value: object, allowed: list[str]) -> bool:
     """Return whether a value is among others; all words for yes count as one, and all for no."""
-    from oasis.change import datatypes
+    from oasis.catalogue import datatypes
 
     meaning = datatypes.truth(value)
     return value in allowed or (meaning is not None and meaning in [datatypes.truth(one) for one in allowed])
 
 
 def _named(package: Package, section: Section) -> str:
-    from oasis.change.difference import label
+    from oasis.change.diff.difference import label
 
     return "%s.%s" % (package.name, label(package, section))
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from oasis.chats.archive import Archive
     from oasis.chats.index import Index, Place
-    from oasis.chats.late import Late
+    from oasis.chats.sync import Late
+    from oasis.config.settings import Settings
     from oasis.core.blobs import Blobs
     from oasis.core.shapes import Json, Message
     from oasis.core.store import Chat
     from oasis.core.summary import Hide
-    from oasis.settings import Settings
     from oasis.system.files import Files
 
 # A list shows a line; what is longer is a text.
@@ -212,7 +212,7 @@ class Collection:
 
         Raises: UsageError when nothing is called so, or there is no such chat.
         """
-        from oasis.core import heads
+        from oasis.core import bookmarks as heads
 
         return headish.lower() if looks_like_id(headish) else heads.resolve(headish, self.bookmarks(name))
 
@@ -221,7 +221,7 @@ class Collection:
 
         Raises: UsageError when there is none of that name; StoreError.
         """
-        from oasis.core import heads
+        from oasis.core import bookmarks as heads
 
         found: dict[str, str] = self.look(name, lambda chat: heads.table(chat.outline()))
         return found
@@ -272,7 +272,7 @@ class Collection:
 
     @property
     def vectors(self) -> str:
-        """The folder of the vectors of messages (seed/said.py); here, for they go with what they were made of."""
+        """The folder of the vectors of messages (parts/memory/said.py); deleted together with them."""
         return self._folder + "/vectors"
 
     def vectors_of(self, name: str) -> str:
@@ -393,7 +393,7 @@ def gather(
     mode = settings.choice("sync", _SYNC)
     late = None
     if mode != _SYNC[0]:
-        from oasis.chats.late import INTERVAL_S, Late
+        from oasis.chats.sync import INTERVAL_S, Late
 
         late = Late(files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
     store = Store(files, folder, new_id, late)

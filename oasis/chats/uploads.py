@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Uploads come in pieces that any message of the bus and of uhttpd holds.
 PIECE_CHARS = 64 * 1024
-# A chat with its attachments is the largest thing that comes in (core/exchange.py).
+# A chat with its attachments is the largest thing that comes in (core/export.py).
 UPLOAD_BYTES = 4 * 1024 * 1024
 UPLOADS = 8
 KEEP_S = 600

@@ -3,7 +3,7 @@
 Knows nothing of files; imports under MicroPython.
 """
 
-from oasis.core import jsonl, lines, reading
+from oasis.core import jsonl, lenient, lines
 from oasis.core.schema import blocks, check_line
 from oasis.errors import SchemaError
 
@@ -69,7 +69,7 @@ def _leniently(at: int, found: "Json", error: SchemaError, reports: "list[str]")
     told: list[str] = []
     try:
         if found is not None:
-            made = reading.line(found, told)
+            made = lenient.line(found, told)
             reports += ["the line at byte %d: %s" % (at, text) for text in told]
             return made
     except SchemaError:

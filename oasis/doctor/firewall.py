@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.core import clean
 from oasis.doctor import scene as sight
 from oasis.doctor.scene import (
@@ -145,7 +145,7 @@ def _dropped(redirect: Section, path: str, names: set[str], values: dict[str, ob
     if target and target not in names:
         yield seen("forward-unknown-zone", path + "-dest", {**values, "zone": target}, ["%s.dest: %s" % (path, target)])
     address, family = str(redirect.get("dest_ip") or ""), str(redirect.get("family") or "any").lower()
-    found = addresses.number(address.partition("/")[0]) if address else None
+    found = address_text.number(address.partition("/")[0]) if address else None
     if found and family in ("ipv4", "ipv6") and family != "ipv%d" % found[0]:
         told = {**values, "family": family, "address": address}
         evidence = ["%s: family %s, dest_ip %s" % (path, family, address)]

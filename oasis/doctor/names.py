@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.core import clean
 from oasis.doctor import scene as sight
 from oasis.doctor.scene import Net, SkippedError, digits, ip4, networks, seen, words
@@ -146,7 +146,7 @@ def reservations(scene: Scene) -> Found:
     first: dict[str, Section] = {}
     for host in scene.sections("dhcp", "host"):
         address, path = str(host.get("ip") or ""), sight.path_of("dhcp", host)
-        if not addresses.is_ip4(address):
+        if not address_text.is_ip4(address):
             continue
         values = {"address": address, "name": clean.name(host.get("name")) or path}
         if address in own:

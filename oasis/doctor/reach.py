@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.doctor import scene as sight
 from oasis.doctor.scene import (
     PRIVATE,
@@ -90,7 +90,9 @@ def _moved(scene: Scene, interface: str, taken: list[Net]) -> list[str]:
     for third in (*range(50, 255), *range(1, 50)):
         net = Net(0xC0A80000 + (third << 8), 24)
         if not any(net.overlaps(other) for other in taken):
-            return ["uci set network.%s.ipaddr='%s'" % (interface, addresses.text_of(4, net.first + (own & 0xFF or 1)))]
+            return [
+                "uci set network.%s.ipaddr='%s'" % (interface, address_text.text_of(4, net.first + (own & 0xFF or 1)))
+            ]
     return []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ class Net:
         return self.first in other or other.first in self
 
     def __str__(self) -> str:
-        return "%s/%d" % (addresses.text_of(4, self.first), self.bits)
+        return "%s/%d" % (address_text.text_of(4, self.first), self.bits)
 
 
 def ip4(text: object) -> int | None:
     """Return an IPv4 address as a number, None for anything else."""
-    found = addresses.number(str(text)) if text else None
+    found = address_text.number(str(text)) if text else None
     return found[1] if found and found[0] == 4 else None
 
 

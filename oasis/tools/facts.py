@@ -11,9 +11,9 @@ machines chose (host names, SSIDs) leave this module cleaned.
 
 from __future__ import annotations
 
-from oasis.change import secrets
 from oasis.core import clean
 from oasis.errors import ToolError, UciError
+from oasis.redaction import secret_options
 from oasis.tools.handles import is_ipv4, is_mac
 from oasis.uci.model import listed
 
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.change.texts import Texts
+    from oasis.change.text_origin import Texts
 
     Hide = Callable[[str, str, str, str, object], object]
 
@@ -63,7 +63,7 @@ class Facts:
         self._packages = packages
         # The records of the changes made here, newest first; where there is a journal it is put here.
         self.history: Callable[[], list[dict[str, object]]] = list
-        # The places of the configuration that go back by themselves; see change/ends.py.
+        # The places of the configuration that go back by themselves; see change/history/ends.py.
         self.ending: Callable[[], list[str]] = list
         self.now_s = now_s
         self.hide: Hide = _mask
@@ -82,12 +82,12 @@ class Facts:
         return self.seen(self.hide, self.shows_names or names is True)
 
     def foreign(self, package: str, section: dict[str, object]) -> dict[str, str]:
-        """Return {option: whose words} of a section's texts that may be somebody else's; see change/texts.py."""
+        """Return {option: whose words} of a section's texts that may be somebody else's; see change/text_origin.py."""
         name = "" if section.get(".anonymous") else str(section.get(".name", ""))
         kind = str(section.get(".type", ""))
         if self.texts is not None:
             return self.texts().foreign(package, name, kind, section, self.said())
-        from oasis.change import foreign  # an idle daemon does without
+        from oasis.redaction import foreign  # an idle daemon does without
 
         return foreign.options(package, name, kind, section)
 
@@ -96,7 +96,7 @@ class Facts:
         known = {key: value for key, value in section.items() if key.startswith(".") or key in (option, "mode")}
         whose = self.foreign(package, known).get(option)
         if whose and not self.shows_names:
-            from oasis.change.foreign import HIDDEN
+            from oasis.redaction.foreign import HIDDEN
 
             return HIDDEN
         self.shown.update([whose] if whose else [])
@@ -221,7 +221,7 @@ class Facts:
 
 
 def _mask(package: str, section: str, type: str, option: str, value: object) -> object:
-    return secrets.mask(value)
+    return secret_options.mask(value)
 
 
 def _index(section: object) -> int:

@@ -7,9 +7,10 @@ shows them once more.
 
 from __future__ import annotations
 
-from oasis.change import fenced, typed
+from oasis.change.parse import fenced
 from oasis.core import jsonl, schema
 from oasis.errors import UsageError
+from oasis.redaction import typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,30 +9,30 @@ A failure is an OasisError of the change package: nothing was changed, or all is
 
 from __future__ import annotations
 
-from oasis.change import secrets
+from oasis.api.table import may_use
 from oasis.change.approval import Allowance
+from oasis.change.history.undo import ConflictError, plan_undo
 from oasis.change.plan import card
-from oasis.change.redact import SECRET_CHARS
-from oasis.change.undo import ConflictError, plan_undo
 from oasis.core import clean, jsonl, when
 from oasis.errors import PolicyError, ProviderError, UsageError
+from oasis.redaction import secret_options
+from oasis.redaction.redactor import SECRET_CHARS
 from oasis.system.digest import sha256
-from oasis.table import may_use
 from oasis.tools import handles
 from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.change.apply.journal import Journal
+    from oasis.change.apply.transaction import Transaction
     from oasis.change.approval import Desk
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
-    from oasis.change.journal import Journal
     from oasis.change.origin import Origins
     from oasis.change.plan import Planner
-    from oasis.change.redact import Redactor
     from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
-    from oasis.change.texts import Texts
-    from oasis.change.transaction import Transaction
+    from oasis.change.text_origin import Texts
+    from oasis.redaction.redactor import Redactor
     from oasis.tools.facts import Facts
     from oasis.tools.refused import Refused
 
@@ -74,7 +74,7 @@ class Workshop:
         self.origins: Callable[[], Origins] | None = None  # tells by which connection somebody came
         # What of a sentence is a time or a condition; see tools/times.py.
         self.times: Callable[[str], list[tuple[str, list[str]]]] = lambda said: []
-        self.examine: Callable[[], dict[str, Any]] = dict  # a round of the doctor, see tools/diagnose.py
+        self.examine: Callable[[], dict[str, Any]] = dict  # a round of the doctor, see tools/builtin/diagnose.py
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
 
 
@@ -203,17 +203,17 @@ class Operator:
 
     def _hide(self, package: str, section: str, type: str, option: str, value: object) -> object:
         if not self._is_model:
-            return secrets.mask(value)
+            return secret_options.mask(value)
         if isinstance(value, list):
             return [self._hide(package, section, type, option, item) for item in value]
-        if secrets.is_word(str(value)):
+        if secret_options.is_word(str(value)):
             return value
         return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
-        from oasis.change import typed  # an idle daemon does without
-        from oasis.change.placeholders import Restorer
+        from oasis.redaction import typed  # an idle daemon does without
+        from oasis.redaction.placeholders import Restorer
 
         until_unix_s = self._shop.moment(until)
         operations = handles.resolve(operations, lambda: handles.listed(self._shop.facts))
@@ -228,7 +228,7 @@ class Operator:
 
     def _sources(self, operations: list[Operation], known: dict[str, str]) -> dict[str, str]:
         """Return where the values of operations come from that are known, or that the owner wrote."""
-        from oasis.change import provenance  # an idle daemon does without
+        from oasis.redaction import provenance  # an idle daemon does without
 
         values = {str(step["value"]) for step in operations if "value" in step}
         return {**{value: provenance.WROTE for value in values if self.wrote(value)}, **known}
@@ -260,7 +260,7 @@ class Operator:
 
     def _with_sources(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Plan:
         """Return a plan that tells where its secrets come from."""
-        from oasis.change import provenance
+        from oasis.redaction import provenance
 
         otherwise = provenance.MODEL if self._message and not self._others else provenance.OTHERS
         is_chosen = provenance.tell(plan, known, provenance.BEFORE if is_undo else otherwise)
@@ -334,14 +334,14 @@ class Operator:
         return None
 
     def _own_texts(self, plan: Plan, is_approved: bool) -> list[str]:
-        """Return the keys of the texts that a plan writes and that are the owner's own words; see change/texts.py.
+        """Return the keys of the texts that a plan writes and that are the owner's own words; see text_origin.py.
 
         What an undo brings back is whose it was before. The built-in service takes names from devices.
         """
         texts = self._texts()
         if texts is None or not plan["images"] or plan["tainted"] or plan["undoes"]:
             return []
-        from oasis.change.texts import is_said  # an idle daemon does without
+        from oasis.change.text_origin import is_said  # an idle daemon does without
 
         is_own = self._said is None or (self._is_model and is_approved)
         said = "" if self._said is None else self._said()
@@ -442,7 +442,7 @@ class Operator:
 
 
 def _is_given(value: str, said: str) -> bool:
-    from oasis.change.forms import given  # with the first change
+    from oasis.redaction.secret_forms import given  # with the first change
 
     return value in given(said)
 
@@ -459,7 +459,7 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
     return [
         str(step["value"])
         for step in operations
-        if len(str(step.get("value", ""))) >= SECRET_CHARS and secrets.may_hold(step["package"], step["option"])
+        if len(str(step.get("value", ""))) >= SECRET_CHARS and secret_options.may_hold(step["package"], step["option"])
     ]
 
 

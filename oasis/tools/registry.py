@@ -41,9 +41,9 @@ from __future__ import annotations
 
 import time
 
-from oasis.change.redact import walk
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
+from oasis.redaction.redactor import walk
 from oasis.tools import arguments as argument
 from oasis.tools import offer, prepared
 from oasis.tools.watch import Watch, Watched
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from oasis.tools.operator import Operator
-    from oasis.tools.permits import Permits
+    from oasis.tools.permissions import Permits
 
     Spec = dict[str, Any]
     Found = tuple["Source", Spec, dict[str, Any]]
@@ -264,7 +264,7 @@ def _cut(text: str, labels: list[str]) -> str:
 def _failure(
     error: OasisError, whose: list[str], operator: Operator, arguments: dict[str, Any]
 ) -> tuple[str, bool, list[str]]:
-    from oasis.change import typed  # an idle daemon does without
+    from oasis.redaction import typed  # an idle daemon does without
 
     # Masked whole, then cut: half a secret would pass.
     told = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _short)
@@ -285,7 +285,7 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
     """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
     if "secret:" not in str(arguments):
         return
-    from oasis.change import placeholders  # an idle daemon does without
+    from oasis.redaction import placeholders  # an idle daemon does without
 
     for key, item in arguments.items():
         if (name, key) != ("configure", "commands"):

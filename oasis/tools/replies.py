@@ -5,14 +5,14 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 
 from __future__ import annotations
 
-from oasis.change.redact import walk
+from oasis.redaction.redactor import walk
 from oasis.tools import handles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.change.redact import Redactor
+    from oasis.redaction.redactor import Redactor
     from oasis.tools.facts import Facts
 
 
@@ -50,7 +50,7 @@ def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_chosen(value: Any) -> Any:
-    """Take the values of chosen secrets (change/provenance.py) from the cards of plans."""
+    """Take the values of chosen secrets (redaction/provenance.py) from the cards of plans."""
     if isinstance(value, (list, tuple)):
         return [_without_chosen(item) for item in value]
     if not isinstance(value, dict):
@@ -66,7 +66,7 @@ def without_typed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if value.get("type") == "tool_use" and "=" in str(value):
-        from oasis.change import typed  # with the first call that sets something
+        from oasis.redaction import typed  # with the first call that sets something
 
         return typed.hide(value)
     return {key: without_typed(item) for key, item in value.items()}

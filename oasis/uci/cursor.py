@@ -288,14 +288,14 @@ def open_cursor(
     """
     kind = chosen(backend, run is not None)
     if kind == "file" or run is None:
-        from oasis.uci.files import FileBackend
+        from oasis.uci.file_backend import FileBackend
 
         return FileBackend(confdir, savedir)
     if kind == "pyuci":
-        from oasis.uci.pyuci import PyuciBackend
+        from oasis.uci.pyuci_backend import PyuciBackend
 
         return PyuciBackend(confdir, savedir, run, program or "uci")
-    from oasis.uci.program import ProgramBackend
+    from oasis.uci.program_backend import ProgramBackend
 
     return ProgramBackend(confdir, savedir, run, program or "uci")
 

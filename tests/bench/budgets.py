@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from oasis.asking import prompts
+from oasis.agent.client import prompts
 from oasis.core import trim
 from tests.bench import imports, measure, packages, tools, turns
 from tests.daemon import Daemon, copy_root, start_daemon

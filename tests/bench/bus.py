@@ -10,8 +10,8 @@ import sys
 import time
 from typing import IO
 
-from oasis.system import busmessage, buswire
-from oasis.system.ubus import opener
+from oasis.ubus import call, message
+from oasis.ubus.objects import opener
 from tests.bench.measure import MeasureError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -70,13 +70,13 @@ def _calls_us(path: str, name: str, method: str, times: int) -> float:
     """Return the median time of a call over a connection that is open."""
     connection = opener(path)(START_S)
     try:
-        busmessage.receive(connection)
-        number = buswire.look_up(connection, name)
-        words = busmessage.invocation(number, method, b"")
+        message.receive(connection)
+        number = call.look_up(connection, name)
+        words = message.invocation(number, method, b"")
         found = []
         for _ in range(times):
             began = time.perf_counter()
-            buswire._ask(connection, busmessage.INVOKE, 2, number, words)
+            call._ask(connection, message.INVOKE, 2, number, words)
             found.append(time.perf_counter() - began)
         return statistics.median(found) * 1e6
     finally:
@@ -86,9 +86,9 @@ def _calls_us(path: str, name: str, method: str, times: int) -> float:
 def _is_there(path: str, name: str) -> bool:
     connection = opener(path)(START_S)
     try:
-        busmessage.receive(connection)
-        return bool(buswire.look_up(connection, name))
-    except buswire.Failed:
+        message.receive(connection)
+        return bool(call.look_up(connection, name))
+    except call.Failed:
         return False
     finally:
         connection.close()

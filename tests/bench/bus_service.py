@@ -13,8 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 
 import oasis.daemon  # noqa: E402, F401  # what an idle daemon has anyway
-from oasis.system.ubus import opener  # noqa: E402
-from oasis.table import TABLE  # noqa: E402
+from oasis.api.table import TABLE  # noqa: E402
+from oasis.ubus.objects import opener  # noqa: E402
 
 SETTLE_S = 0.5
 
@@ -39,7 +39,7 @@ def main() -> None:
     published = objects()
     time.sleep(SETTLE_S)
     print(memory(), flush=True)
-    from oasis.system.buspeer import Peer
+    from oasis.ubus.peer import Peer
 
     peer = Peer(opener(sys.argv[1]), published, lambda call: {"version": "1", "list": [1, 2]}, print)
     peer.start()

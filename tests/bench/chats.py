@@ -9,7 +9,7 @@ import subprocess
 import time
 import tracemalloc
 
-from oasis.chats import shelf
+from oasis.chats import lookup
 from oasis.core import jsonl, thread
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
@@ -191,7 +191,7 @@ def _looking_over(bench: object, folder: str, ids: Scru128, xids: Xid, times: in
     write_chat(folder, long, WHOLE_TURNS, ids)
 
     def look(name: str) -> None:
-        found = shelf.Map(store.chat(name))
+        found = lookup.Map(store.chat(name))
         if found.leaf("") != found.newest or found.reports:
             raise AssertionError("the newest message is not the end of the chat")
 

@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 from oasis.core.ids import Xid
-from oasis.memory import facts_kept, facts_near
-from oasis.memory.facts_heard import Words
-from oasis.memory.records import Records
+from oasis.parts.memory import facts_kept, facts_near
+from oasis.parts.memory.facts_heard import Words
 from oasis.system.files import Files
+from oasis.system.records import Records
 
 DAY_S = facts_kept.DAY_S
 THINGS = (

@@ -28,7 +28,7 @@ _TELLING = (
     "import os, sys; os.execv(sys.argv[1], [sys.argv[1], '-X', 'importtime', *sys.argv[2:]])",
 )  # fmt: skip
 _LINE = re.compile(r"import time: +(\d+) \| +\d+ \|( +)(\S+)")
-_CLI = "import sys; sys.path.insert(0, %r); from oasis.frontends.cli import main; sys.exit(main(%r))"
+_CLI = "import sys; sys.path.insert(0, %r); from oasis.cli.main import main; sys.exit(main(%r))"
 
 Imported = list[tuple[int, str, int]]
 
@@ -40,7 +40,7 @@ def scenes(folder: str) -> dict[str, Imported]:
     found["oasis --version"] = _told(["-I", "-S", "-c", _CLI % (REPOSITORY, ["--version"])])
     # Without site-packages, so that no `requests` that may be installed is counted.
     found["worker"] = _told(["-I", "-S", "-B", REPOSITORY + "/oasis/worker/__main__.py"])
-    found["built-in service"] = _told(["-I", "-S", "-B", REPOSITORY + "/oasis/offline/__main__.py", "1"])
+    found["built-in service"] = _told(["-I", "-S", "-B", REPOSITORY + "/oasis/parts/offline/__main__.py", "1"])
     bare = {name for _, name, _ in _told(["-I", "-S", "-c", "pass"])}
     return {scene: [one for one in imported if one[1] not in bare] for scene, imported in found.items()}
 

@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
-from oasis.memory.ingest import Ingest
+from oasis.parts.memory.ingest import Ingest
 from tests.memory import minilm, recall
 from tests.memory.store import Shelf, Swift
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from oasis.worker.pool import Pool, default_argv
+from oasis.llm.pool import Pool, default_argv
 from tests.bench.measure import BARE, bare_memory_kib, memory_kib, seconds
 from tests.daemon import copy_root, start_daemon
 from tests.frontends import launcher

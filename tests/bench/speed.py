@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 
-from oasis.change import difference
-from oasis.change.commands import parse
-from oasis.change.pairing import Pairing
-from oasis.system.ubus import Ubus
+from oasis.change.diff import difference
+from oasis.change.diff.pairing import Pairing
+from oasis.change.parse.commands import parse
+from oasis.ubus.objects import Ubus
 from oasis.uci import model
 from oasis.uci.cursor import Cursor, open_cursor
 from tests.bench.measure import BARE, seconds

@@ -3,7 +3,7 @@
 import os
 import re
 
-from oasis.change import catalogue
+from oasis.catalogue import check as catalogue
 from oasis.uci import model
 from oasis.uci.tables import tables
 
@@ -11,7 +11,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 CONFIG = os.path.join(TOP, "tests/router/root/etc/config")
 STOCK = sorted(os.listdir(CONFIG))
 DEFAULTS = os.path.join(TOP, "tests/change/defaults")
-FOLDER = os.path.join(TOP, "oasis/change/catalogue")
+FOLDER = os.path.join(TOP, "oasis/catalogue/packages")
 
 
 def stock(package):

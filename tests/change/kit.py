@@ -3,18 +3,18 @@
 import os
 import time
 
-from oasis.change.commands import parse
-from oasis.change.commit import Committer
-from oasis.change.evidence import gather
-from oasis.change.journal import Journal
+from oasis.change.apply.commit import Committer
+from oasis.change.apply.evidence import gather
+from oasis.change.apply.journal import Journal
+from oasis.change.apply.transaction import Transaction
+from oasis.change.parse.commands import parse
 from oasis.change.plan import Planner
 from oasis.change.policy import Policy
-from oasis.change.transaction import Transaction
 from oasis.core.ids import Xid
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.system.ubus import Ubus
+from oasis.ubus.objects import Ubus
 from oasis.uci.cursor import open_cursor
 from tests.daemon import REPOSITORY, copy_root
 

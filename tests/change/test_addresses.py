@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from oasis.change import addresses
     ],
 )
 def test_home(text):
-    assert addresses.is_home(text)
+    assert address_text.is_home(text)
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_home(text):
      "2001:db8::1", "192.168.1", "fd00::1/8"],
 )  # fmt: skip
 def test_elsewhere(text):
-    assert not addresses.is_home(text)
+    assert not address_text.is_home(text)

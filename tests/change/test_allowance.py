@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from oasis.change.apply.journal import AUTOMATIC, HISTORY
 from oasis.change.approval import A_TURN, AN_HOUR, HOUR_S, Allowance
-from oasis.change.journal import AUTOMATIC, HISTORY
 from tests.test_daemon import config, of_type
 from tests.test_untrusted import Scene
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from oasis.change import catalogue, entries
+from oasis.catalogue import check as catalogue
+from oasis.catalogue import entries
 from tests.change.drafting import FOLDER, STOCK, TOP, as_operations, check, is_exec, kinds, nothing, stock
 
 # the stock router

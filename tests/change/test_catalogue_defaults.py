@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oasis.change import catalogue, entries
+from oasis.catalogue import check, entries
 from tests.change.drafting import DEFAULTS, STOCK, as_operations, defaults, is_exec, nothing
 
 SHIPPED = sorted(os.listdir(DEFAULTS))
@@ -22,7 +22,7 @@ def test_defaults_written_once_more_are_no_finding(package):
     # adding to a list what it has is a change, setting an option to what it is is none
     kept = [item for item in operations if item["op"] != "add_list" or not is_exec(item, sections)]
     assert len(kept) > 1
-    assert catalogue.check(kept, defaults) == []
+    assert check.check(kept, defaults) == []
 
 
 @pytest.mark.parametrize("package", SHIPPED)
@@ -30,7 +30,7 @@ def test_defaults_are_known_and_only_exec_is_refused(package):
     def others(name):
         return {} if name == package else defaults(name)
 
-    found = catalogue.check(as_operations(package, defaults(package)), others)
+    found = check.check(as_operations(package, defaults(package)), others)
     assert [finding for finding in found if finding["kind"] != "exec"] == []
 
 
@@ -45,7 +45,7 @@ def test_every_option_of_the_defaults_has_an_entry(package):
 @pytest.mark.parametrize("package", SHIPPED)
 def test_defaults_hold_something_for_a_change_or_are_the_owners_alone(package):
     marks = {
-        catalogue.mark(package, section[".type"], option)
+        check.mark(package, section[".type"], option)
         for section in defaults(package).values()
         for option in section
         if not option.startswith(".")

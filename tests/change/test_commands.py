@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.change.commands import as_commands, parse
-from oasis.change.shellwords import commands, quoted
-from oasis.change.visible import fault
+from oasis.change.parse.commands import as_commands, parse
 from oasis.errors import UsageError
+from oasis.uci.shell_words import commands, quoted
+from oasis.uci.visible import fault
 
 SET = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "attic"}
 

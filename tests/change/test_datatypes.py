@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from oasis.change import addresses, datatypes, spelling
+from oasis.catalogue import address_text, datatypes, spelling
 
 CATALOGUE = os.path.join(os.path.dirname(datatypes.__file__), "catalogue")
 
@@ -194,10 +194,10 @@ def test_every_datatype_of_the_catalogue_exists(path):
 
 
 def test_numbers_have_no_leading_zero_or_foreign_digit():
-    assert addresses.is_number("10", 1, 10)
-    assert not addresses.is_number("010")
-    assert not addresses.is_number("१")
-    assert not addresses.is_number("11", 1, 10)
+    assert address_text.is_number("10", 1, 10)
+    assert not address_text.is_number("010")
+    assert not address_text.is_number("१")
+    assert not address_text.is_number("11", 1, 10)
 
 
 # the nearest names

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change import dependencies, entries
+from oasis.catalogue import dependencies, entries
 from tests.change.drafting import check, kinds
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from oasis.change.ends import REASON
+from oasis.change.history.ends import REASON
+from oasis.change.history.undo import plan_undo
 from oasis.change.plan import card
-from oasis.change.undo import plan_undo
 from oasis.core import when
 from oasis.errors import ApplyError, StoreError
 from tests.change.kit import RENAME, FailingFiles, Kit

@@ -103,7 +103,7 @@ def test_a_declined_plan_leaves_the_end(daemon):
 def test_commands_of_the_cli_say_it_too(daemon):
     _, blocked = sentence(daemon, "block the tv until 22:00")
     rule = config(daemon.root, "firewall").decode().split("config rule '")[1].split("'")[0]
-    code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.frontends.cli import main; "
+    code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.cli.main import main; "
     code += "sys.exit(main(sys.argv[1:]))"
     argv = [sys.executable, "-IS", "-c", code, "apply", "-"]
     found = subprocess.Popen(

@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from oasis.change import catalogue, commands, datatypes, entries
+from oasis.catalogue import check as catalogue
+from oasis.catalogue import datatypes, entries
+from oasis.change.parse import commands
 from oasis.change.policy import Policy
 from tests.change.drafting import TOP, check, kinds, nothing
 

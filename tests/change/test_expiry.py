@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from oasis.change import expiry
 from oasis.change.audit import Audit
-from oasis.change.expiry import Expiry
+from oasis.change.history import expiry
+from oasis.change.history.expiry import Expiry
 from oasis.core import when
 from oasis.errors import ToolError, UsageError
 from tests.change.kit import RENAME, WIFI
@@ -69,7 +69,7 @@ class World:
         return str(record["id"])
 
     def parse(self, text):
-        from oasis.change.commands import parse
+        from oasis.change.parse.commands import parse
 
         return parse(text)[0]
 
@@ -178,7 +178,7 @@ def test_an_opening_whose_images_are_lost_is_left_alone(world):
 
 
 def test_what_was_undone_by_hand_does_not_end_again(world):
-    from oasis.change.undo import plan_undo
+    from oasis.change.history.undo import plan_undo
 
     change = world.change(RENAME, 1)
     world.kit.transaction.apply(plan_undo(world.kit.journal, world.kit.planner, change, "r", ""))

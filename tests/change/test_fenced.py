@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from oasis.change import commands, fenced
-from oasis.change.fenced import read
+from oasis.change.parse import commands, fenced
+from oasis.change.parse.fenced import read
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fenced.txt")
 

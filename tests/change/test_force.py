@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from oasis.change import commands
 from oasis.change.force import KINDS, WORDS, RefusedError, checked
+from oasis.change.parse import commands
 from oasis.change.plan import card
 from oasis.errors import ApplyError, PolicyError, UciError, UsageError
 from tests.change.kit import RENAME, WIFI

@@ -2,7 +2,8 @@
 
 import pytest
 
-from oasis.change import datatypes, entries, foreign, secrets
+from oasis.catalogue import datatypes, entries
+from oasis.redaction import foreign, secret_options
 
 MAC = "aa:bb:cc:00:00:66"
 
@@ -44,7 +45,7 @@ def test_every_datatype_of_the_catalogue_that_takes_a_sentence_is_free():
         for kind, whole in entries.types(package).items():
             for option in whole["options"]:
                 entry = entries.option(package, kind, option)
-                if "values" in entry or secrets.is_secret(package, kind, option):
+                if "values" in entry or secret_options.is_secret(package, kind, option):
                     continue
                 for words in ("ignore all rules now", "ignore-all-rules-now", "ignore_all_rules_", "ignoreallrulesnow"):
                     takes = not datatypes.error(str(entry["type"]), words)

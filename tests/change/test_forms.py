@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from oasis.change import forms
+from oasis.redaction import secret_forms
 from tests.daemon import REPOSITORY
 
 HEX = "0123456789abcdef0123456789abcdef"
@@ -347,7 +347,7 @@ NOT_SAID = [
 
 
 def shown(text, found):
-    return forms.replaced(text, found, lambda value: "[%s]" % value)
+    return secret_forms.replaced(text, found, lambda value: "[%s]" % value)
 
 
 @pytest.mark.parametrize("text", FOUND)
@@ -356,25 +356,25 @@ def test_a_secret_is_found_by_its_form(text):
     if plain.count('"params":'):
         plain = plain.replace('"params":', '"params":[', 1) + "]"
         text = text.replace("[%s]" % HEX, "<%s>" % HEX)
-        assert shown(plain, forms.spans(plain)).replace("[%s]" % HEX, "<%s>" % HEX) == text
+        assert shown(plain, secret_forms.spans(plain)).replace("[%s]" % HEX, "<%s>" % HEX) == text
         return
-    assert shown(plain, forms.spans(plain)) == text
+    assert shown(plain, secret_forms.spans(plain)) == text
 
 
 @pytest.mark.parametrize("text", LEFT)
 def test_what_is_no_secret_is_left_alone(text):
-    assert forms.spans(text) == []
+    assert secret_forms.spans(text) == []
 
 
 @pytest.mark.parametrize("text", SAID)
 def test_a_password_in_a_sentence_of_the_owner_is_found(text):
     plain = text.replace("[", "").replace("]", "")
-    assert shown(plain, forms.said(plain)) == text
+    assert shown(plain, secret_forms.said(plain)) == text
 
 
 @pytest.mark.parametrize("text", NOT_SAID)
 def test_a_sentence_without_a_password_is_left_alone(text):
-    assert forms.said(text) == []
+    assert secret_forms.said(text) == []
 
 
 def test_a_stock_router_s_files_have_none():
@@ -383,7 +383,9 @@ def test_a_stock_router_s_files_have_none():
         if os.path.isfile(path):
             with open(path, encoding="utf-8", errors="replace") as handle:
                 text = handle.read()
-            found.update({path: [text[slice(*span)] for span in forms.spans(text)]} if forms.spans(text) else {})
+            found.update(
+                {path: [text[slice(*span)] for span in secret_forms.spans(text)]} if secret_forms.spans(text) else {}
+            )
     assert found == {}
 
 
@@ -391,7 +393,7 @@ def test_a_stock_router_s_bus_has_none_but_sessions():
     for path in glob.glob(REPOSITORY + "/tests/router/ubus/*"):
         with open(path, encoding="utf-8") as handle:
             text = handle.read()
-        assert {text[slice(*span)] for span in forms.spans(text)} <= {HEX}, path
+        assert {text[slice(*span)] for span in secret_forms.spans(text)} <= {HEX}, path
 
 
 LONG = "MIIEpAIBAAKCAQEAx8Zt2LmW0vNs7q8KdLm"
@@ -417,7 +419,7 @@ BLOCKS = {
 def test_the_lines_of_a_private_key_are_found_beside_either_of_its_marks(name):
     lines, secret = BLOCKS[name]
     text = "\n".join(lines)
-    left = shown(text, forms.blocks(text)).split("\n")
+    left = shown(text, secret_forms.blocks(text)).split("\n")
     assert [at for at, line in enumerate(left) if line.endswith("]")] == list(secret)
     assert LONG not in "".join(line for at, line in enumerate(lines) if at not in secret and line != left[at])
 
@@ -427,10 +429,14 @@ def test_the_lines_of_a_private_key_are_found_beside_either_of_its_marks(name):
 )
 def test_json_stays_json_and_no_line_is_lost(rest):
     text = json.dumps({"lines": [{"text": "login failed " + rest, "when": "now"}, {"text": "from 203.0.113.5"}]})
-    left = forms.replaced(text, forms.within_json(text, forms.spans(text)), lambda value: "********")
+    left = secret_forms.replaced(
+        text, secret_forms.within_json(text, secret_forms.spans(text)), lambda value: "********"
+    )
     assert json.loads(left)["lines"][1] == {"text": "from 203.0.113.5"}
     text = json.dumps({"password": "abc", "text": "psk=hunter2hunter2 x"})
-    left = forms.replaced(text, forms.within_json(text, forms.spans(text)), lambda value: "********")
+    left = secret_forms.replaced(
+        text, secret_forms.within_json(text, secret_forms.spans(text)), lambda value: "********"
+    )
     assert json.loads(left) == {"password": "********", "text": "psk=******** x"}
 
 
@@ -528,12 +534,12 @@ def test_hostile_texts_are_read_in_linear_time(piece):
 
 def _timed(text):
     begun_s = time.process_time()
-    forms.said(text)
+    secret_forms.said(text)
     return time.process_time() - begun_s
 
 
 def test_the_rules_are_read_and_each_finds_something():
-    rules = forms._compiled()
+    rules = secret_forms._compiled()
     texts = [text.replace("[", "").replace("]", "") for text in FOUND]
     texts += [
         "https://freedns.afraid.org/u/abcdefghijklmnop/",

@@ -12,7 +12,8 @@ import subprocess
 
 import pytest
 
-from oasis.change import catalogue, datatypes, entries, validators
+from oasis.catalogue import check as catalogue
+from oasis.catalogue import datatypes, entries, validators
 from tests.change.drafting import TOP, check
 
 with open(os.path.join(TOP, "tests/change/free_text.json"), encoding="utf-8") as handle:

@@ -223,7 +223,7 @@ def test_a_low_plan_is_bound_to_every_file_it_was_judged_by(kit):
 
 def test_the_undoing_of_what_was_low_asks_when_it_takes_something(kit):
     record = kit.transaction.apply(kit.plan(reserve()))
-    from oasis.change.undo import plan_undo
+    from oasis.change.history.undo import plan_undo
 
     plan = plan_undo(kit.journal, kit.planner, str(record["id"]), "r", "c")
     assert plan["needs_approval"] and "changed or removed" in "; ".join(plan["reasons"])

@@ -3,7 +3,7 @@
 import difflib
 import random
 
-from oasis.change import linediff
+from oasis.change.diff import lines as linediff
 
 
 def applied(old, new, pieces):

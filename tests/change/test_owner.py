@@ -7,7 +7,7 @@ import pytest
 from oasis.change.owner import OwnerWay
 from oasis.errors import ApplyError, PolicyError, ToolError
 from oasis.system.connections import connection
-from oasis.system.ubus import Ubus
+from oasis.ubus.objects import Ubus
 from tests.change.kit import RENAME, WIFI
 from tests.change.reach.test_dangers import GOOD
 

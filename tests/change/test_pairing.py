@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.pairing import Pairing
+from oasis.change.diff.pairing import Pairing
 from oasis.uci import model
 
 

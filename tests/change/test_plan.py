@@ -5,8 +5,8 @@ import os
 import pytest
 
 from oasis.change.plan import card
+from oasis.cli import cards
 from oasis.errors import ApplyError, PolicyError, UciError
-from oasis.frontends import cli_cards
 from tests.change.kit import RENAME, WIFI
 
 
@@ -254,7 +254,7 @@ def test_who_is_let_in_is_the_first_of_the_reasons(kit):
     plan = kit.plan(PORT)
     assert plan["reasons"][0] == LETS_IN and len(plan["reasons"]) == 2
     assert kit.planner.taint(plan, ["device names"])["reasons"][0] == LETS_IN
-    shown = [text for text, _ in cli_cards.plan_card(card(plan, 0), False)]
+    shown = [text for text, _ in cards.plan_card(card(plan, 0), False)]
     assert [text.startswith("  risky: " + LETS_IN) for text in shown].count(True) == 1
 
 

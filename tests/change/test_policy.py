@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from oasis.change import difference, entries
+from oasis.catalogue import entries
+from oasis.change.diff import difference
 from oasis.change.policy import Policy
 from oasis.change.reach import admission
 from oasis.uci import model

@@ -12,8 +12,8 @@ import time
 import pytest
 
 from oasis.change.audit import Audit
-from oasis.change.expiry import Expiry
-from oasis.change.undo import plan_undo
+from oasis.change.history.expiry import Expiry
+from oasis.change.history.undo import plan_undo
 from oasis.errors import ApplyError, OasisError
 from oasis.system.files import Files
 from oasis.uci.cursor import Cursor

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from oasis.change.readback import WAIT_S, ReadBack
+from oasis.change.apply.verification import WAIT_S, ReadBack
 from oasis.errors import ApplyError, ToolError
-from oasis.system.ubus import Ubus
+from oasis.ubus.objects import Ubus
 from tests.change.kit import RENAME, WIFI
 
 FIREWALL = b"""

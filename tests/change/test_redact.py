@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from oasis.change.redact import Masked, Redactor, walk, written_forms
 from oasis.errors import OasisError, StoreError, UsageError
+from oasis.redaction.redactor import Masked, Redactor, walk, written_forms
 from oasis.system.files import Files
 
 KEY = b"k" * 32

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from oasis.change.reverse import GONE, OTHER, THERE, reverse
+from oasis.change.history.reverse import GONE, OTHER, THERE, reverse
 from oasis.uci import model
 from oasis.uci.preview import preview
 

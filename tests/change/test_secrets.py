@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from oasis.change import entries
-from oasis.change.secrets import MASK, is_secret, mask
+from oasis.catalogue import entries
+from oasis.redaction.secret_options import MASK, is_secret, mask
 from tests.change.drafting import TOP
 
 

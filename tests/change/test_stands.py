@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from oasis.change.services import limit_s
-from oasis.change.transaction import BESIDE_S, GUARD_GRACE_S
+from oasis.change.apply.services import limit_s
+from oasis.change.apply.transaction import BESIDE_S, GUARD_GRACE_S
 from oasis.errors import ApplyError, UsageError
 from tests.change.kit import RENAME, WIFI
 from tests.guards import wait_for_guard

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from oasis.change import entries
+from oasis.catalogue import entries
+from oasis.change.apply.switches import turned_off
 from oasis.change.policy import Policy
-from oasis.change.switches import turned_off
 from oasis.errors import ApplyError
 from oasis.uci import model
 from tests.daemon import REPOSITORY

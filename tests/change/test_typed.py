@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from oasis.change import typed
+from oasis.redaction import typed
 
 M = "********"
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from oasis.change.journal import HISTORY
-from oasis.change.undo import ConflictError, plan_undo
+from oasis.change.apply.journal import HISTORY
+from oasis.change.history.undo import ConflictError, plan_undo
 from oasis.errors import ApplyError, PolicyError, UsageError
 from tests.change.kit import RENAME, WIFI
 

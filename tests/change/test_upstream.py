@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from oasis.change.commands import parse
-from oasis.change.undo import ConflictError, plan_undo
-from oasis.change.upstream import import_rollbacks
+from oasis.change.history.lua_rollbacks import import_rollbacks
+from oasis.change.history.undo import ConflictError, plan_undo
+from oasis.change.parse.commands import parse
 from oasis.errors import ApplyError, StoreError
 from oasis.uci import model
 from tests.change.kit import RENAME, FailingFiles

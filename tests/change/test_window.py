@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from oasis.change.apply.transaction import GUARD_GRACE_S, LONGEST_S
 from oasis.change.plan import ahead
-from oasis.change.transaction import GUARD_GRACE_S, LONGEST_S
 from oasis.errors import ApplyError, UnprovedError, UsageError
 from oasis.system.connections import connection
 from tests.change.kit import RENAME, WIFI

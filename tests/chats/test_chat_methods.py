@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, SettingsError, StoreError, UsageError
 from oasis.system.root import Root
 from tests.daemon import copy_root, set_option

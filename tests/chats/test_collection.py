@@ -373,7 +373,7 @@ def test_late_writes_are_readable_at_once_and_synced_together(tmp_path, mode):
 def test_late_writes_are_synced_after_the_interval(tmp_path):
     import threading
 
-    from oasis.chats.late import Late
+    from oasis.chats.sync import Late
 
     done = threading.Event()
 

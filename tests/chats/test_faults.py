@@ -10,8 +10,8 @@ import signal
 
 import pytest
 
-from oasis.chats import intake
-from oasis.core import exchange, jsonl
+from oasis.chats import imports
+from oasis.core import export, jsonl
 from oasis.core.entries import FORGOTTEN
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
@@ -82,8 +82,8 @@ def bring(kit, chat, ids):
     block = {"type": "image", "media_type": "image/png", "sha256": digest, "name": "a.png", "size_bytes": len(picture)}
     said = [{"id": kit.ids.next(), "role": "user", "content": [{"type": "text", "text": "an import"}, block]}]
     blobs = {digest: base64.b64encode(picture).decode()}
-    whole = exchange.document("x", "a title", said, [{"type": "bookmark", "name": "b", "target": said[0]["id"]}], blobs)
-    intake.bring(kit.chats, io.BytesIO(jsonl.line(whole)), kit.ids.next)
+    whole = export.document("x", "a title", said, [{"type": "bookmark", "name": "b", "target": said[0]["id"]}], blobs)
+    imports.bring(kit.chats, io.BytesIO(jsonl.line(whole)), kit.ids.next)
 
 
 OPERATIONS = [(work, 1, False) for work in (create, append, rename, delete, forget, bring)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.chats.topics import TEXT_CHARS, Topics
-from oasis.core import upstream
+from oasis.chats.presets import TEXT_CHARS, Topics
+from oasis.core import lua_chats
 from oasis.errors import StoreError, UsageError
 from oasis.system.files import Files
 
@@ -62,7 +62,7 @@ def test_what_is_too_long_or_has_no_title_is_refused(topics, title, text):
 
 
 def test_upstreams_system_messages_are_taken_over_once(topics):
-    found = upstream.topics('[general]\nauto_title = x\n[custom_1]\ntitle = "T"\nchat = "Line\\ntwo"\n')
+    found = lua_chats.topics('[general]\nauto_title = x\n[custom_1]\ntitle = "T"\nchat = "Line\\ntwo"\n')
     assert topics.take_over(found) == {"custom_1": "custom_1"}
     assert topics.take_over(found) == {}
     assert topics.text("custom_1") == "Line\ntwo"
@@ -72,11 +72,11 @@ def test_a_system_message_keeps_its_key_unless_another_one_has_it(topics):
     conf = '[default]\ntitle = "D"\nchat = "d"\n[custom_1]\ntitle = "A"\nchat = "a"\n'
     conf += '[custom_3]\ntitle = "B"\nchat = "b"\n'
     kept = {"custom_1": "custom_1", "custom_3": "custom_3"}
-    assert topics.take_over(upstream.topics(conf)) == {"default": "custom_4", **kept}
+    assert topics.take_over(lua_chats.topics(conf)) == {"default": "custom_4", **kept}
     assert [topics.text(key) for key in ("custom_1", "custom_3", "custom_4")] == ["a", "b", "d"]
     assert topics.text("default") == "", "ours stays"
     other = '[custom_1]\ntitle = "Z"\nchat = "z"\n'
-    assert topics.take_over(upstream.topics(other)) == {"custom_1": "custom_5"}
+    assert topics.take_over(lua_chats.topics(other)) == {"custom_1": "custom_5"}
     assert topics.text("custom_1") == "a"
 
 

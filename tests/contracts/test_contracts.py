@@ -9,17 +9,17 @@ import types
 import pytest
 
 from oasis import providers
-from oasis.beside import OFFERING, Offered
+from oasis.api.parts import OFFERING, Offered
+from oasis.cli import run
+from oasis.cli.screen import Screen
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UsageError
-from oasis.frontends import cli_run
-from oasis.frontends.cli_screen import Screen
-from oasis.frontends.sending import Story
-from oasis.frontends.telegram_run import Told
-from oasis.memory.embedding import Embedder
-from oasis.memory.facts_kept import Facts
-from oasis.memory.records import Records
-from oasis.memory.vectors import Vectors
+from oasis.parts.lua.sending import Story
+from oasis.parts.memory.embedding import Embedder
+from oasis.parts.memory.facts_kept import Facts
+from oasis.parts.memory.vectors import Vectors
+from oasis.parts.telegram.run import Told
+from oasis.system.records import Records
 from oasis.tools.builtin import BuiltIn
 from tests.contracts.contracts import (
     EmbeddingContract,
@@ -251,7 +251,7 @@ class Watch:
 
 
 def knowledge_tools():
-    from oasis.seed.knowledge import Source
+    from oasis.parts.memory.knowledge import Source
 
     class Part:
         def told(self, query, limit, is_home, has_chats=False):
@@ -306,7 +306,7 @@ def terminal():
             return {"events": found, "next": len(events), "state": state}
 
         out = io.StringIO()
-        cli_run.run(call, {"run": "r", "chat": "c"}, Screen(out, out))
+        run.run(call, {"run": "r", "chat": "c"}, Screen(out, out))
         return out.getvalue()
 
     return read

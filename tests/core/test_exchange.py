@@ -3,7 +3,7 @@
 import io
 import sys
 
-from oasis.core import exchange, jsonl, schema, upstream
+from oasis.core import export, jsonl, lua_chats, schema
 from oasis.core.ids import is_scru128, scru128_ms
 from oasis.core.thread import IMPORTED, resolve
 from oasis.errors import SchemaError
@@ -41,14 +41,14 @@ RECORDS = [{"type": "title", "title": "A  title"}, {"type": "bookmark", "name": 
 
 
 def out(**changes):
-    value = exchange.document("d5p3", "A  title", tree(), RECORDS, {"ab" * 32: "aGk="})
+    value = export.document("d5p3", "A  title", tree(), RECORDS, {"ab" * 32: "aGk="})
     value.update(changes)
     return jsonl.dumps(value).encode("utf-8")
 
 
 def read(data, taken=(), **options):
     """Return what comes of a file, as it is stored when the ids `taken` are there already."""
-    found = exchange.read(io.BytesIO(data), Ids(), **options)
+    found = export.read(io.BytesIO(data), Ids(), **options)
     if any(name in found for name in taken):
         found.rename()
     return {
@@ -94,7 +94,7 @@ def test_a_chat_that_is_here_already_comes_in_with_new_ids_and_the_same_shape():
 
 def test_words_of_an_import_are_marked_once_beside_what_they_had():
     first = read(out())
-    again = exchange.document("x", "", first["messages"], [], {})
+    again = export.document("x", "", first["messages"], [], {})
     found = read(jsonl.dumps(again).encode("utf-8"))
     assert [message["taint"] for message in found["messages"]] == [[IMPORTED]] * 4
 
@@ -186,7 +186,7 @@ def test_ids_in_capitals_are_ours_and_ids_beyond_the_largest_get_others():
 
 
 def test_bookmarks_get_other_names_where_theirs_stand_elsewhere():
-    found = exchange.read(io.BytesIO(out()), Ids())
+    found = export.read(io.BytesIO(out()), Ids())
     assert found.heads == {"home"}
     found.rename_heads({"home": "home 2"})
     assert [message.get("head") for message in found.messages()] == ["home 2", None, None, None]
@@ -241,7 +241,7 @@ def test_every_text_survives_upstreams_form_there_and_back():
     for text in texts + texts:
         thread.append({"role": "user", "content": text})
         thread.append({"role": "assistant", "content": "A: " + text})
-    data = jsonl.dumps(upstream.write(thread)).encode("utf-8")
+    data = jsonl.dumps(lua_chats.write(thread)).encode("utf-8")
     found = read(data)
     assert [(m["role"], m["content"]) for m in found["messages"]] == [(m["role"], m["content"]) for m in thread]
 

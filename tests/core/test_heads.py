@@ -1,6 +1,6 @@
 """Headishes and bookmarks: what a name means, when a bookmark moves by itself, what a new message carries."""
 
-from oasis.core import heads
+from oasis.core import bookmarks
 from oasis.core.schema import check_message, check_record
 from oasis.errors import UsageError
 
@@ -31,56 +31,56 @@ def refusal(function, *arguments):
 
 def test_25_letters_and_digits_are_an_id_in_any_case_and_are_not_looked_up():
     upper = "F5LXX1ZZ5PNORYNQGLHZMSP33"
-    assert heads.resolve(upper, {}) == upper.lower()
-    assert heads.resolve("z" * 25, {"z" * 25: name(1)}) == "z" * 25
+    assert bookmarks.resolve(upper, {}) == upper.lower()
+    assert bookmarks.resolve("z" * 25, {"z" * 25: name(1)}) == "z" * 25
     for other in ("a" * 24, "a" * 26, "a" * 24 + "-", "a" * 24 + "ä"):
-        assert other[:24] in refusal(heads.resolve, other, {})
+        assert other[:24] in refusal(bookmarks.resolve, other, {})
 
 
 def test_a_name_is_the_message_where_the_bookmark_stands():
     table = {"home": name(3), "gone": ""}
-    assert heads.resolve("home", table, name(9)) == name(3)
-    assert "'work'" in refusal(heads.resolve, "work", table)
-    assert "'gone'" in refusal(heads.resolve, "gone", table)
-    assert "'Home'" in refusal(heads.resolve, "Home", table)
+    assert bookmarks.resolve("home", table, name(9)) == name(3)
+    assert "'work'" in refusal(bookmarks.resolve, "work", table)
+    assert "'gone'" in refusal(bookmarks.resolve, "gone", table)
+    assert "'Home'" in refusal(bookmarks.resolve, "Home", table)
 
 
 def test_no_headish_is_the_newest_message():
-    assert heads.resolve("", {"home": name(3)}, name(9)) == name(9)
-    assert "no message yet" in refusal(heads.resolve, "", {}, "")
+    assert bookmarks.resolve("", {"home": name(3)}, name(9)) == name(9)
+    assert "no message yet" in refusal(bookmarks.resolve, "", {}, "")
 
 
 def test_names_that_mislead_are_refused():
     for wrong in ("", "a" * 25, "x" * 65, "a\nb", "a\x00", "\x1b[1m", " a", "a ", "a\u202eb"):
-        assert "bookmark" in refusal(heads.check_name, wrong)
-        refusal(heads.record, wrong, name(1))
+        assert "bookmark" in refusal(bookmarks.check_name, wrong)
+        refusal(bookmarks.record, wrong, name(1))
         if wrong:
-            refusal(heads.head_of_turn, [], {}, {}, wrong)
-    heads.check_name("home wifi")
-    heads.check_name("Gäste-WLAN")
+            refusal(bookmarks.head_of_turn, [], {}, {}, wrong)
+    bookmarks.check_name("home wifi")
+    bookmarks.check_name("Gäste-WLAN")
 
 
 def test_a_record_sets_moves_and_removes():
-    lines = [message(1), message(2, 1), heads.record("home", name(1))]
+    lines = [message(1), message(2, 1), bookmarks.record("home", name(1))]
     check_record(lines[-1])
-    assert heads.table(lines) == {"home": name(1)}
-    lines.append(heads.record("home", name(2).upper()))
-    assert heads.table(lines) == {"home": name(2)}
-    lines.append(heads.record("home", ""))
+    assert bookmarks.table(lines) == {"home": name(1)}
+    lines.append(bookmarks.record("home", name(2).upper()))
+    assert bookmarks.table(lines) == {"home": name(2)}
+    lines.append(bookmarks.record("home", ""))
     check_record(lines[-1])
-    assert heads.table(lines) == {"home": ""}
-    assert heads.names(heads.table(lines)) == []
-    assert "id" in refusal(heads.record, "home", "elsewhere")
+    assert bookmarks.table(lines) == {"home": ""}
+    assert bookmarks.names(bookmarks.table(lines)) == []
+    assert "id" in refusal(bookmarks.record, "home", "elsewhere")
 
 
 def test_a_bookmark_goes_along_with_the_talk():
     lines = [message(1, head="home"), message(2, 1, head="home"), message(3, 2, head="home")]
-    assert heads.table(lines) == {"home": name(3)}
+    assert bookmarks.table(lines) == {"home": name(3)}
 
 
 def test_a_bookmark_goes_along_through_messages_without_one():
     lines = [message(1, head="home"), message(2, 1), message(3, 9, 2), message(4, 3, head="home")]
-    assert heads.table(lines) == {"home": name(4)}
+    assert bookmarks.table(lines) == {"home": name(4)}
 
 
 def test_a_bookmark_does_not_jump_to_another_branch():
@@ -90,72 +90,74 @@ def test_a_bookmark_does_not_jump_to_another_branch():
         message(3, 1, head="home"),
         message(4, 3, head="home"),
     ]
-    assert heads.table(lines) == {"home": name(2)}
-    lines.append(heads.record("home", name(3)))
-    assert heads.table(lines) == {"home": name(3)}
+    assert bookmarks.table(lines) == {"home": name(2)}
+    lines.append(bookmarks.record("home", name(3)))
+    assert bookmarks.table(lines) == {"home": name(3)}
     lines.append(message(5, 4, head="home"))
-    assert heads.table(lines) == {"home": name(5)}
+    assert bookmarks.table(lines) == {"home": name(5)}
     lines.append(message(6, 2, head="home"))
-    assert heads.table(lines) == {"home": name(5)}
+    assert bookmarks.table(lines) == {"home": name(5)}
 
 
 def test_a_removed_bookmark_does_not_come_back_by_itself():
-    lines = [message(1, head="home"), heads.record("home", ""), message(2, 1, head="home")]
-    assert heads.table(lines) == {"home": ""}
-    lines.append(heads.record("home", name(1)))
+    lines = [message(1, head="home"), bookmarks.record("home", ""), message(2, 1, head="home")]
+    assert bookmarks.table(lines) == {"home": ""}
+    lines.append(bookmarks.record("home", name(1)))
     lines.append(message(3, 2, head="home"))
-    assert heads.table(lines) == {"home": name(3)}
+    assert bookmarks.table(lines) == {"home": name(3)}
 
 
 def test_titles_and_other_records_leave_bookmarks_alone():
     lines = [{"title": "x"}, {"type": "archived", "archived": True}, message(1, head="home"), {"type": "newer"}]
-    assert heads.table(lines) == {"home": name(1)}
+    assert bookmarks.table(lines) == {"home": name(1)}
 
 
 def test_a_new_turn_takes_the_explicit_bookmark_else_that_of_the_last_it_continues():
     messages = chat(message(1, head="first"), message(2, head="second"), message(3))
     table = {"first": name(1), "second": name(2)}
-    assert heads.head_of_turn([name(1), name(2)], messages, table) == ("second", False)
-    assert heads.head_of_turn([name(2), name(1)], messages, table) == ("first", False)
-    assert heads.head_of_turn([name(1), name(3)], messages, table) == ("", False)
-    assert heads.head_of_turn([name(9)], messages, table) == heads.head_of_turn([], messages, table) == ("", False)
-    assert heads.head_of_turn([name(1), name(2)], messages, table, "third") == ("third", False)
+    assert bookmarks.head_of_turn([name(1), name(2)], messages, table) == ("second", False)
+    assert bookmarks.head_of_turn([name(2), name(1)], messages, table) == ("first", False)
+    assert bookmarks.head_of_turn([name(1), name(3)], messages, table) == ("", False)
+    assert (
+        bookmarks.head_of_turn([name(9)], messages, table) == bookmarks.head_of_turn([], messages, table) == ("", False)
+    )
+    assert bookmarks.head_of_turn([name(1), name(2)], messages, table, "third") == ("third", False)
 
 
 def test_an_explicit_bookmark_from_another_branch_asks_for_a_record():
     messages = chat(message(1), message(2, 1, head="home"), message(3, 1), message(4, 2))
     table = {"home": name(2), "old": ""}
-    assert heads.head_of_turn([name(3)], messages, table, "home") == ("home", True)
-    assert heads.head_of_turn([name(4)], messages, table, "home") == ("home", False)
-    assert heads.head_of_turn([name(2)], messages, table, "home") == ("home", False)
-    assert heads.head_of_turn([name(3), name(4)], messages, table, "home") == ("home", False)
-    assert heads.head_of_turn([name(3)], messages, table, "old") == ("old", True)
+    assert bookmarks.head_of_turn([name(3)], messages, table, "home") == ("home", True)
+    assert bookmarks.head_of_turn([name(4)], messages, table, "home") == ("home", False)
+    assert bookmarks.head_of_turn([name(2)], messages, table, "home") == ("home", False)
+    assert bookmarks.head_of_turn([name(3), name(4)], messages, table, "home") == ("home", False)
+    assert bookmarks.head_of_turn([name(3)], messages, table, "old") == ("old", True)
 
 
 def test_a_removed_bookmark_is_not_handed_on():
     messages = chat(message(1, head="home"))
-    assert heads.head_of_turn([name(1)], messages, {"home": ""}) == ("", False)
+    assert bookmarks.head_of_turn([name(1)], messages, {"home": ""}) == ("", False)
 
 
 def test_a_new_message_moves_the_bookmark_it_carries_or_not():
     messages = chat(message(1, head="home"), message(2, 1, head="home"), message(3, 1))
     table = {"home": name(2)}
     aside = message(4, 3, head="home")
-    assert not heads.advance(table, messages, aside)
+    assert not bookmarks.advance(table, messages, aside)
     assert table == {"home": name(2)}
     along = message(5, 2, head="home")
-    assert heads.advance(table, messages, along)
+    assert bookmarks.advance(table, messages, along)
     assert table == {"home": name(5)}
-    assert heads.advance(table, messages, message(6, 3, head="new"))
+    assert bookmarks.advance(table, messages, message(6, 3, head="new"))
     assert table == {"home": name(5), "new": name(6)}
-    assert not heads.advance(table, messages, message(7, 6))
-    assert not heads.advance({"home": ""}, messages, message(8, 5, head="home"))
+    assert not bookmarks.advance(table, messages, message(7, 6))
+    assert not bookmarks.advance({"home": ""}, messages, message(8, 5, head="home"))
 
 
 def test_a_cycle_does_not_hold_up_who_looks_for_an_ancestor():
     messages = chat(message(1, 2), message(2, 1))
-    assert not heads.is_descendant(messages, message(3, 2), name(9))
-    assert heads.is_descendant(messages, message(3, 2), name(1))
+    assert not bookmarks.is_descendant(messages, message(3, 2), name(9))
+    assert bookmarks.is_descendant(messages, message(3, 2), name(1))
 
 
 def test_reading_all_lines_and_following_each_new_one_give_the_same_table():
@@ -165,12 +167,12 @@ def test_reading_all_lines_and_following_each_new_one_give_the_same_table():
         for number in range(1, 30):
             state = (state * 48271 + seed) % 2147483647
             if state % 7 == 0:
-                line = heads.record("abc"[state // 7 % 3], name(state // 3 % number) if state // 5 % 4 else "")
+                line = bookmarks.record("abc"[state // 7 % 3], name(state // 3 % number) if state // 5 % 4 else "")
                 table[line["name"]] = line["target"]
             else:
                 parents = [state // (11 + one) % number for one in range(state % 3)]
                 line = message(number, *parents, head=["", "a", "b", "c"][state // 13 % 4])
-                heads.advance(table, messages, line)
+                bookmarks.advance(table, messages, line)
                 messages[line["id"]] = line
             lines.append(line)
-            assert heads.table(lines) == table, (seed, number)
+            assert bookmarks.table(lines) == table, (seed, number)

@@ -1,6 +1,6 @@
 """Any value at all: the schema takes it or names what is wrong, and what it took no other part stumbles over."""
 
-from oasis.core import blobs, envelope, heads, jsonl, schema, thread, tree, trim, turns
+from oasis.core import blobs, bookmarks, envelope, jsonl, schema, thread, tree, trim, turns
 from oasis.errors import SchemaError
 
 ROUNDS = 3000
@@ -93,10 +93,10 @@ def test_a_line_is_taken_or_refused_with_a_path_and_what_was_taken_is_handled_ev
 
 
 def everywhere(lines, messages):
-    found = heads.table(lines)
+    found = bookmarks.table(lines)
     ends = sorted(messages)[-2:]
     for value in messages.values():
-        heads.advance(found, messages, value)
+        bookmarks.advance(found, messages, value)
         schema.text_of(value), schema.taint_of(value), schema.compact(schema.blocks(value))
         schema.check_response(turns.response(value))
     ordered = thread.resolve(messages, ends)["messages"]

@@ -2,7 +2,7 @@
 
 import io
 
-from oasis.core import jsonl, spans, upstream
+from oasis.core import jsonl, lua_chats, spans
 from oasis.errors import SchemaError
 
 
@@ -16,7 +16,7 @@ def read(data):
     """Return the messages of a file, and what was repaired in it."""
     handle, reports = io.BytesIO(data), []
     parts = spans.members(handle, (0, len(data)))
-    return list(upstream.messages(handle, parts, reports.append)), reports
+    return list(lua_chats.messages(handle, parts, reports.append)), reports
 
 
 def said(messages):
@@ -71,7 +71,7 @@ def test_a_message_without_a_role_is_left_out():
 def test_an_unknown_role_is_kept_as_words_that_remember_it():
     messages, _ = read(file(("developer", "be brief"), ("user", "hi")))
     assert messages[0] == {"role": "user", "content": "be brief", "foreign_role": "developer"}
-    assert upstream.write(messages)["messages"][0] == {"role": "developer", "content": "be brief"}
+    assert lua_chats.write(messages)["messages"][0] == {"role": "developer", "content": "be brief"}
 
 
 def test_absent_and_structured_content_survive():
@@ -109,7 +109,7 @@ def test_two_questions_in_a_row_and_other_answers_are_no_repeat():
 
 
 def test_what_this_program_wrote_is_not_repaired():
-    written = upstream.write([{"role": role, "content": content} for role, content in PAIR * 2])
+    written = lua_chats.write([{"role": role, "content": content} for role, content in PAIR * 2])
     messages, reports = read(jsonl.dumps(written).encode("utf-8"))
     assert said(messages) == list(PAIR * 2) and reports == []
 
@@ -126,7 +126,7 @@ def test_a_thread_goes_out_as_words_of_three_roles_alone():
         {"role": "assistant", "content": "It is up."},
         {"role": "assistant", "content": "", "error": {"message": "cut"}},
     ]
-    assert said(upstream.write(thread)["messages"]) == [
+    assert said(lua_chats.write(thread)["messages"]) == [
         ("system", "S"), ("user", "q\n\n[image: a.png]"), ("assistant", "I look.\n\nIt is up."),
     ]  # fmt: skip
 
@@ -135,7 +135,7 @@ def test_the_index_gives_each_chat_once_and_no_title_where_there_is_none():
     sections = [{"id": "4820017365", "title": "LANaddress"}, {"id": "1", "title": "--"}, {"id": "2"}]
     sections += [{"id": "4820017365", "title": "again"}, {"id": "../../etc/passwd", "title": "x"}]
     sections += [{"title": "y"}, {"id": "3", "title": ["z"]}]
-    assert upstream.index(sections) == [("4820017365", "LANaddress"), ("1", ""), ("2", ""), ("3", "")]
+    assert lua_chats.index(sections) == [("4820017365", "LANaddress"), ("1", ""), ("2", ""), ("3", "")]
 
 
 CONF = """
@@ -165,7 +165,7 @@ title = "Nothing said"
 
 
 def test_system_messages_are_read_from_the_ini_file():
-    assert upstream.topics(CONF) == [
+    assert lua_chats.topics(CONF) == [
         ("default", "OpenWrt Assistant", 'You help.\nBe "brief".'),
         ("custom_1", "Wi-Fi; fast = good", "First line\nsecond line = still text\n[not a section]\nend"),
         ("custom_2", "Prompt only", "one\ntwo"),
@@ -173,4 +173,4 @@ def test_system_messages_are_read_from_the_ini_file():
 
 
 def test_a_quote_that_is_never_closed_takes_the_rest():
-    assert upstream.topics('[a]\nchat = "x\ny\n') == [("a", "a", "x\ny")]
+    assert lua_chats.topics('[a]\nchat = "x\ny\n') == [("a", "a", "x\ny")]

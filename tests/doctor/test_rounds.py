@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from oasis.change import catalogue, commands
+from oasis.catalogue import check as catalogue
+from oasis.change.parse import commands
 from oasis.doctor import texts
 from oasis.uci.preview import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp

@@ -21,7 +21,8 @@ import fnmatch
 import json
 from typing import Any
 
-from oasis.change import commands, datatypes, entries, validators
+from oasis.catalogue import datatypes, entries, validators
+from oasis.change.parse import commands
 from oasis.errors import OasisError
 from oasis.uci.preview import preview
 from tests.eval import predicates, roots, tasks, world

@@ -16,7 +16,7 @@ import os
 import shutil
 from typing import Any
 
-from oasis.change import commands
+from oasis.change.parse import commands
 from oasis.uci.preview import preview
 from tests.daemon import copy_root, set_option
 

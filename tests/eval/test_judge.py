@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from oasis.change import commands
+from oasis.change.parse import commands
 from oasis.uci.preview import preview
 from tests.eval import predicates, roots, world
 from tests.eval.judge import judge, would_be

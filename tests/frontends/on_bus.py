@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from oasis.bus.calls import Answers, Rights
 from oasis.errors import ToolError
-from oasis.frontends.bus_calls import Answers, Rights
-from oasis.system.busturns import Call
+from oasis.ubus.incoming import Call
 from tests.daemon import REPOSITORY
 
 OWNER, VIEWER, STRANGER, GONE = "a" * 32, "b" * 32, "c" * 32, "d" * 32

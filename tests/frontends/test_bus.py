@@ -5,26 +5,26 @@ import time
 
 import pytest
 
-from oasis.change.commands import parse
-from oasis.daemon import Daemon
+from oasis.api.table import ROLES, TABLE
+from oasis.bus import calls as module
+from oasis.bus.calls import Waiters
+from oasis.bus.objects import CALLS, faults, objects
+from oasis.change.parse.commands import parse
+from oasis.daemon.wiring import Daemon
 from oasis.errors import UsageError
-from oasis.frontends import bus_calls as module
-from oasis.frontends import upstream
-from oasis.frontends.bus import CALLS, faults, objects
-from oasis.frontends.bus_calls import Waiters
-from oasis.frontends.phone import Phone
-from oasis.frontends.upstream import UPSTREAM
-from oasis.system.blobmsg import encode
-from oasis.system.busmessage import REPLY_BYTES
+from oasis.parts.lua import table
+from oasis.parts.lua.phone import Phone
+from oasis.parts.lua.table import UPSTREAM
 from oasis.system.root import Root
-from oasis.table import ROLES, TABLE
+from oasis.ubus.blobmsg import encode
+from oasis.ubus.message import REPLY_BYTES
 from tests.daemon import copy_root
 from tests.frontends.on_bus import GONE, OWNER, STRANGER, VIEWER, Bench, Clock
 
 EVERY = {**TABLE, **UPSTREAM}
 SERVED = sorted(name for name, (access, _) in EVERY.items() if access != "local")
 LOCAL = sorted(name for name, (access, _) in TABLE.items() if access == "local")
-MAY = {role: ({*ROLES[role]} & {*TABLE} | {*upstream.ROLES[role]}) - set(LOCAL) for role in ("owner", "viewer")}
+MAY = {role: ({*ROLES[role]} & {*TABLE} | {*table.ROLES[role]}) - set(LOCAL) for role in ("owner", "viewer")}
 REFUSED = "is not for everybody"
 
 
@@ -68,9 +68,9 @@ def test_arguments_have_their_kinds():
 
 
 def test_upstream_names_what_its_roles_may_one_by_one():
-    assert set(upstream.ROLES["owner"]) == set(UPSTREAM)
+    assert set(table.ROLES["owner"]) == set(UPSTREAM)
     reads = {name for name, (access, _) in UPSTREAM.items() if access == "read"}
-    assert set(upstream.ROLES["viewer"]) == reads
+    assert set(table.ROLES["viewer"]) == reads
 
 
 @pytest.mark.parametrize("name", SERVED)

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
+from oasis.bus.calls import Waiters
 from oasis.errors import UsageError
-from oasis.frontends.bus_calls import Waiters
-from oasis.frontends.phone import arguments_of, commands_of
-from oasis.frontends.sending import AGAIN_S, SEND_S, Sending, Story, proposal
-from oasis.system.blobmsg import encode
-from oasis.system.busmessage import REPLY_BYTES
+from oasis.parts.lua.phone import arguments_of, commands_of
+from oasis.parts.lua.sending import AGAIN_S, SEND_S, Sending, Story, proposal
+from oasis.ubus.blobmsg import encode
+from oasis.ubus.message import REPLY_BYTES
 
 ROLE = {"name": "owner", "terminal": False, "session": "a" * 32}
 OTHER = {**ROLE, "session": "b" * 32}

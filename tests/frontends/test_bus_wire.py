@@ -10,11 +10,11 @@ import time
 
 import pytest
 
+from oasis.bus.calls import WAITERS
+from oasis.bus.objects import CALLS
 from oasis.errors import ToolError
-from oasis.frontends.bus import CALLS
-from oasis.frontends.bus_calls import WAITERS
-from oasis.system import buswire
-from oasis.system.ubus import Ubus
+from oasis.ubus import call as buswire
+from oasis.ubus.objects import Ubus
 from tests.daemon import REPOSITORY, copy_root, set_option, start_daemon
 from tests.system.buskit import Answers, ask, make_bus, make_peer
 from tests.system.buskit import until as until_s
@@ -211,7 +211,7 @@ def test_a_name_that_somebody_has_is_told_and_the_socket_goes_on(place):
     assert place.ask("oasis.chat", "list") == {"item": []}
 
 
-STATUS = "import sys; sys.path.insert(0, %r); from oasis.frontends.cli import main; sys.exit(main(['status']))"
+STATUS = "import sys; sys.path.insert(0, %r); from oasis.cli.main import main; sys.exit(main(['status']))"
 
 
 def test_the_owner_may_want_no_bus(place):
@@ -225,8 +225,8 @@ AS_SOMEBODY = """
 import sys, os
 sys.path.insert(0, %r)
 from oasis.system import buswire
-from oasis.system.ubus import Ubus
-from oasis.system.ubus import opener
+from oasis.ubus.objects import Ubus
+from oasis.ubus.objects import opener
 import pwd, json
 connection = opener(sys.argv[1])(20)
 os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)

@@ -40,7 +40,7 @@ def test_text_that_is_no_utf8_is_refused_before_it_is_sent(tmp_path):
 
 
 def test_help_names_every_command_and_status_and_needs_no_service(tmp_path):
-    from oasis.frontends.cli_commands import COMMANDS, EXIT_STATUSES
+    from oasis.cli.commands import COMMANDS, EXIT_STATUSES
 
     program = launcher.install(tmp_path)
     for words in ([], ["help"], ["--help"], ["-h"]):

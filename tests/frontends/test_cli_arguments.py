@@ -1,9 +1,9 @@
 import pytest
 
+from oasis.cli.arguments import read
+from oasis.cli.commands import COMMANDS
+from oasis.cli.help import GROUPS
 from oasis.errors import UsageError
-from oasis.frontends.cli_arguments import read
-from oasis.frontends.cli_commands import COMMANDS
-from oasis.frontends.cli_help import GROUPS
 
 NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
 

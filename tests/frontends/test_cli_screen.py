@@ -1,7 +1,7 @@
 import io
 
+from oasis.cli.screen import Screen
 from oasis.errors import OasisError
-from oasis.frontends.cli_screen import Screen
 
 
 def screen_and_output(**options):

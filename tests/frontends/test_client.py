@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from oasis.cli.client import REPLY_BYTES, Client, NoDaemon, error_of
 from oasis.errors import OasisError, PeerError, PolicyError, ProviderTimeout, RollbackError, UsageError
-from oasis.frontends.client import REPLY_BYTES, Client, NoDaemon, error_of
 from tests.frontends.fake_daemon import FakeDaemon
 
 

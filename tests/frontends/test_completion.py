@@ -6,15 +6,16 @@ import subprocess
 
 import pytest
 
-from oasis.frontends import cli_completion, cli_help
-from oasis.frontends.cli_commands import COMMANDS
-from oasis.frontends.cli_subjects import SUBJECTS
+from oasis.cli import completion
+from oasis.cli import help as cli_help
+from oasis.cli.commands import COMMANDS
+from oasis.cli.subjects import SUBJECTS
 
 
 def finished(line, shell="bash"):
     """Return what a shell offers for the last word of a line."""
     words = line.split(" ")
-    script = cli_completion.script(shell)
+    script = completion.script(shell)
     script += f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _oasis\n"
     script += 'printf "%s\\n" "${COMPREPLY[@]}"\n'
     done = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=True)
@@ -47,7 +48,7 @@ def test_every_command_is_offered():
 @pytest.mark.parametrize("name", [name for name in COMMANDS if "[ACTION]" in COMMANDS[name][0]])
 def test_what_help_says_a_command_can_do_is_offered(name):
     text = COMMANDS[name][3].partition("ACTION is ")[2].partition(". ")[0].partition(".\n")[0]
-    offered = cli_completion.script("bash").partition(f"\t\t{name}) words='")[2].partition("'")[0].split()
+    offered = completion.script("bash").partition(f"\t\t{name}) words='")[2].partition("'")[0].split()
     told = [
         part.split()[0].strip(".,") for part in re.sub(r"\([^)]*\)", "", text).replace(" or ", ", ").split(", ") if part
     ]
@@ -57,7 +58,7 @@ def test_what_help_says_a_command_can_do_is_offered(name):
 
 
 def test_the_script_for_zsh_loads_what_it_needs_first():
-    assert cli_completion.script("zsh").startswith("autoload")
+    assert completion.script("zsh").startswith("autoload")
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

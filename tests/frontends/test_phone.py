@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
 from tests.daemon import copy_root, start_daemon
 from tests.frontends.web import DENIED, NULL, Real, StandIn, is_real_here

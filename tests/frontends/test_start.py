@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.frontends.client import Client, NoDaemon
+from oasis.cli.client import Client, NoDaemon
 from tests.daemon import REPOSITORY, connected, copy_root
 from tests.frontends import launcher
 from tests.frontends.fake_daemon import FakeDaemon
@@ -20,7 +20,7 @@ INIT = """#!/bin/sh
 echo "$1" >>{root}/calls
 [ "$1" = start ] || exit 0
 OASIS_ROOT={root} PATH={root}/bin:$PATH setsid {python} -IS -c \\
-    'import sys; sys.path.insert(0, "{library}"); from oasis.frontends.oasisd import main; sys.exit(main([]))' \\
+    'import sys; sys.path.insert(0, "{library}"); from oasis.daemon.main import main; sys.exit(main([]))' \\
     </dev/null >/dev/null 2>&1 &
 """
 

@@ -16,10 +16,10 @@ import subprocess
 import tempfile
 import time
 
-from oasis.frontends.bus_calls import Answers, Rights
-from oasis.frontends.phone import Phone
-from oasis.system.blobmsg import decode, encode
-from oasis.system.busturns import Call
+from oasis.bus.calls import Answers, Rights
+from oasis.parts.lua.phone import Phone
+from oasis.ubus.blobmsg import decode, encode
+from oasis.ubus.incoming import Call
 from tests.daemon import REPOSITORY
 from tests.luci.sessions import Sessions
 

@@ -6,9 +6,9 @@ import os
 import time
 
 from oasis.errors import ToolError
-from oasis.system.blob import attributes
-from oasis.system.blobmsg import DEEPEST, VALUES, decode, encode
-from oasis.system.buspeer import Peer
+from oasis.ubus.blob import attributes
+from oasis.ubus.blobmsg import DEEPEST, VALUES, decode, encode
+from oasis.ubus.peer import Peer
 from tests.daemon import REPOSITORY
 
 OBJECTS = {"oasis.golden": {"echo": {"s": "text", "i": "int"}, "later": {}}}

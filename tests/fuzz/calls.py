@@ -5,7 +5,8 @@ import re
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, ToolError
-from oasis.tools import arguments, packages, probing
+from oasis.tools import arguments
+from oasis.tools.builtin import packages, probing
 
 WORDS = (
     b'{|}|[|]|,|:|"type":|"string"|"integer"|"number"|"null"|["string","null"]|"enum":|"const":|"required":|"a"|'

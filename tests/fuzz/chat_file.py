@@ -3,7 +3,7 @@
 import io
 
 from oasis.chats.archive import whole_lines
-from oasis.core import heads, jsonl, lines, summary, thread
+from oasis.core import bookmarks, jsonl, lines, summary, thread
 from oasis.core.ids import is_scru128, looks_like_id
 from oasis.core.store import Store
 from oasis.errors import UsageError
@@ -52,18 +52,18 @@ def _page(opened, before):
 
 
 def _headish(text, opened):
-    table = heads.table(list(opened.outline()))
+    table = bookmarks.table(list(opened.outline()))
     assert all(is_scru128(target) or target == "" for target in table.values())
     try:
-        found = heads.resolve(text, table, *opened.heads)
+        found = bookmarks.resolve(text, table, *opened.heads)
         assert looks_like_id(found) and found == found.lower()
     except UsageError as error:
         assert error.message and error.hint and len(error.message) < len(text) * 10 + 200
     try:
-        heads.check_name(text)
+        bookmarks.check_name(text)
     except UsageError:
         return
-    assert not is_scru128(text) and heads.record(text, "") and heads.resolve(text, {text: "0" * 25}) == "0" * 25
+    assert not is_scru128(text) and bookmarks.record(text, "") and bookmarks.resolve(text, {text: "0" * 25}) == "0" * 25
 
 
 def _goes_on(files, opened, data):

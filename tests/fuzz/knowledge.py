@@ -10,10 +10,10 @@ import os
 import tempfile
 
 from oasis.errors import OasisError
-from oasis.memory import chunking
-from oasis.memory.ingest import Ingest
-from oasis.memory.records import Records
+from oasis.parts.memory import chunking
+from oasis.parts.memory.ingest import Ingest
 from oasis.system.files import Files
+from oasis.system.records import Records
 
 NAMES = ("a.txt", "a.md", "notes", "a.html", "a.pdf")
 MOST, OVERLAP = 60, 10

@@ -6,12 +6,12 @@
 import io
 import os
 
-from oasis.change import commands, fenced
+from oasis.api.methods import ROLES, TABLE, check
 from oasis.change.approval import SHORT, Desk
-from oasis.core import exchange, framing, jsonl, markdown, rpc, schema, upstream
+from oasis.change.parse import commands, fenced
+from oasis.core import export, framing, jsonl, lua_chats, markdown, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
-from oasis.methods import ROLES, TABLE, check
 from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
@@ -166,7 +166,7 @@ def imports(data):
     """A chat file is refused, or each of its messages can be stored and is marked, and goes out and in as the same."""
     numbers = iter(range(1 << 20))
     try:
-        found = exchange.read(io.BytesIO(data), lambda: "04%023d" % next(numbers))
+        found = export.read(io.BytesIO(data), lambda: "04%023d" % next(numbers))
     except SchemaError as error:
         assert error.message
         return
@@ -185,11 +185,11 @@ def imports(data):
         assert jsonl.loads(jsonl.line(message)) == message
     assert len(known) == len(messages), "each id once"
     markdown.thread("fuzz", messages)
-    again = jsonl.line(upstream.write(messages))
+    again = jsonl.line(lua_chats.write(messages))
     said = (
-        list(exchange.read(io.BytesIO(again), lambda: "04%023d" % next(numbers)).messages()) if b"role" in again else []
+        list(export.read(io.BytesIO(again), lambda: "04%023d" % next(numbers)).messages()) if b"role" in again else []
     )
-    assert jsonl.line(upstream.write(said)) == again, "what went out comes in as the same"
+    assert jsonl.line(lua_chats.write(said)) == again, "what went out comes in as the same"
 
 
 TARGETS = {"uci": uci, "words": words, "fences": fences, "approval": approval, "json": lines_of_json, "stream": stream}
@@ -242,7 +242,7 @@ SEEDS = {
     "import": [
         b'{"messages":[{"role":"system","content":"S"},{"role":"user","content":"hi"},{"role":"assistant","content":"A"},'
         b'{"role":"user","content":"hi"},{"role":"assistant","content":"A"},{"role":"developer","content":{"a":[1]}}]}',
-        jsonl.line(exchange.document("x", "t", [
+        jsonl.line(export.document("x", "t", [
             {"id": "03jrq2tcl18qk2nxfr9wpzdna", "role": "user", "content": "Hello", "head": "home"},
             {"id": "03jrq2tcl18qk2nxfr9wpzdnb", "role": "assistant", "continues": ["03jrq2tcl18qk2nxfr9wpzdna"],
              "content": [{"type": "text", "text": "Hi"}, {"type": "tool_use", "id": "c", "name": "x", "input": {}}]},

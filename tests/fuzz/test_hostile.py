@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from oasis.change import commands
+from oasis.change.parse import commands
 from oasis.change.policy import Policy
-from oasis.change.shellwords import quoted
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError
 from oasis.system.root import Root
 from oasis.uci import model
+from oasis.uci.shell_words import quoted
 from tests.change.kit import Kit
 from tests.daemon import copy_root
 from tests.fuzz.corpora import texts

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from oasis.config.layers import found
+from oasis.config.settings import Settings
 from oasis.errors import OasisError, SettingsError, UsageError
-from oasis.layers import found
-from oasis.services.book import Book
-from oasis.settings import Settings
+from oasis.llm.services import Book
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.daemon import copy_root
@@ -137,9 +137,7 @@ def test_what_is_set_in_the_file_is_not_changed_elsewhere(root):
 
 def daemon(root, **environment):
     """Start oasisd with a wrong file or variable; return its error."""
-    code = (
-        "import sys; sys.path.insert(0, %r); from oasis.frontends.oasisd import main; sys.exit(main([]))" % os.getcwd()
-    )
+    code = "import sys; sys.path.insert(0, %r); from oasis.daemon.main import main; sys.exit(main([]))" % os.getcwd()
     env = {"PATH": "/usr/bin:/bin", "OASIS_ROOT": root, **environment}
     done = subprocess.run([sys.executable, "-IS", "-c", code], env=env, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stderr

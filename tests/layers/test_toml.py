@@ -2,8 +2,8 @@
 
 import pytest
 
+from oasis.config.toml import read
 from oasis.errors import SettingsError
-from oasis.layers.toml import read
 
 TEXT = """# a comment
 title = "top" # behind a value

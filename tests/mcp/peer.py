@@ -11,10 +11,7 @@ import time
 from typing import Any
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CODE = (
-    f"import sys; sys.path.insert(0, {REPOSITORY!r})\n"
-    "from oasis.frontends.cli import main; sys.exit(main(sys.argv[1:]))"
-)
+CODE = f"import sys; sys.path.insert(0, {REPOSITORY!r})\nfrom oasis.cli.main import main; sys.exit(main(sys.argv[1:]))"
 ANSWER_S = 20
 META = "io.modelcontextprotocol/"
 

@@ -10,12 +10,12 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.mcp import servers as mcp
-from oasis.mcp.http import ForgottenError
-from oasis.mcp.kept import Keep, specs
-from oasis.mcp.peer import Peer
-from oasis.mcp.stdio import REPLIES, Stdio
-from oasis.models import Models
+from oasis.llm.workers import Models
+from oasis.parts.mcp import servers as mcp
+from oasis.parts.mcp.http import ForgottenError
+from oasis.parts.mcp.kept import Keep, specs
+from oasis.parts.mcp.peer import Peer
+from oasis.parts.mcp.stdio import REPLIES, Stdio
 from oasis.system.files import Files
 from oasis.uci.model import Section
 from tests.mcp.test_client import Watching, section

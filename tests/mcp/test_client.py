@@ -10,8 +10,8 @@ import time
 import pytest
 
 from oasis.errors import ToolError, UsageError
-from oasis.mcp import servers as mcp
-from oasis.mcp.stdio import Stdio
+from oasis.parts.mcp import servers as mcp
+from oasis.parts.mcp.stdio import Stdio
 from oasis.system.files import Files
 from oasis.uci.model import Section
 

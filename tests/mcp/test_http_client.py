@@ -10,11 +10,11 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.mcp.http import ForgottenError, Http
-from oasis.mcp.peer import Peer
-from oasis.mcp.servers import Keep, Server
+from oasis.llm.pool import Pool, default_argv
+from oasis.parts.mcp.http import ForgottenError, Http
+from oasis.parts.mcp.peer import Peer
+from oasis.parts.mcp.servers import Keep, Server
 from oasis.system.files import Files
-from oasis.worker.pool import Pool, default_argv
 from tests.mcp.test_client import Watching
 
 TOKEN = "a-token-of-somebody"

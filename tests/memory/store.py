@@ -4,9 +4,9 @@ import random
 
 from oasis.core.ids import Xid
 from oasis.errors import ProviderError
-from oasis.memory.documents import Documents
-from oasis.memory.library import Library
-from oasis.memory.vectors import Vectors
+from oasis.parts.memory.documents import Documents
+from oasis.parts.memory.library import Library
+from oasis.parts.memory.vectors import Vectors
 from tests.change.kit import FailingFiles
 
 IDS = Xid(lambda: 1_790_000_000, random.Random(1).randbytes)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from oasis.memory.chunking import chunks
+from oasis.parts.memory.chunking import chunks
 
 
 def words(count, start=0):

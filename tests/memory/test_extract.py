@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from oasis.errors import UsageError
-from oasis.memory import extract
-from oasis.memory.ingest import CHARS, Ingest
+from oasis.parts.memory import extract
+from oasis.parts.memory.ingest import CHARS, Ingest
 
 
 def packed():

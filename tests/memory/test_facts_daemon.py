@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from oasis.beside import Told
-from oasis.daemon import Daemon
+from oasis.api.parts import Told
+from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
 from tests.daemon import start_daemon
 from tests.memory.scripted import Refused, Scripted, said, system
@@ -17,7 +17,7 @@ from tests.test_models import root_with
 
 SAYS = "I work from home on Fridays, so no restarts then please"
 FACT = "The owner works from home on Fridays."
-PATH = "/etc/oasis/memory/facts.jsonl"
+PATH = "/etc/oasis/parts/memory/facts.jsonl"
 WAIT_S = 30
 
 

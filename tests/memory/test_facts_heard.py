@@ -6,12 +6,12 @@ import os
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.memory.facts_heard import FACT_CHARS, FACTS, Words, asked, read
-from oasis.memory.facts_likeness import SAME, likeness, touches, words
-from oasis.memory.facts_near import KEPT, Near
-from oasis.memory.facts_reading import _is_from
-from oasis.memory.facts_secrets import Secrets
-from oasis.memory.structured import Structured, small, value
+from oasis.parts.memory.facts_heard import FACT_CHARS, FACTS, Words, asked, read
+from oasis.parts.memory.facts_likeness import SAME, likeness, touches, words
+from oasis.parts.memory.facts_near import KEPT, Near
+from oasis.parts.memory.facts_reading import _is_from
+from oasis.parts.memory.facts_secrets import Secrets
+from oasis.parts.memory.structured import Structured, small, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = Words()

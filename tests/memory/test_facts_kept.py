@@ -6,11 +6,11 @@ import os
 import pytest
 
 from oasis.errors import StoreError, UsageError
-from oasis.memory import facts_likeness
-from oasis.memory.facts_kept import DAY_S, FADES_AFTER_DAYS, MOST, Facts, faded
-from oasis.memory.facts_likeness import likeness
-from oasis.memory.records import Records
+from oasis.parts.memory import facts_likeness
+from oasis.parts.memory.facts_kept import DAY_S, FADES_AFTER_DAYS, MOST, Facts, faded
+from oasis.parts.memory.facts_likeness import likeness
 from oasis.system.files import Files
+from oasis.system.records import Records
 
 NOON = 20000 * DAY_S + DAY_S // 2
 EMPTY = {"the", "owner", "s", "is", "a", "in"}

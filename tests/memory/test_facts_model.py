@@ -6,10 +6,10 @@ import urllib.request
 
 import pytest
 
-from oasis.memory.facts_heard import Words
-from oasis.memory.facts_near import COSINE, Near
-from oasis.skills.choice import NEAR
-from oasis.skills.shelf import Shelf
+from oasis.parts.memory.facts_heard import Words
+from oasis.parts.memory.facts_near import COSINE, Near
+from oasis.parts.memory.skills.choice import NEAR
+from oasis.parts.memory.skills.shelf import Shelf
 from oasis.system.files import Files
 from tests import model_server
 from tests.daemon import start_daemon

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from oasis.errors import SettingsError
-from oasis.seed.knowledge import RESULT_BYTES
+from oasis.parts.memory.knowledge import RESULT_BYTES
 from oasis.system import mounts
 from oasis.system.files import Files
 from tests.daemon import set_option, start_daemon

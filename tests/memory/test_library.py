@@ -7,8 +7,8 @@ import random
 import pytest
 
 from oasis.errors import OasisError, SchemaError, StoreError, UsageError
-from oasis.memory import ranking
-from oasis.memory.vectors import WHOLE_ROWS, Vectors
+from oasis.parts.memory import ranking
+from oasis.parts.memory.vectors import WHOLE_ROWS, Vectors
 from tests.memory.store import Meanings, Shelf, Swift
 from tests.system.test_power_cut import Careless, Forgetful, PowerCut
 

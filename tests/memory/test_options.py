@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from oasis.change import described, entries
+from oasis.catalogue import described, entries
 from oasis.errors import UsageError
-from oasis.seed import options
+from oasis.parts.memory import option_index
 
 HERE = {("network", "lan"): "interface", ("network", "wgpeer"): "wireguard_home", ("wireless", "cfg1"): "wifi-iface"}
 
@@ -17,11 +17,11 @@ def type_of(package, section):
 
 
 def named(path):
-    return options.named(path, type_of)
+    return option_index.named(path, type_of)
 
 
 def found(query, most=4):
-    return [one["path"] for one in options.found(query, type_of, most)]
+    return [one["path"] for one in option_index.found(query, type_of, most)]
 
 
 @pytest.mark.parametrize(

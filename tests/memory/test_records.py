@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from oasis.errors import SchemaError, StoreError
-from oasis.memory.records import DEAD_BYTES, LINE_BYTES, SPARE_BYTES, Records
 from oasis.system.files import Files
+from oasis.system.records import DEAD_BYTES, LINE_BYTES, SPARE_BYTES, Records
 from tests.change.kit import FailingFiles
 from tests.system.test_power_cut import Careless, Forgetful, PowerCut
 

@@ -4,8 +4,9 @@ import copy
 import json
 import os
 
-from oasis.change import catalogue, commands
-from oasis.offline.provider import Provider
+from oasis.catalogue import check
+from oasis.change.parse import commands
+from oasis.parts.offline.provider import Provider
 from oasis.tools.facts import Facts
 from oasis.uci import model
 from oasis.uci.preview import preview
@@ -132,7 +133,7 @@ class Router:
         after = preview(self.files, steps)
         before, now = _flat(self.files), _flat(after)
         found = {path: now.get(path) for path in {**before, **now} if before.get(path) != now.get(path)}
-        assert catalogue.check(steps, self.config) == []
+        assert check.check(steps, self.config) == []
         return found
 
 

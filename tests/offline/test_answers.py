@@ -6,9 +6,8 @@ import re
 import pytest
 
 from oasis.core import jsonl
-from oasis.offline import closing, provider
-from oasis.tools import diagnose
-from oasis.tools.builtin import BuiltIn
+from oasis.parts.offline import closing, provider
+from oasis.tools.builtin import BuiltIn, diagnose
 from tests.tools.scene import Scene
 
 LANGUAGES = {name: provider.load(name) for name in provider.load("intents")["languages"]}

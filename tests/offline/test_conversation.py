@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oasis.tools import read_config, status
+from oasis.tools.builtin import read_config, status
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant, calls_of, reply, text_of
 
 KEYS = {"wireless.default_radio0.key": "hunter2hunter", "wireless.default_radio1.key": "hunter2hunter"}

@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from oasis.offline import provider
-from oasis.offline.pattern import Branch, Grammar, Matcher
-from oasis.offline.session import Session
-from oasis.offline.sets import SETS
-from oasis.offline.tokens import distance, is_near, tokenize
+from oasis.parts.offline import provider
+from oasis.parts.offline.language.pattern import Branch, Grammar, Matcher
+from oasis.parts.offline.language.tokens import distance, is_near, tokenize
+from oasis.parts.offline.requests.sets import SETS
+from oasis.parts.offline.session import Session
 from tests.offline.stock import GUEST, HOME, LEASES, NOW_S, Router, calls_of, reply, steps_of
 
 FOLDER = os.path.dirname(provider.__file__)
@@ -21,7 +21,7 @@ WORDS_OF_A_RESULT = {"applied", "unchanged", "waiting_confirm", "declined", "exp
 
 
 def named(function):
-    """Return the first argument, a text, of every call of `function` below oasis/offline."""
+    """Return the first argument, a text, of every call of `function` below oasis/parts/offline."""
     found = set()
     for file in os.listdir(FOLDER):
         if file.endswith(".py"):

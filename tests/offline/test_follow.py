@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.offline import provider
+from oasis.parts.offline import provider
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant, calls_of, reply, text_of
 
 LANGUAGES = list(provider.load("intents")["languages"])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.offline import joining
-from oasis.offline.reading import Part
+from oasis.parts.offline import joining
+from oasis.parts.offline.reading import Part
 from tests.offline.stock import HOME, Router, calls_of, text_of
 
 BOTH_OFF = {

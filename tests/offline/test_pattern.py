@@ -2,11 +2,11 @@
 
 import pytest
 
-from oasis.offline import provider
-from oasis.offline.pattern import Branch, Grammar, Matcher
-from oasis.offline.provider import Provider
-from oasis.offline.slots import fits
-from oasis.offline.tokens import tokenize
+from oasis.parts.offline import provider
+from oasis.parts.offline.language.pattern import Branch, Grammar, Matcher
+from oasis.parts.offline.language.slots import fits
+from oasis.parts.offline.language.tokens import tokenize
+from oasis.parts.offline.provider import Provider
 
 ONE = Provider()
 MORE = {

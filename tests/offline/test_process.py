@@ -8,8 +8,8 @@ import time
 import pytest
 
 from oasis.errors import OasisError, ProviderError, UciError
-from oasis.offline import process, provider
-from oasis.offline.process import Offline, default_argv
+from oasis.parts.offline import process, provider
+from oasis.parts.offline.process import Offline, default_argv
 from oasis.system.limits import MODEL
 
 QUESTIONS = ("what can you do?", "call this router attic", "which devices are connected?", "block the tv", "florb it")
@@ -159,7 +159,7 @@ def test_a_silent_process_is_ended():
 
 
 def test_the_daemon_side_loads_nothing_of_the_grammar():
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import oasis.offline.process; print('re' in sys.modules)"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import oasis.parts.offline.process; print('re' in sys.modules)"
     repository = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(process.__file__))))
     child = process.Child([sys.executable, "-IS", "-c", code, repository], {}, MODEL, False, True)
     assert child.wait(20) == 0

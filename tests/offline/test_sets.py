@@ -2,9 +2,9 @@
 
 import pytest
 
-from oasis.change import catalogue
-from oasis.change.reverse import reverse
-from oasis.offline import provider
+from oasis.catalogue import check
+from oasis.change.history.reverse import reverse
+from oasis.parts.offline import provider
 from oasis.uci import model
 from oasis.uci.preview import preview
 from tests.offline.stock import GUEST, HOME, LEASES, Router, calls_of, steps_of, text_of
@@ -211,7 +211,7 @@ def test_what_is_asked_comes_about(intent, before, sentence, wanted):
     router = router_with(before)
     events = router.ask(sentence)
     assert [name for name, _ in calls_of(events)] == ["configure"], text_of(events)
-    assert catalogue.check(steps_of(events), router.config) == []
+    assert check.check(steps_of(events), router.config) == []
     changes = router.changes(events)
     if wanted is None:
         gone = {path for path, value in changes.items() if value is None and path.count(".") == 1}

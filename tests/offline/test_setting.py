@@ -2,9 +2,9 @@
 
 import pytest
 
+from oasis.agent.failover import allowed
+from oasis.config.sections import OFFLINE_SERVICE
 from oasis.errors import ProviderError, SettingsError
-from oasis.failover import allowed
-from oasis.sections import OFFLINE_SERVICE
 from tests.offline.stock import HOME, NOW_S, ONE, Router
 from tests.test_asking import DONE, SERVICE, Models, Pace, make
 

@@ -3,9 +3,9 @@
 import importlib.util
 import json
 
-from oasis.frontends import upstream
-from oasis.frontends.upstream import UPSTREAM
-from oasis.table import ROLES, TABLE
+from oasis.api.table import ROLES, TABLE
+from oasis.parts.lua import table as upstream
+from oasis.parts.lua.table import UPSTREAM
 from tests.daemon import REPOSITORY
 
 SERVED = {name for name, (access, _) in {**TABLE, **UPSTREAM}.items() if access != "local"}

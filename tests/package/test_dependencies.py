@@ -151,7 +151,7 @@ def daemon(python, tmp_path, _):
         return str(error)
     try:
         said = asking.answer(running, "what can you do?") + asking.answer(running, "call this router attic")
-        code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.frontends.cli import main; sys.exit(main())"
+        code = f"import sys; sys.path.insert(0, {REPOSITORY!r}); from oasis.cli.main import main; sys.exit(main())"
         code = code.replace("main()", "main(['prompt', 'what can you do?'])")
         told = run(python, "-c", code, OASIS_ROOT=root)
     finally:
@@ -215,7 +215,7 @@ def modules_imported(text):
 
 def test_what_is_imported_late_is_named_as_well_or_optional(declared):
     lacking, wrong, optional = missing(declared), [], set()
-    for name in [*every_module(), "oasis.worker.__main__", "oasis.offline.__main__", "oasis.uci.__main__"]:
+    for name in [*every_module(), "oasis.worker.__main__", "oasis.parts.offline.__main__", "oasis.uci.__main__"]:
         path = REPOSITORY + "/" + name.replace(".", "/")
         path = path + ".py" if os.path.exists(path + ".py") else path + "/__init__.py"
         with open(path, encoding="utf-8") as file:

@@ -140,7 +140,7 @@ def test_modes_are_those_of_a_router(whole):
     assert modes["/etc/config/oasis"] == 0o600
     for path in ("/usr/bin/oasis", "/usr/sbin/oasisd", "/etc/init.d/oasis", "/www/cgi-bin/oasis-alive"):
         assert modes[path] == 0o755, path
-    assert modes["/usr/lib/oasis/oasis/daemon.py"] == 0o644
+    assert modes["/usr/lib/oasis/oasis/daemon/wiring.py"] == 0o644
 
 
 def test_removal_leaves_only_what_is_the_owners(whole):

@@ -5,8 +5,8 @@ import os
 import shutil
 
 from oasis.errors import PolicyError
-from oasis.plugins.shelf import Plugins
-from oasis.system.ubus import Ubus
+from oasis.parts.lua.plugin_shelf import Plugins
+from oasis.ubus.objects import Ubus
 from tests.tools.kit import Hands, Store, registry
 from tests.tools.scene import Scene
 

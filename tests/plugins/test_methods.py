@@ -29,7 +29,7 @@ def daemon(tmp_path):
 
 def oasis(daemon, *words):
     """Run the command line without a terminal; return (status, output)."""
-    code = "import sys; sys.path.insert(0, %r); from oasis.frontends.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; sys.path.insert(0, %r); from oasis.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-IS", "-c", code % REPOSITORY, *words], capture_output=True, text=True, check=False,
         env={"OASIS_ROOT": daemon.root, "PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL,

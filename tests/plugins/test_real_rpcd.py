@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from oasis.plugins.shelf import Plugins
-from oasis.system.ubus import Ubus, opener
+from oasis.parts.lua.plugin_shelf import Plugins
 from oasis.tools.prepared import Prepared
+from oasis.ubus.objects import Ubus, opener
 from tests.frontends.web import free_port
 from tests.plugins.kit import PROGRAM, SERVED, SERVER, Bench, manifest
 from tests.system.buskit import until

@@ -2,10 +2,10 @@
 
 import threading
 
-from oasis.memory.records import Records
-from oasis.schedule.clockwork import Clockwork
-from oasis.schedule.zone import Zone
+from oasis.parts.schedule.clockwork import Clockwork
+from oasis.parts.schedule.zone import Zone
 from oasis.system.files import Files
+from oasis.system.records import Records
 
 BERLIN = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
 HOUR, DAY = 3600, 86400

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oasis.schedule.clockwork import LONGEST_S, PAUSE_S, WRONG_S
+from oasis.parts.schedule.clockwork import LONGEST_S, PAUSE_S, WRONG_S
 from tests.change.kit import FailingFiles
 from tests.schedule.kit import BERLIN, DAY, HOUR, Quiet, Time, World, at
 
@@ -263,7 +263,7 @@ def test_no_moment_fires_twice_and_each_wake_fires_once_at_most(tmp_path_factory
 
 def test_thread_sleeps_wakes_at_a_change_and_stops(tmp_path):
     """The real thread on a pipe of its own: no wake-up but those that are asked for."""
-    from oasis.schedule.pipe import Pipe
+    from oasis.parts.schedule.pipe import Pipe
 
     class Counting(Pipe):
         waits = 0
@@ -311,7 +311,7 @@ def test_what_cannot_be_noted_or_read_ends_no_thread(tmp_path):
     import time as clock
 
     from oasis.errors import StoreError
-    from oasis.schedule.pipe import Pipe
+    from oasis.parts.schedule.pipe import Pipe
 
     faults = [StoreError("the disk is full"), KeyError("mac")]
 

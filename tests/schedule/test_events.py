@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.schedule.events import FAILED, LOOK_S, SETTLE_S, Watch
+from oasis.parts.schedule.events import FAILED, LOOK_S, SETTLE_S, Watch
 from oasis.tools.facts import Facts
 
 ALL = {"wan_down", "wan_up", "new_device", "disk_full", "failed_logins"}

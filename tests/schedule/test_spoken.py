@@ -6,9 +6,9 @@ import os
 import pytest
 
 from oasis.errors import UsageError
-from oasis.schedule.spoken import moment, read
-from oasis.schedule.when import checked
-from oasis.schedule.zone import Zone, day_number
+from oasis.parts.schedule.spoken import moment, read
+from oasis.parts.schedule.when import checked
+from oasis.parts.schedule.zone import Zone, day_number
 
 BERLIN = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
 NOW = 1_795_335_000  # Sunday 2026-11-22 09:10 in Berlin

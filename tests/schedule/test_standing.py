@@ -3,9 +3,9 @@
 import pytest
 
 from oasis.change import called
-from oasis.change.commands import parse
-from oasis.schedule import standing
-from oasis.schedule.unattended import WAIT_S, Unattended
+from oasis.change.parse.commands import parse
+from oasis.parts.schedule import standing
+from oasis.parts.schedule.unattended import WAIT_S, Unattended
 from tests.change.conftest import kit  # noqa: F401  (a fixture)
 from tests.change.kit import RENAME, WIFI
 from tests.tools.kit import Hands, Source, registry

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import UsageError
-from oasis.schedule.when import EVENTS, checked, parse
-from oasis.schedule.zone import Zone
+from oasis.parts.schedule.when import EVENTS, checked, parse
+from oasis.parts.schedule.zone import Zone
 from tests.schedule.test_zone import BEGIN, END, NAMES, RULES, judged
 
 BERLIN = Zone("CET-1CEST,M3.5.0,M10.5.0/3")

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import UsageError
-from oasis.schedule.zone import RULE_CHARS, Zone, day_number, month_days
+from oasis.parts.schedule.zone import RULE_CHARS, Zone, day_number, month_days
 from tests.daemon import REPOSITORY
 
-with open(REPOSITORY + "/oasis/offline/intents/zones.json", encoding="utf-8") as handle:
+with open(REPOSITORY + "/oasis/parts/offline/intents/zones.json", encoding="utf-8") as handle:
     RULES = json.load(handle)["zones"]
 # Its clocks follow the moon, which no rule can say.
 NAMES = sorted(name for name in RULES if name != "Africa/Casablanca" and name in zoneinfo.available_timezones())

@@ -6,8 +6,8 @@ import pwd
 import shutil
 import tempfile
 
-from oasis.seed.source import Seed
 from oasis.system.root import Root
+from oasis.tools.workspace.source import Seed
 from tests.tools.kit import Hands, Store, registry
 
 NAMES = ("shell_exec", "file_read", "file_write", "file_list", "file_delete", "file_stat", "http_fetch", "web_search")

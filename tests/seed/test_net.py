@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.seed.net import Net, closed
+from oasis.tools.workspace.net import Net, closed
 from tests.daemon import copy_root, start_daemon
 from tests.seed.kit import Bench
 from tests.test_daemon import follow, of_type

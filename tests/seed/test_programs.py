@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from oasis.seed import programs, wishes
+from oasis.tools.workspace import programs, wishes
 from tests.seed.kit import Bench
 
 PYTHON = os.path.realpath(sys.executable)

@@ -109,7 +109,7 @@ def test_a_stop_ends_it_and_leaves_nothing_of_it():
     first = pid()
     on("/etc/init.d/oasis stop", timeout_s=90)
     wait(lambda: pid() == 0 and not text(f"ls -d /proc/{first}"), 70, "it did not end")
-    assert text("pgrep -f oasis/worker") == text("pgrep -f oasis/offline") == ""
+    assert text("pgrep -f oasis/worker") == text("pgrep -f oasis/parts/offline") == ""
     assert "oasis.run" not in text("ubus list").split()
 
 

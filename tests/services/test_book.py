@@ -6,9 +6,9 @@ import stat
 
 import pytest
 
+from oasis.config.settings import Settings
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
-from oasis.services.book import TRIAL_S, Book
-from oasis.settings import Settings
+from oasis.llm.services import TRIAL_S, Book
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.uci.cursor import open_cursor

@@ -2,7 +2,7 @@
 
 import json
 
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError
 from oasis.system.root import Root
 from tests.daemon import copy_root

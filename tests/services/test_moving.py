@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
-from oasis import upgrade
+from oasis.config.key_migration import move_keys
+from oasis.config.settings import Settings
+from oasis.daemon import migration
 from oasis.errors import OasisError
-from oasis.services.moving import move_keys
-from oasis.settings import Settings
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.uci.cursor import open_cursor
@@ -99,13 +99,13 @@ def check_moved(root):
 
 def test_keys_are_moved_and_the_file_is_made_private(root):
     made = Root(root)
-    note = upgrade.keys(Settings(made, Files()), made, lambda: cursor(root))
+    note = migration.keys(Settings(made, Files()), made, lambda: cursor(root))
     assert note.startswith("3 keys were moved") and not any(key in note for key in KEYS)
     check_moved(root)
     assert stat.S_IMODE(os.stat(root + "/etc/config/oasis").st_mode) == 0o600
     assert stat.S_IMODE(os.stat(root + "/etc/oasis/keys.json").st_mode) == 0o600
     before = stored(root)
-    assert upgrade.keys(Settings(made, Files()), made, lambda: cursor(root)) == ""
+    assert migration.keys(Settings(made, Files()), made, lambda: cursor(root)) == ""
     assert stored(root) == before
 
 
@@ -164,7 +164,7 @@ def test_a_damaged_key_file_stops_the_move_and_nothing_else(root):
     with open(root + "/etc/oasis/keys.json", "w") as handle:
         handle.write("{")
     made = Root(root)
-    note = upgrade.keys(Settings(made, Files()), made, lambda: cursor(root))
+    note = migration.keys(Settings(made, Files()), made, lambda: cursor(root))
     assert "not moved yet" in note and all(key in stored(root) for key in KEYS)
 
 

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from oasis.config.settings import Settings
 from oasis.errors import OasisError
-from oasis.services.book import Book
-from oasis.services.usage import BudgetError, Usage
-from oasis.settings import Settings
+from oasis.llm.services import Book
+from oasis.llm.usage import BudgetError, Usage
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.uci.cursor import open_cursor

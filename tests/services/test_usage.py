@@ -5,10 +5,10 @@ import os
 
 import pytest
 
+from oasis.config.settings import Settings
 from oasis.errors import OasisError, SettingsError, StoreError
-from oasis.services.metered import Metered
-from oasis.services.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Usage, of_chat
-from oasis.settings import Settings
+from oasis.llm.metered import Metered
+from oasis.llm.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Usage, of_chat
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.daemon import copy_root

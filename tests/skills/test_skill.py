@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from oasis.change import catalogue
-from oasis.change.commands import parse as parse_commands
+from oasis.catalogue import check
+from oasis.change.parse.commands import parse as parse_commands
 from oasis.errors import StoreError, UsageError
-from oasis.skills.choice import CLEAR, MAYBE, score
-from oasis.skills.shelf import SKILLS, Shelf
-from oasis.skills.skill import SKILL_BYTES, is_name, parse
+from oasis.parts.memory.skills.choice import CLEAR, MAYBE, score
+from oasis.parts.memory.skills.shelf import SKILLS, Shelf
+from oasis.parts.memory.skills.skill import SKILL_BYTES, is_name, parse
 from oasis.system.files import Files
 from tests.change.drafting import stock
 
@@ -71,7 +71,7 @@ def test_the_shipped_skills_are_whole(shelf):
 
 
 def test_shipped_skills_name_tools_that_are_there(shelf):
-    with open(os.path.join(HERE, "../../oasis/tools/builtin.json")) as handle:
+    with open(os.path.join(HERE, "../../oasis/tools/builtin/builtin.json")) as handle:
         known = {tool["name"] for tool in json.load(handle)["tools"]}
     for skill in shelf.all()[0]:
         assert set(skill["tools"]) <= known, skill["name"]
@@ -90,7 +90,7 @@ def test_every_uci_line_of_the_shipped_skills_passes_the_catalogue(shelf):
     for name, block in blocks:
         operations, notes = parse_commands(block)
         assert operations and not notes
-        assert catalogue.check(operations, stock) == [], name
+        assert check.check(operations, stock) == [], name
     lines = [line for skill in shelf.all()[0] for line in skill["text"].split("\n") if line.strip().startswith("uci ")]
     assert len(lines) == sum(block.strip().count("\n") + 1 for _, block in blocks), "a command outside of a block"
 

@@ -14,7 +14,7 @@ from tests.test_models import root_with
 GUESTS = "please set up a guest wifi"
 GUIDE = "A guest network is five things"
 TEA = "---\nname: tea\ndescription: Make tea\nwords: brew tea\ntools: status\n---\nBoil the water first.\n"
-PATH = "/etc/oasis/skills/"
+PATH = "/etc/oasis/parts/memory/skills/"
 
 
 class Chooser:

@@ -37,7 +37,7 @@ class Jumping(daemon.Clock):
         with open(%r) as handle:
             return super().unix_s() + int(handle.read() or 0)
 daemon.Clock = Jumping
-from oasis.frontends.oasisd import main
+from oasis.daemon.main import main
 sys.exit(main([]))
 """
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

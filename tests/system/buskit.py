@@ -9,11 +9,12 @@ import time
 
 import pytest
 
-from oasis.system import busmessage, buswire
-from oasis.system.blob import attributes
-from oasis.system.blobmsg import decode
-from oasis.system.buspeer import Peer
-from oasis.system.ubus import opener
+from oasis.ubus import call as buswire
+from oasis.ubus import message
+from oasis.ubus.blob import attributes
+from oasis.ubus.blobmsg import decode
+from oasis.ubus.objects import opener
+from oasis.ubus.peer import Peer
 from tests.router import busd
 
 WAIT_S = 20
@@ -134,29 +135,29 @@ class Caller:
 
     def __init__(self, path):
         self.connection = opener(path)(WAIT_S)
-        _, _, self.number, _ = busmessage.receive(self.connection)
+        _, _, self.number, _ = message.receive(self.connection)
         self.came = []
 
     def number_of(self, name):
         return buswire.look_up(self.connection, name)
 
     def say(self, kind, sequence, peer, words):
-        self.connection.sendall(busmessage.message(kind, sequence, peer, words))
+        self.connection.sendall(message.message(kind, sequence, peer, words))
 
     def invoke(self, sequence, number, method, values=b"", **more):
         words = busd.blob(id=number, method=method, data=values, **more)
-        self.say(busmessage.INVOKE, sequence, number, words)
+        self.say(message.INVOKE, sequence, number, words)
 
     def reply(self, sequence):
         data = []
         while True:
-            kind, to, _, content = busmessage.receive(self.connection)
+            kind, to, _, content = message.receive(self.connection)
             words = attributes(content)
             if to != sequence:
                 continue
-            if kind == busmessage.STATUS:
-                return busmessage.number_of(words[busmessage.OF_STATUS]), data
-            data.append(decode(words.get(busmessage.OF_DATA, b"")))
+            if kind == message.STATUS:
+                return message.number_of(words[message.OF_STATUS]), data
+            data.append(decode(words.get(message.OF_DATA, b"")))
 
     def close(self):
         self.connection.close()
@@ -193,14 +194,14 @@ def published(end, first=0x9B40C579):
     """Answer a fresh peer as ubusd does until all its objects are there; return {path: number}, and what it said."""
     found, said = {}, []
     while True:
-        kind, sequence, _, content = busmessage.receive(end)
+        kind, sequence, _, content = message.receive(end)
         words = busd.parse(content)
         said.append((kind, sequence, content))
-        if kind == busmessage.LOOKUP and words[busd.OF_PATH] == b"\0":
-            end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=busd.BAD_ARGUMENT)))
+        if kind == message.LOOKUP and words[busd.OF_PATH] == b"\0":
+            end.sendall(message.message(message.STATUS, sequence, 0, busd.blob(status=busd.BAD_ARGUMENT)))
             return found, said
-        if kind == busmessage.ADD_OBJECT:
+        if kind == message.ADD_OBJECT:
             number = first + len(found)
             found[busd.text(words.get(busd.OF_PATH, b"\0"))] = number
-            end.sendall(busmessage.message(busmessage.DATA, sequence, 0, busd.blob(id=number, type=1)))
-        end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=0)))
+            end.sendall(message.message(message.DATA, sequence, 0, busd.blob(id=number, type=1)))
+        end.sendall(message.message(message.STATUS, sequence, 0, busd.blob(status=0)))

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import ToolError
-from oasis.system import blobmsg, busmessage
-from oasis.system.blob import attribute, attributes
-from oasis.system.blobmsg import DEEPEST, VALUES, decode, encode
+from oasis.ubus import blobmsg, message
+from oasis.ubus.blob import attribute, attributes
+from oasis.ubus.blobmsg import DEEPEST, VALUES, decode, encode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "bus_recorded.json"), encoding="utf-8") as handle:
@@ -54,7 +54,7 @@ def every_data():
         for side in ("bus", "client"):
             for number, (_, _, _, content) in enumerate(messages(scene, side)):
                 words = attributes(content)
-                for kind in (busmessage.OF_DATA, busmessage.OF_SIGNATURE):
+                for kind in (message.OF_DATA, message.OF_SIGNATURE):
                     if kind in words:
                         yield pytest.param(words[kind], id="%s-%s-%d-%d" % (scene, side, number, kind))
 
@@ -74,15 +74,15 @@ def test_recorded_messages_are_written_as_they_were_read(scene, side):
         words = b"".join(attribute(key, value) for key, value in attributes(content).items())
         head = bytes([0, kind]) + sequence.to_bytes(2, "big") + peer.to_bytes(4, "big")
         size = (4 + len(content)).to_bytes(4, "big")
-        assert busmessage.message(kind, sequence, peer, words) == head + size + content
+        assert message.message(kind, sequence, peer, words) == head + size + content
 
 
 def test_recorded_values_are_those_that_the_program_printed():
-    reply = attributes(messages("call-uci-get", "bus")[-2][3])[busmessage.OF_DATA]
+    reply = attributes(messages("call-uci-get", "bus")[-2][3])[message.OF_DATA]
     assert decode(reply) == json.loads(SCENES["call-uci-get"]["result"]["stdout"])
-    replies = [words[3] for words in messages("publish", "client") if words[0] == busmessage.DATA]
+    replies = [words[3] for words in messages("publish", "client") if words[0] == message.DATA]
     shown = json.loads(SCENES["publish"]["result"][1]["stdout"])
-    assert decode(attributes(replies[0])[busmessage.OF_DATA]) == shown
+    assert decode(attributes(replies[0])[message.OF_DATA]) == shown
     assert shown["big"] == 5000000000 and shown["nul"] is None and shown["dbl"] == 0.25 and shown["b"] is True
 
 

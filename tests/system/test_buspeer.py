@@ -10,12 +10,13 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.system import busmessage, buswire
-from oasis.system.blobmsg import decode, encode
-from oasis.system.busmessage import REPLY_BYTES
-from oasis.system.buspeer import Peer
-from oasis.system.busturns import ARGUMENT_BYTES
-from oasis.system.ubus import opener
+from oasis.ubus import call as buswire
+from oasis.ubus import message
+from oasis.ubus.blobmsg import decode, encode
+from oasis.ubus.incoming import ARGUMENT_BYTES
+from oasis.ubus.message import REPLY_BYTES
+from oasis.ubus.objects import opener
+from oasis.ubus.peer import Peer
 from tests.router import busd
 from tests.system.buskit import OBJECTS, Answers, Caller, ask, going, make_bus, make_peer, until
 
@@ -59,11 +60,11 @@ def callers():
 
 def listed(caller):
     """Return what a lookup of everything finds: {path: signature}."""
-    caller.say(busmessage.LOOKUP, 7, 0, b"")
+    caller.say(message.LOOKUP, 7, 0, b"")
     found = {}
     while True:
-        kind, _, _, content = busmessage.receive(caller.connection)
-        if kind == busmessage.STATUS:
+        kind, _, _, content = message.receive(caller.connection)
+        if kind == message.STATUS:
             return found
         words = busd.parse(content)
         found[busd.text(words[busd.OF_PATH])] = decode(words[busd.OF_SIGNATURE])
@@ -130,13 +131,13 @@ def test_what_is_not_there_has_the_status_that_libubus_gives(bus, peers, callers
     caller = callers(bus)
     number = caller.number_of("oasis")
     caller.invoke(2, number, "nope")
-    assert caller.reply(2) == (busmessage.NO_METHOD, [])
+    assert caller.reply(2) == (message.NO_METHOD, [])
     caller.invoke(3, number, "info", None)
-    assert caller.reply(3) == (busmessage.INVALID_ARGUMENT, [])
+    assert caller.reply(3) == (message.INVALID_ARGUMENT, [])
     caller.invoke(4, number, "info", b"\x83\0\0\x08\xff\xff\0\0")
-    assert caller.reply(4) == (busmessage.INVALID_ARGUMENT, [])
+    assert caller.reply(4) == (message.INVALID_ARGUMENT, [])
     caller.invoke(5, number ^ 1, "info")
-    assert caller.reply(5) == (busmessage.NOT_FOUND, [])
+    assert caller.reply(5) == (message.NOT_FOUND, [])
     caller.invoke(6, number, "info")
     assert caller.reply(6) == (0, [{"got": {}}])
     assert len(answers.calls) == 1 and answers.told == []
@@ -147,7 +148,7 @@ def test_a_fault_is_a_status_and_a_line_that_says_where_and_the_next_call_is_ans
     peers(bus, answers)
     with pytest.raises(buswire.Failed) as caught:
         ask(bus.path, "oasis.run", "start")
-    assert caught.value.status == busmessage.UNKNOWN_ERROR
+    assert caught.value.status == message.UNKNOWN_ERROR
     assert len(answers.told) == 1 and "oasis.run start failed: KeyError" in answers.told[0]
     assert "test_buspeer.py:" in answers.told[0]
     assert ask(bus.path, "oasis", "info") == {"got": {}}
@@ -393,13 +394,13 @@ def test_a_name_is_taken_when_its_owner_leaves(bus, peers):
 def subscribed(caller, name):
     """Subscribe to an object; return the number of the caller's own object."""
     target = caller.number_of(name)
-    caller.say(busmessage.ADD_OBJECT, 50, 0, b"")
+    caller.say(message.ADD_OBJECT, 50, 0, b"")
     while True:
-        kind, sequence, _, content = busmessage.receive(caller.connection)
-        if kind == busmessage.DATA and sequence == 50:
+        kind, sequence, _, content = message.receive(caller.connection)
+        if kind == message.DATA and sequence == 50:
             number = busd.number(busd.parse(content)[busd.OF_ID])
             break
-    caller.say(busmessage.SUBSCRIBE, 51, 0, busd.blob(id=number, target=target))
+    caller.say(message.SUBSCRIBE, 51, 0, busd.blob(id=number, target=target))
     assert caller.reply(51) == (0, [])
     return number, target
 
@@ -411,11 +412,11 @@ def test_subscribers_are_told_and_nothing_is_sent_when_there_are_none(bus, peers
     number, target = subscribed(caller, "oasis.run")
     until(lambda: peer._watched)
     peer.notify("oasis.run", "news", {"n": 1})
-    kind, _, _, content = busmessage.receive(caller.connection)
+    kind, _, _, content = message.receive(caller.connection)
     words = busd.parse(content)
-    assert (kind, busd.number(words[busd.OF_ID]), words[busd.OF_METHOD]) == (busmessage.INVOKE, number, b"news\0")
+    assert (kind, busd.number(words[busd.OF_ID]), words[busd.OF_METHOD]) == (message.INVOKE, number, b"news\0")
     assert decode(words[busd.OF_DATA]) == {"n": 1} and words[busd.OF_NO_REPLY] == b"\1"
-    caller.say(busmessage.UNSUBSCRIBE, 52, 0, busd.blob(id=number, target=target))
+    caller.say(message.UNSUBSCRIBE, 52, 0, busd.blob(id=number, target=target))
     assert caller.reply(52) == (0, [])
     until(lambda: not peer._watched)
     peer.notify("oasis.run", "news", {"n": 2})
@@ -476,7 +477,7 @@ def test_descriptors_that_come_with_a_call_are_dropped(bus, peers, callers):
     before = len(os.listdir("/proc/self/fd"))
     for sequence in range(2, 12):
         words = busd.blob(id=number, method="info", data=b"")
-        data = busmessage.message(busmessage.INVOKE, sequence, number, words)
+        data = message.message(message.INVOKE, sequence, number, words)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))]
         sock = socket.socket(fileno=os.dup(caller.connection.fileno()))
         sock.sendmsg([data], ancillary)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oasis.system import busmessage
-from oasis.system.blobmsg import decode
-from oasis.system.buspeer import Peer
+from oasis.ubus import message
+from oasis.ubus.blobmsg import decode
+from oasis.ubus.peer import Peer
 from tests.fuzz.bus import Fed
 from tests.router import busd
 from tests.system.buskit import OBJECTS, Answers, Script, going, published, until
@@ -40,7 +40,7 @@ def scripted():
 
 def invoke(sequence, number, method="info", client=0x1234, data=b"", **more):
     words = busd.blob(id=number, method=method, data=data, **more)
-    return busmessage.message(busmessage.INVOKE, sequence, client, words)
+    return message.message(message.INVOKE, sequence, client, words)
 
 
 def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
@@ -51,27 +51,25 @@ def test_the_recorded_client_and_we_say_the_same_bytes(scripted):
     end = script.next()
     numbers, said = published(end)
     theirs, calls = messages("publish", "client"), messages("publish", "bus")
-    assert said[0] == (busmessage.ADD_OBJECT, 1, theirs[0][3])
+    assert said[0] == (message.ADD_OBJECT, 1, theirs[0][3])
     assert numbers == {"oasis.golden": 0x9B40C579}
-    assert theirs[0][0] == busmessage.ADD_OBJECT and theirs[0][1] == 1
+    assert theirs[0][0] == message.ADD_OBJECT and theirs[0][1] == 1
     for method, replies in ((b"echo\0", 2), (b"later\0", 2), (b"nomethod\0", 1)):
-        wanted = next(
-            one for one in calls if one[0] == busmessage.INVOKE and busd.parse(one[3])[busd.OF_METHOD] == method
-        )
-        end.sendall(busmessage.message(*wanted))
-        found = [busmessage.receive(end) for _ in range(replies)]
+        wanted = next(one for one in calls if one[0] == message.INVOKE and busd.parse(one[3])[busd.OF_METHOD] == method)
+        end.sendall(message.message(*wanted))
+        found = [message.receive(end) for _ in range(replies)]
         assert found == [one for one in theirs if one[2] == wanted[2]], method
     call = answers.calls[0]
     assert (call.user, call.group, call.client) == ("root", "root", 0xEE743D16)
-    active, inactive = [one for one in calls if one[0] == busmessage.NOTIFY]
-    end.sendall(busmessage.message(*active))
+    active, inactive = [one for one in calls if one[0] == message.NOTIFY]
+    end.sendall(message.message(*active))
     until(lambda: peer._watched)
     peer.notify("oasis.golden", "tick", {"n": 1})
-    kind, _, number, content = busmessage.receive(end)
-    notice = next(one for one in theirs if one[0] == busmessage.NOTIFY)
-    assert (kind, number) == (busmessage.NOTIFY, notice[2])
+    kind, _, number, content = message.receive(end)
+    notice = next(one for one in theirs if one[0] == message.NOTIFY)
+    assert (kind, number) == (message.NOTIFY, notice[2])
     assert content == notice[3] + busd.blob(no_reply=b"\1"), "nobody's answers are waited for"
-    end.sendall(busmessage.message(*inactive))
+    end.sendall(message.message(*inactive))
     until(lambda: not peer._watched)
 
 
@@ -80,12 +78,12 @@ def test_the_recorded_listener_and_we_ask_for_events_in_the_same_bytes(scripted)
     end = script.next()
     published(end)
     peer.listen("oasis.*", lambda event, data: None)
-    theirs = [one for one in messages("listen", "client") if one[0] == busmessage.INVOKE]
-    kind, sequence, _, content = busmessage.receive(end)
-    assert (kind, content) == (busmessage.ADD_OBJECT, b"")
-    end.sendall(busmessage.message(busmessage.DATA, sequence, 0, busd.blob(id=0xA4FE6A41)))
-    end.sendall(busmessage.message(busmessage.STATUS, sequence, 0, busd.blob(status=0)))
-    kind, _, to, content = busmessage.receive(end)
+    theirs = [one for one in messages("listen", "client") if one[0] == message.INVOKE]
+    kind, sequence, _, content = message.receive(end)
+    assert (kind, content) == (message.ADD_OBJECT, b"")
+    end.sendall(message.message(message.DATA, sequence, 0, busd.blob(id=0xA4FE6A41)))
+    end.sendall(message.message(message.STATUS, sequence, 0, busd.blob(status=0)))
+    kind, _, to, content = message.receive(end)
     assert [(kind, to, content)] == [(one[0], one[2], one[3]) for one in theirs]
 
 
@@ -94,27 +92,27 @@ def test_no_reply_is_given_where_none_is_wanted(scripted):
     end = script.next()
     number = published(end)[0]["oasis"]
     end.sendall(invoke(1, number, no_reply=b"\1") + invoke(2, number, no_reply=b"\0"))
-    assert {busmessage.receive(end)[1] for _ in range(2)} == {2}
+    assert {message.receive(end)[1] for _ in range(2)} == {2}
     until(lambda: len(answers.calls) == 2)
 
 
 STRANGE = {
-    "an unknown type": busmessage.message(99, 1, 1, b""),
+    "an unknown type": message.message(99, 1, 1, b""),
     "hello again": HELLO,
-    "a status of nobody": busmessage.message(busmessage.STATUS, 77, 0, busd.blob(status=0)),
-    "a status without one": busmessage.message(busmessage.STATUS, 1, 0, b""),
-    "data of nobody": busmessage.message(busmessage.DATA, 78, 0, busd.blob(data=b"")),
-    "a call of nothing": busmessage.message(busmessage.INVOKE, 5, 9, b""),
-    "attributes that lie": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\xff\0\0\0\0"),
-    "an attribute of no size": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\0" * 4),
-    "a number of one byte": busmessage.message(busmessage.INVOKE, 5, 9, b"\3\0\0\5\1\0\0\0"),
-    "a method that is no text": busmessage.message(busmessage.INVOKE, 5, 9, busd.blob(method=b"\xff\xfe")),
-    "an empty notice": busmessage.message(busmessage.NOTIFY, 5, 9, b""),
-    "a notice for nobody": busmessage.message(busmessage.NOTIFY, 5, 9, busd.blob(id=5, active=b"\1")),
-    "a notice of no byte": busmessage.message(busmessage.NOTIFY, 5, 9, busd.blob(id=5, active=b"")),
-    "an end of nothing": busmessage.message(busmessage.UNSUBSCRIBE, 5, 9, busd.blob(id=5, target=6)),
-    "a megabyte": busmessage.message(busmessage.DATA, 5, 9, bytes((1 << 20) - 4)),
-    "the monitor's": busmessage.message(11, 5, 9, b"\0\0\0\4"),
+    "a status of nobody": message.message(message.STATUS, 77, 0, busd.blob(status=0)),
+    "a status without one": message.message(message.STATUS, 1, 0, b""),
+    "data of nobody": message.message(message.DATA, 78, 0, busd.blob(data=b"")),
+    "a call of nothing": message.message(message.INVOKE, 5, 9, b""),
+    "attributes that lie": message.message(message.INVOKE, 5, 9, b"\3\0\0\xff\0\0\0\0"),
+    "an attribute of no size": message.message(message.INVOKE, 5, 9, b"\3\0\0\0" * 4),
+    "a number of one byte": message.message(message.INVOKE, 5, 9, b"\3\0\0\5\1\0\0\0"),
+    "a method that is no text": message.message(message.INVOKE, 5, 9, busd.blob(method=b"\xff\xfe")),
+    "an empty notice": message.message(message.NOTIFY, 5, 9, b""),
+    "a notice for nobody": message.message(message.NOTIFY, 5, 9, busd.blob(id=5, active=b"\1")),
+    "a notice of no byte": message.message(message.NOTIFY, 5, 9, busd.blob(id=5, active=b"")),
+    "an end of nothing": message.message(message.UNSUBSCRIBE, 5, 9, busd.blob(id=5, target=6)),
+    "a megabyte": message.message(message.DATA, 5, 9, bytes((1 << 20) - 4)),
+    "the monitor's": message.message(11, 5, 9, b"\0\0\0\4"),
 }
 
 
@@ -125,11 +123,11 @@ def test_a_strange_message_is_passed_over(scripted, name):
     number = published(end)[0]["oasis"]
     end.sendall(STRANGE[name] * 3 + invoke(9, number))
     while True:
-        kind, sequence, _, content = busmessage.receive(end)
+        kind, sequence, _, content = message.receive(end)
         if sequence == 9:
             break
-        assert kind == busmessage.STATUS and busd.parse(content)[busd.OF_STATUS] == b"\0\0\0\4"
-    assert (kind, decode(busd.parse(content)[busd.OF_DATA])) == (busmessage.DATA, {"got": {}})
+        assert kind == message.STATUS and busd.parse(content)[busd.OF_STATUS] == b"\0\0\0\4"
+    assert (kind, decode(busd.parse(content)[busd.OF_DATA])) == (message.DATA, {"got": {}})
     assert len(answers.told) <= 1, "a bus that is mad does not fill the log"
 
 
@@ -148,7 +146,7 @@ def test_what_is_no_message_ends_the_connection_and_the_next_one_works(scripted,
         assert end.recv(1000) == b""
     number = published(again)[0]["oasis"]
     again.sendall(invoke(9, number))
-    assert busmessage.receive(again)[:2] == (busmessage.DATA, 9)
+    assert message.receive(again)[:2] == (message.DATA, 9)
     until(lambda: len(answers.told) == 2)
     assert "the bus sent a message of" in answers.told[0]
 

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.system import buswire
-from oasis.system.ubus import Ubus, opener
+from oasis.ubus import call as buswire
+from oasis.ubus.objects import Ubus, opener
 
 HELLO = bytes.fromhex("00000000 12345678 00000004")
 # Object 0x7e: found, and the status that ends the search.

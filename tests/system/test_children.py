@@ -15,12 +15,12 @@ import time
 import pytest
 
 import oasis
-from oasis.offline.process import Offline
+from oasis.llm.pool import ENV
+from oasis.llm.process import Process
+from oasis.parts.offline.process import Offline
 from oasis.system.executor import Executor
 from oasis.system.limits import MODEL, SERVICE, TOOL
 from oasis.system.root import SCRIPTS, Root
-from oasis.worker.pool import ENV
-from oasis.worker.process import Process
 
 PACKAGE = os.path.dirname(oasis.__file__)
 MODULES = {"subprocess", "multiprocessing", "pty", "_posixsubprocess", "concurrent.futures.process"}

@@ -2,7 +2,7 @@
 
 import threading
 
-from oasis.system.pace import Pace
+from oasis.system.rate_limit import Pace
 
 
 class Clock:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oasis.change.journal import Journal
+from oasis.change.apply.journal import Journal
 from oasis.system.files import Files
 
 

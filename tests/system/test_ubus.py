@@ -5,7 +5,7 @@ import pytest
 from oasis.errors import ToolError
 from oasis.system.executor import Executor
 from oasis.system.root import Root
-from oasis.system.ubus import Ubus
+from oasis.ubus.objects import Ubus
 from tests.daemon import copy_root
 
 

@@ -17,13 +17,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, REPOSITORY)
 
+from oasis.llm.pool import Pool, default_argv  # noqa: E402
 from oasis.system.confinement import Confinement  # noqa: E402
 from oasis.system.executor import Executor  # noqa: E402
 from oasis.system.fence import TABLE  # noqa: E402
 from oasis.system.files import Files  # noqa: E402
 from oasis.system.root import Root  # noqa: E402
 from oasis.worker import rights  # noqa: E402
-from oasis.worker.pool import Pool, default_argv  # noqa: E402
 from tests.worker.misbehaving import Server  # noqa: E402
 
 PASSWD = "root:x:0:0:root:/root:/bin/ash\nnobody:*:65534:65534:nobody:/var:/bin/false\n"

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.frontends.telegram_codes import STEP_S, decoded, totp
+from oasis.parts.telegram.codes import STEP_S, decoded, totp
 from tests.telegram.kit import OWNER
 
 RISKY = "set the wifi password to swordfish-%d"

@@ -5,7 +5,7 @@ import json
 import os
 import time
 
-from oasis.frontends.telegram_line import PACE_S
+from oasis.parts.telegram.line import PACE_S
 from oasis.tools.handles import handle
 from tests.telegram.bot_api import CONFLICT, TOKEN, Refused
 from tests.telegram.kit import OWNER, Model

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from oasis.errors import OasisError, PeerError
-from oasis.frontends.telegram_line import PACE_S, TRIES, Line, RefusedError, checked
-from oasis.worker.pool import Pool, default_argv
+from oasis.llm.pool import Pool, default_argv
+from oasis.parts.telegram.line import PACE_S, TRIES, Line, RefusedError, checked
 from oasis.worker.telegram import update
 from tests.telegram.bot_api import TOKEN, BotApi, Hung, Refused
 

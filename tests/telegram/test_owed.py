@@ -6,9 +6,9 @@ import os
 import pytest
 
 from oasis.errors import PolicyError, StoreError
-from oasis.frontends.telegram_approval import ASK_S, Approval
-from oasis.frontends.telegram_card import BUTTONS, Buttons
-from oasis.frontends.telegram_owed import Owed
+from oasis.parts.telegram.approval import ASK_S, Approval
+from oasis.parts.telegram.card import BUTTONS, Buttons
+from oasis.parts.telegram.owed import Owed
 from tests.telegram.bot_api import Hung, Refused
 from tests.telegram.kit import OWNER
 

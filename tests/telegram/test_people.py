@@ -6,7 +6,7 @@ import os
 import pytest
 
 from oasis.errors import UsageError
-from oasis.frontends.telegram_people import FORGET_S, PEOPLE, People
+from oasis.parts.telegram.people import FORGET_S, PEOPLE, People
 from oasis.system.files import Files
 
 NOW = 1_795_305_600

@@ -2,7 +2,7 @@
 
 import time
 
-from oasis.frontends.telegram_run import Told
+from oasis.parts.telegram.run import Told
 from tests.telegram.kit import STRANGER
 
 RENAME = "call this router %s"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.core.markdown import _fenced
-from oasis.frontends.telegram_text import LIMIT, html, split, units
-from oasis.memory.extract import markdown
+from oasis.parts.memory.extract import markdown
+from oasis.parts.telegram.text import LIMIT, html, split, units
 from tests.telegram.bot_api import TEXT_UNITS, shown
 
 

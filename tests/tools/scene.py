@@ -3,14 +3,14 @@
 import json
 import os
 
-from oasis.change import secrets
+from oasis.redaction import secret_options
 from oasis.system.executor import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.system.ubus import Ubus
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.facts import Facts
 from oasis.tools.router import Router
+from oasis.ubus.objects import Ubus
 from oasis.uci import model
 from oasis.uci.tables import tables
 from tests.daemon import copy_root
@@ -30,7 +30,7 @@ class Scene:
         ubus = Ubus(self.executor, self.root.program("ubus"))
         self.facts = Facts(self._config, ubus.call, lambda path: self.files.read(self.root.path(path)), lambda: NOW_S)
         self.facts.key = b"k" * 32
-        self.facts.hide = lambda package, section, type, option, value: secrets.mask(value)
+        self.facts.hide = lambda package, section, type, option, value: secret_options.mask(value)
         self.facts.shows_names = False
         self.registry = registry(BuiltIn(Router(self.root, self.executor.run, self.files, self._later)))
         self.hands = self.fresh()

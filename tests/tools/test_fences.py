@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from oasis.agent import CALLS, ROUNDS
+from oasis.agent.turn import CALLS, ROUNDS
 from oasis.core import schema
 from oasis.tools import fences
 from tests.daemon import REPOSITORY
@@ -214,4 +214,4 @@ def test_other_messages_stay_as_they_are():
 def test_a_daemon_without_such_a_model_does_not_load_them():
     code = "import sys, oasis.daemon; print([name for name in sys.modules if 'fence' in name and 'oasis' in name])"
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert "oasis.tools.fences" not in done.stdout and "oasis.change.fenced" not in done.stdout
+    assert "oasis.tools.fences" not in done.stdout and "oasis.change.parse.fenced" not in done.stdout

@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.errors import ToolError
-from oasis.tools import read_config
+from oasis.tools.builtin import read_config
 from oasis.tools.facts import Facts
 from tests.offline.stock import HOME, Router
 

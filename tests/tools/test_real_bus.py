@@ -2,8 +2,8 @@
 
 import pytest
 
-from oasis.system.ubus import Ubus, opener
 from oasis.tools.facts import Facts
+from oasis.ubus.objects import Ubus, opener
 from tests.router import ubus as fixtures
 from tests.system.buskit import can_open, make_bus, make_peer, until
 from tests.tools.scene import Scene

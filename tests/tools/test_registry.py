@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.change.undo import ConflictError
+from oasis.change.history.undo import ConflictError
 from oasis.core import jsonl
 from oasis.errors import ToolError, UsageError
 from oasis.tools.builtin import BuiltIn

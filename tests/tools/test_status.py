@@ -6,7 +6,7 @@ import pytest
 
 from oasis.core import when
 from oasis.errors import ToolError, UsageError
-from oasis.tools import status
+from oasis.tools.builtin import status
 from oasis.tools.registry import RESULT_BYTES
 from tests.offline.stock import GUEST, HOME, NOW_S, Router
 

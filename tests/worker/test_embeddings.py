@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from oasis.errors import PeerError, ProviderError, UsageError
-from oasis.worker.pool import EMBED_TEXTS, Pool, default_argv
+from oasis.llm.pool import EMBED_TEXTS, Pool, default_argv
 from tests.peers import aimock
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from oasis.worker.pool import Pool, default_argv
+from oasis.llm.pool import Pool, default_argv
 from tests import model_server
 from tests.peers import aimock
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from oasis.errors import PolicyError, ProviderError
-from oasis.worker.pool import Pool, default_argv
+from oasis.llm.pool import Pool, default_argv
 
 KEY = "sk-secret-0123456789"
 

@@ -10,11 +10,11 @@ before and after.
 
 from __future__ import annotations
 
-from oasis.change import addresses
-from oasis.change.pairing import Pairing
+from oasis.catalogue import address_text
+from oasis.change.diff.pairing import Pairing
 from oasis.change.reach import boxes, listeners, logins, peers, ruleset, sections, walk
-from oasis.change.visible import plain
 from oasis.uci import model
+from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def _bound(box: Box, listener: dict[str, Any], found: list[Peer], side: int, net
     for family, value in bound["addresses"]:
         own = {"family": boxes.of_family(family), "dst%d" % family: ((value, value),)}
         # Nobody on the internet has a way to a home address.
-        made.append({**box, **own, **({"src": near} if addresses.is_home(addresses.text_of(family, value)) else {})})
+        made.append(
+            {**box, **own, **({"src": near} if address_text.is_home(address_text.text_of(family, value)) else {})}
+        )
     return [one for one in made if all(one.values())]
 
 
@@ -263,7 +265,7 @@ def _whose(box: Box) -> str:
             if sum(high - low for low, high in held) > boxes.domain(dimension)[1] // 2:
                 continue
             if 0 < len(held) <= 2 and all(low == high for low, high in held):
-                found.append("%s %s" % (word, " and ".join(addresses.text_of(family, low) for low, _ in held)))
+                found.append("%s %s" % (word, " and ".join(address_text.text_of(family, low) for low, _ in held)))
             elif held:
                 found.append("%s some IPv%d addresses" % (word, family))
     if "family" in box and box["family"] != ((0, 1),) and not found:

@@ -7,7 +7,7 @@ each port, and an answer that all of them share is sure. Source: netifd, bridge.
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import sections
 
 TYPE_CHECKING = False
@@ -205,7 +205,11 @@ def _vlans(package: Tables, bridge: str) -> dict[int, Table]:
     for section in sections.typed(package, "bridge-vlan"):
         number = sections.text(section, "vlan")
         # netifd takes 010 for an octal number
-        if sections.text(section, "device") != bridge or not addresses.is_number(number, 1, 4094) or number[0] == "0":
+        if (
+            sections.text(section, "device") != bridge
+            or not address_text.is_number(number, 1, 4094)
+            or number[0] == "0"
+        ):
             continue
         ports = {}
         for word in sections.texts(section, "ports"):

@@ -5,7 +5,7 @@ Pure, as verdict.py: packages before and after and facts in, sentences out; only
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import firewall, listeners, logins, network, ruleset, sections
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def _ssh(config: Config, nets: Networks) -> list[dict[str, Any]]:
 def _at_home(one: Network) -> list[Subnet]:
     """Return the home addresses of a network that is up and leads to no router above."""
     is_near = one["proto"] == "static" and one["is_up"] and "gateway" not in one["options"]
-    return [held for held in one["addresses"] if is_near and held[0] == 4 and addresses.is_private4(held[1])]
+    return [held for held in one["addresses"] if is_near and held[0] == 4 and address_text.is_private4(held[1])]
 
 
 def _answers(one: Network, nets: Networks, heard: list[dict[str, Any]], rules: Ruleset | None) -> str:
@@ -93,11 +93,11 @@ def _strayed(old: Config, new: Config, nets: tuple[Networks, Networks]) -> list[
     for section in sections.typed(new.get("uhttpd", {}), "uhttpd"):
         for option in ("listen_http", "listen_https"):
             for word in sections.texts(section, option):
-                number = addresses.number(word.rpartition(":")[0].strip("[]"))
+                number = address_text.number(word.rpartition(":")[0].strip("[]"))
                 if number is None or number[1] == 0 or network.owns(nets[1], *number):
                     continue
                 is_new = word not in sections.texts(old.get("uhttpd", {}).get(section[".name"], {}), option)
-                if network.owns(nets[0], *number) or (is_new and addresses.is_home(addresses.text_of(*number))):
+                if network.owns(nets[0], *number) or (is_new and address_text.is_home(address_text.text_of(*number))):
                     found.append(
                         "uhttpd.%s.%s %s: the router has no such address then, so nobody is heard there"
                         % (section[".name"], option, word)

@@ -7,9 +7,9 @@ gives what holds there, and what holds only afterwards is told: a rename or a ch
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import sections
-from oasis.change.visible import plain
+from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _own(config: Config) -> set[tuple[int, int]]:
     found = set()
     for one in sections.typed(config.get("network", {}), "interface"):
         for word in [*sections.texts(one, "ipaddr"), *sections.texts(one, "ip6addr")]:
-            number = addresses.number(word.partition("/")[0])
+            number = address_text.number(word.partition("/")[0])
             if number:
                 found.add(number)
     return found
@@ -56,8 +56,8 @@ def _own(config: Config) -> set[tuple[int, int]]:
 def _box(word: str, own: set[tuple[int, int]]) -> str:
     """Return an address of another device at home, "" for every other text."""
     word = word.strip("[]").partition("#")[0].partition("@")[0]
-    number = addresses.number(word)
-    return word if number and number[1] > 1 and addresses.is_home(word) and number not in own else ""
+    number = address_text.number(word)
+    return word if number and number[1] > 1 and address_text.is_home(word) and number not in own else ""
 
 
 def _given(config: Config, own: set[tuple[int, int]]) -> list[str]:

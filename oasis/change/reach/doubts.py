@@ -6,7 +6,7 @@ real programs, and by reading netifd (config.c, device.c, bridge.c), libuci's uc
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import network, sections
 
 TYPE_CHECKING = False
@@ -163,6 +163,6 @@ def leases(before: Config, after: Config, name: str, size: int) -> str:
     if len(pools[0]) != 1 or sections.options(pools[0][0], quiet) != sections.options(pools[1][0], quiet):
         return "the pool of interface %s is set up otherwise than now" % name
     start, limit = sections.text(pools[1][0], "start", "100"), sections.text(pools[1][0], "limit", "150")
-    if not addresses.is_number(limit, 1, size) or not start.isdigit() or int(start) + int(limit) >= size:
+    if not address_text.is_number(limit, 1, size) or not start.isdigit() or int(start) + int(limit) >= size:
         return "the pool of interface %s does not fit its network" % name
     return ""

@@ -15,7 +15,7 @@ one key.
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import sections
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def interfaces(dump: dict[str, Any]) -> Facts:
         told += [(6, one["local-address"]) for one in entry.get("ipv6-prefix-assignment", []) if "local-address" in one]
         held = []
         for family, one in told:
-            number = addresses.number(str(one["address"]))
+            number = address_text.number(str(one["address"]))
             if number:
                 held.append((family, number[1], int(one["mask"])))
         found[str(entry["interface"])] = {
@@ -72,7 +72,7 @@ def neighbours(arp_table: bytes) -> tuple[dict[str, str], dict[str, str]]:
 def leases(text: bytes) -> list[str]:
     """Return "leases" of dnsmasq's lease file."""
     lines = [line.split() for line in text.decode("utf-8", "replace").split("\n")]
-    return [words[2] for words in lines if len(words) >= 4 and addresses.number(words[2])]
+    return [words[2] for words in lines if len(words) >= 4 and address_text.number(words[2])]
 
 
 def access_points(status: dict[str, Any]) -> dict[str, str]:

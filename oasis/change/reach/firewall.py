@@ -12,7 +12,7 @@ Includes: what an included file does is not known. One that is unchanged and sur
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach.ternary import either, every, masked, opposite, within
 
 TYPE_CHECKING = False
@@ -137,7 +137,7 @@ class _Walk:
                 if not rule["is_plain"]:
                     match = None
                 if rule["to"] and not self._is_own(rule["to"]):
-                    to = addresses.text_of(*rule["to"])
+                    to = address_text.text_of(*rule["to"])
                     if self._meet(match, "deny", "%s sends port %s to %s" % (rule["label"], self._packet["port"], to)):
                         return True
                 elif match is None:

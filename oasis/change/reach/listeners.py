@@ -7,7 +7,7 @@ Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import logins, sections
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ def _page(
         return "yes", "", port, found
     if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
         return "cannot_tell", "%s: whether the new certificate is there is not known" % name, port, found
-    source, address = (new["family"] == 4 and addresses.is_private4(new[end]) for end in ("source", "address"))
+    source, address = (new["family"] == 4 and address_text.is_private4(new[end]) for end in ("source", "address"))
     if source and not address and sections.flag(section, "rfc1918_filter", False):
         return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found
     redirects = sections.flag(section, "redirect_https", False) and sections.texts(section, "listen_https")
@@ -189,7 +189,7 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
         return []
     words = sections.texts(section, "Port") or ["22"]
     doubt = "dropbear: several ports in one section stop it on some versions" if len(words) > 1 else ""
-    if not all(addresses.is_port(word) and int(word) for word in words):
+    if not all(address_text.is_port(word) and int(word) for word in words):
         return []  # the section fails its validation and is not started
     doubt = doubt or _wrong(section)
     if section[".name"] in unbound({"dropbear": {section[".name"]: section}}, networks):
@@ -225,7 +225,7 @@ def _uhttpd(section: Table) -> list[dict[str, Any]]:
             host, port = _endpoint(word)
             if port < 0:
                 continue
-            number = addresses.number(host) if host else None
+            number = address_text.number(host) if host else None
             if not host and ":" in word:
                 continue  # an empty name: the socket is not made
             why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")

@@ -11,7 +11,7 @@ Source: netifd, config.c, interface.c, proto.c.
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import sections
 
 TYPE_CHECKING = False
@@ -139,7 +139,7 @@ def _broken(section: Table, families: set[int]) -> str:
     for option, family, is_read in (
         ("broadcast", 4, True), ("ptpaddr", 4, True), ("gateway", 4, 4 in families), ("ip6gw", 6, 6 in families),
     ):  # fmt: skip
-        number = addresses.number(sections.text(section, option))
+        number = address_text.number(sections.text(section, option))
         if is_read and option in section and (number is None or number[0] != family):
             return option
     bad = any(_subnet(word, 6, -1) is None for word in sections.texts(section, "ip6prefix"))
@@ -152,24 +152,24 @@ def odd_address(section: Table) -> str:
         is_local = section[".name"] == "loopback"
         is_odd = value >> 24 in (0, 127) or value >> 28 >= 14 if family == 4 else value >> 120 == 0xFF or value < 2
         if not bits or (is_odd and not is_local):
-            return addresses.text_of(family, value)
+            return address_text.text_of(family, value)
     return ""
 
 
 def _mask_bits(text: str) -> int:
-    if addresses.is_number(text, 0, 32):
+    if address_text.is_number(text, 0, 32):
         return int(text)
-    number = addresses.number(text)
-    return addresses.mask_bits(number[1], 4) if number and number[0] == 4 else -1
+    number = address_text.number(text)
+    return address_text.mask_bits(number[1], 4) if number and number[0] == 4 else -1
 
 
 def _subnet(word: str, family: int, bits: int) -> Subnet | None:
     head, slash, tail = word.partition("/")
-    number = addresses.number(head)
+    number = address_text.number(head)
     if not number or number[0] != family:
         return None
     if slash:
-        bits = _mask_bits(tail) if family == 4 else int(tail) if addresses.is_number(tail, 0, 128) else -1
+        bits = _mask_bits(tail) if family == 4 else int(tail) if address_text.is_number(tail, 0, 128) else -1
     return (family, number[1], bits) if bits >= 0 else None
 
 

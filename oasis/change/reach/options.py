@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -268,12 +268,12 @@ def nets(text: str) -> list[tuple[int, int, int, int]] | None:
     Raises: ValueError for a prefix length that no address has.
     """
     head, slash, tail = text.partition("/")
-    number = addresses.number(head)
+    number = address_text.number(head)
     if slash:
         return _with_mask(number, tail) if number else None
     if number:
         return [(number[0], number[1], number[1], -1)]
-    ends = [addresses.number(part) for part in text.split("-")]
+    ends = [address_text.number(part) for part in text.split("-")]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0][0] != ends[1][0]:
         return None
     return [(ends[0][0], ends[0][1], ends[1][1], -1)]
@@ -282,11 +282,11 @@ def nets(text: str) -> list[tuple[int, int, int, int]] | None:
 def _with_mask(number: tuple[int, int], tail: str) -> list[tuple[int, int, int, int]] | None:
     family, value = number
     size = 32 if family == 4 else 128
-    mask = addresses.number(tail)
+    mask = address_text.number(tail)
     if mask:
         if mask[0] != family:
             return None
-        bits = addresses.mask_bits(mask[1], family)
+        bits = address_text.mask_bits(mask[1], family)
         return [_prefix(family, value, bits)] if bits >= 0 else [(family, value & mask[1], 0, mask[1])]
     if not re.match(r"-?[0-9]+\Z", tail):
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import sections
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def among(ways: list[Path], came: Iterable[Connection]) -> list[Path]:
 
 
 def _text(address: bytes) -> str:
-    return addresses.text_of(4 if len(address) == 4 else 6, int.from_bytes(address, "big"))
+    return address_text.text_of(4 if len(address) == 4 else 6, int.from_bytes(address, "big"))
 
 
 def management_ports(files: dict[str, bytes]) -> list[int]:
@@ -61,11 +61,11 @@ def management_ports(files: dict[str, bytes]) -> list[int]:
     ports = set(_DEFAULT_PORTS)
     config = sections.read({name: files[name] for name in ("dropbear", "uhttpd") if name in files})
     for section in sections.typed(config.get("dropbear", {}), "dropbear"):
-        ports.update(int(word) for word in sections.texts(section, "Port") if addresses.is_port(word))
+        ports.update(int(word) for word in sections.texts(section, "Port") if address_text.is_port(word))
     for section in sections.typed(config.get("uhttpd", {}), "uhttpd"):
         for word in sections.texts(section, "listen_http") + sections.texts(section, "listen_https"):
             port = word.rpartition(":")[2]
-            ports.update([int(port)] if addresses.is_port(port) else [])
+            ports.update([int(port)] if address_text.is_port(port) else [])
     return sorted(ports)
 
 
@@ -74,8 +74,8 @@ def _path(peer: tuple[int, int, int], here: tuple[int, int, int]) -> Path | None
     if family != own_family or _is_loopback(family, source) or _is_loopback(family, address):
         return None
     return {
-        "family": family, "source": addresses.text_of(family, source), "source_port": source_port,
-        "address": addresses.text_of(family, address), "port": port, "protocol": "tcp",
+        "family": family, "source": address_text.text_of(family, source), "source_port": source_port,
+        "address": address_text.text_of(family, address), "port": port, "protocol": "tcp",
     }  # fmt: skip
 
 

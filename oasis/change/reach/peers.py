@@ -9,7 +9,7 @@ name lets in nobody, an open one for anybody near by; a WireGuard peer is its pu
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import attachment, network, sections
 
 TYPE_CHECKING = False
@@ -245,4 +245,4 @@ def _named_by_firewall(sides: tuple[Config, Config], taken: set[str]) -> list[Pe
 def macs_of(side: Table) -> tuple[str, list[int]]:
     """Return how the MACs of a side count, and the MACs as numbers."""
     kind, words = side["macs"]
-    return kind, [int(word.replace(":", ""), 16) for word in words if addresses.is_mac(word)]
+    return kind, [int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word)]

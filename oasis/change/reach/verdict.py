@@ -16,7 +16,7 @@ Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import discovery, firewall, listeners, network, ruleset, sections
 from oasis.change.reach.way import Way, value_of
 
@@ -151,7 +151,7 @@ class _Check:
         return "yes", reason, self._new_address(way, heard[2])
 
     def _new_address(self, way: dict[str, Any], port: int) -> str:
-        text = addresses.text_of(self._family, way["address"])
+        text = address_text.text_of(self._family, way["address"])
         if port != int(self._path["port"]):
             return "%s:%d" % (text if self._family == 4 else "[%s]" % text, port)
         return text if way["moved"] else ""

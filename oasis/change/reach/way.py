@@ -10,7 +10,7 @@ interface still gives them (IPv6: by router advertisements).
 
 from __future__ import annotations
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import attachment, doubts, network, sections
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ class Way:
     def candidates(self) -> list[Candidate]:
         """Return where the peer may be plugged in."""
         return attachment.candidates(
-            self._before, self.now, self._device, addresses.text_of(self._family, self._source), self._facts
+            self._before, self.now, self._device, address_text.text_of(self._family, self._source), self._facts
         )
 
     def find(self, candidate: Candidate) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Way:
             if loud:
                 return "network.%s.%s: what it does to your way is not known" % (one["name"], loud)
         names = [one["name"] for one in met]
-        mac = self._facts.get("neighbours", {}).get(addresses.text_of(self._family, self._source), "")
+        mac = self._facts.get("neighbours", {}).get(address_text.text_of(self._family, self._source), "")
         return (
             doubts.lists(self._old, self._new)
             or doubts.devices(self._old, self._new, self._family, mac)
@@ -155,7 +155,7 @@ class Way:
         return ""
 
     def _is_known_wifi(self, candidate: Candidate) -> bool:
-        source = addresses.text_of(self._family, self._source)
+        source = address_text.text_of(self._family, self._source)
         return source in self._facts.get("ports", {})
 
     def _wifi_changed(self, section: Table) -> bool:
@@ -243,7 +243,7 @@ class Way:
         )
 
     def _move(self, met: Network, before: Subnet | None, own: list[Subnet]) -> dict[str, Any]:
-        gone = "%s is the router's address no more" % addresses.text_of(self._family, self._address)
+        gone = "%s is the router's address no more" % address_text.text_of(self._family, self._address)
         unknown = met["unknown4"] if self._family == 4 else met["unknown6"]
         if not own:
             if unknown:
@@ -253,7 +253,7 @@ class Way:
         rival = self._rival(met, new)
         if rival:
             return self._ending("cannot_tell", "network %s already holds that address" % rival, met)
-        why = "the router moves to %s" % addresses.text_of(self._family, new[1])
+        why = "the router moves to %s" % address_text.text_of(self._family, new[1])
         if new[1] == self._source:
             return self._ending("no", why + ", which is your own device's address", met)
         if not _is_host(new):
@@ -276,7 +276,7 @@ class Way:
             "is_renewed": True,
             "source": (low + 1, low + (1 << size) - 1),
         }
-        place = addresses.text_of(self._family, new[1])
+        place = address_text.text_of(self._family, new[1])
         made["reason"] = "the router is then at %s; your device needs a fresh address first: reconnect it" % place
         state, why = self._served(met["name"], new)
         if state != "yes":
@@ -303,7 +303,7 @@ class Way:
             return "cannot_tell", "the pool of interface %s does not fit its network" % name
         if not sections.flag(pools[0], "dynamicdhcp", True):
             return "cannot_tell", "interface %s gives addresses to known devices only" % name
-        if addresses.text_of(4, self._source) not in self._facts.get("leases", []):
+        if address_text.text_of(4, self._source) not in self._facts.get("leases", []):
             return "cannot_tell", "whether your device takes its address from the router is not known"
         other = doubts.leases(self._before, self._after, name, size)
         if other:
@@ -314,9 +314,9 @@ class Way:
 
     def _is_bound(self, subnet: Subnet) -> bool:
         """Return whether a static lease of the peer lies elsewhere."""
-        mac = self._facts.get("neighbours", {}).get(addresses.text_of(4, self._source), "")
+        mac = self._facts.get("neighbours", {}).get(address_text.text_of(4, self._source), "")
         for host in sections.typed(self._after.get("dhcp", {}), "host"):
-            number = addresses.number(sections.text(host, "ip"))
+            number = address_text.number(sections.text(host, "ip"))
             is_his = mac in [one.lower() for one in sections.texts(host, "mac")] or (
                 number and number[1] == self._source
             )
@@ -365,7 +365,7 @@ def _rides(one: Network, devices: list[str]) -> bool:
 
 def value_of(text: str) -> int:
     """Return an address as a number; paths hold no other texts."""
-    number = addresses.number(text.partition("%")[0])
+    number = address_text.number(text.partition("%")[0])
     return number[1] if number else 0
 
 
@@ -384,11 +384,11 @@ def _differs(old: Table, new: Table, without: list[str]) -> str:
 
 def _route_target(section: Table, family: int) -> Subnet | None:
     head, _, bits = sections.text(section, "target").partition("/")
-    number = addresses.number(head)
+    number = address_text.number(head)
     if not number or number[0] != family:
         return None
     mask = bits or sections.text(section, "netmask") or ("32" if family == 4 else "128")
     if mask.isdigit():
         return (family, number[1], int(mask)) if int(mask) <= (32 if family == 4 else 128) else None
-    dotted = addresses.number(mask)
-    return (family, number[1], addresses.mask_bits(dotted[1], 4)) if dotted else None
+    dotted = address_text.number(mask)
+    return (family, number[1], address_text.mask_bits(dotted[1], 4)) if dotted else None

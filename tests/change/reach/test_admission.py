@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import admission, boxes, firewall, network, ruleset, sections, walk
 from tests.change.reach import wild
 from tests.change.reach.corpus import rule
@@ -331,7 +331,7 @@ def _packets():
 def _passes(rules, one):
     """Return whether one packet passes: the walk of firewall.py to the router, and here that through it."""
     device, source, port, to, address = one
-    number, target = addresses.number(source)[1], addresses.number(address)[1]
+    number, target = address_text.number(source)[1], address_text.number(address)[1]
     packet = {
         "family": 4, "device": device, "source": (number, number), "address": target, "source_port": (40000, 40000),
         "port": port, "mac": _MAC,
@@ -370,7 +370,8 @@ def _is_in(box, change, one):
     like = [number for name, number in devices.items() if name[-1:] == "~" and device.startswith(name[:-1])]
     point = {
         "src": devices.get(device, like[-1]), "dst": devices[to] if to else walk.ROUTER, "family": 0, "proto": 6,
-        "port": port, "source_port": 40000, "src4": addresses.number(source)[1], "dst4": addresses.number(address)[1],
+        "port": port, "source_port": 40000,
+        "src4": address_text.number(source)[1], "dst4": address_text.number(address)[1],
         "mac": int(_MAC.replace(":", ""), 16),
     }  # fmt: skip
     return all(any(low <= point[name] <= high for low, high in held) for name, held in box.items() if name in point)

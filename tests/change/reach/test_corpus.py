@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from oasis.change import commands
+from oasis.change.parse import commands
 from oasis.change.reach import facts, sections
 from oasis.change.reach.verdict import PACKAGES, verdict
 from oasis.uci.preview import preview

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.commands import parse
+from oasis.change.parse.commands import parse
 from oasis.change.reach.detours import PACKAGES, detours
 from oasis.uci.preview import preview
 from tests.change.kit import Kit

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from oasis.change import addresses
+from oasis.catalogue import address_text
 from oasis.change.reach import discovery, facts, firewall, network, ruleset, sections
 from oasis.uci import model
 from oasis.uci.tables import tables
@@ -81,9 +81,9 @@ def firewall_of(text):
 def judged(package, nets, probe):
     """Return what the evaluator says of a connection."""
     device, source, address, port = probe
-    family, number = addresses.number(source)
+    family, number = address_text.number(source)
     packet = {
-        "family": family, "device": device, "source": (number, number), "address": addresses.number(address)[1],
+        "family": family, "device": device, "source": (number, number), "address": address_text.number(address)[1],
         "source_port": (1024, 65535), "port": port, "mac": lab.mac(device),
     }  # fmt: skip
     rules = ruleset.compile_rules(package, nets, [])

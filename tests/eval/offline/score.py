@@ -22,13 +22,13 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.dirname(HERE))), HERE]
 
 from skeleton import skeleton  # noqa: E402 - beside this file, which is a program too
 
-from oasis.offline import provider  # noqa: E402
-from oasis.offline.reading import kinds_of  # noqa: E402
-from oasis.offline.scan import Names, Scanner  # noqa: E402
-from oasis.offline.session import Session  # noqa: E402
-from oasis.offline.slots import Problem, value  # noqa: E402
-from oasis.offline.tokens import tokenize  # noqa: E402
-from oasis.offline.world import World  # noqa: E402
+from oasis.parts.offline import provider  # noqa: E402
+from oasis.parts.offline.language.scan import Names, Scanner  # noqa: E402
+from oasis.parts.offline.language.slots import Problem, value  # noqa: E402
+from oasis.parts.offline.language.tokens import tokenize  # noqa: E402
+from oasis.parts.offline.reading import kinds_of  # noqa: E402
+from oasis.parts.offline.session import Session  # noqa: E402
+from oasis.parts.offline.world import World  # noqa: E402
 from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
 
 LANGUAGES = ("en", "de", "es", "ja", "zh")

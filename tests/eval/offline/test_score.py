@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oasis.offline import provider
+from oasis.parts.offline import provider
 from tests.eval.offline import score
 from tests.eval.offline.skeleton import skeleton
 

@@ -1,6 +1,8 @@
-"""Learns from the training sentences of all languages what their words speak for: oasis/offline/evidence.py reads it.
+"""Learns from the training sentences of all languages what their words speak for.
 
-    python3 tests/eval/offline/train.py        writes oasis/offline/intents/evidence.json and evidence_XX.json
+The weights are read by oasis/parts/offline/evidence.py.
+
+    python3 tests/eval/offline/train.py        writes oasis/parts/offline/intents/evidence.json and evidence_XX.json
 
 A linear model (multinomial logistic regression): the same sentences and lexicons give the same weights. Held-out
 sentences are not read. Needs numpy. To be run anew when training sentences or words of a lexicon were added.
@@ -18,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [ROOT, HERE]
 
-from oasis.offline import evidence  # noqa: E402
-from oasis.offline.session import Session  # noqa: E402
+from oasis.parts.offline import evidence  # noqa: E402
+from oasis.parts.offline.session import Session  # noqa: E402
 from tests.eval.offline.score import LANGUAGES, Reader, lines  # noqa: E402
 
 ROUNDS, RATE, DECAY = 150, 0.5, 1e-5
@@ -119,7 +121,7 @@ def word_of(language, name):
 
 
 def save(name, content):
-    path = os.path.join(ROOT, "oasis", "offline", "intents", name + ".json")
+    path = os.path.join(ROOT, "oasis", "parts", "offline", "intents", name + ".json")
     with open(path, "w", encoding="utf-8") as handle:
         handle.write(json.dumps(content, ensure_ascii=False, indent=0) + "\n")
 

@@ -6,9 +6,9 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
-from oasis.mcp.http import Http
-from oasis.mcp.peer import Peer
-from oasis.worker.pool import Pool, default_argv
+from oasis.llm.pool import Pool, default_argv
+from oasis.parts.mcp.http import Http
+from oasis.parts.mcp.peer import Peer
 
 pool = Pool(default_argv())
 peer = Peer("judged", Http("judged", sys.argv[-1], "", pool.post))

@@ -1,0 +1,98 @@
+"""What the owner has done without a word in a chat: undo, his own commands, an action, one call of a tool.
+
+Each is a run of its own that a front-end follows as any other, by the same hands as a turn's (tools/operator.py). Knows
+no service and no chat.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl
+from oasis.tools.operator import Operator
+
+if False:  # annotations only
+    from collections.abc import Sequence
+
+    from oasis.agent.runs import Run, Runs
+    from oasis.core.shapes import Any, Callable
+    from oasis.tools.operator import Workshop
+    from oasis.tools.refused import Refused
+    from oasis.tools.registry import Registry
+
+_OWNER = "owner"
+
+
+class Errands:
+    """The errands of one daemon; `came` is as in runs.py."""
+
+    def __init__(self, shop: Workshop, runs: Runs, registry: Registry) -> None:
+        self._shop = shop
+        self._runs = runs
+        self._registry = registry
+
+    def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
+        """Start a run that undoes a change: the newest one without an id."""
+        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
+
+    def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, _OWNER)
+        result = operator.undo(change, skip_conflicts)
+        run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
+        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+    def propose(
+        self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
+    ) -> Run:
+        """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
+        return self._runs.start(
+            "", lambda run: self._propose(run, forces, lambda hands: hands.change(operations, summary)), None, came
+        )
+
+    def force(self, kept: Refused, forces: tuple[str, ...], came: Sequence[Any] = ()) -> Run:
+        """Start a run that proposes again what another run was refused."""
+        return self._runs.start(
+            "", lambda run: self._propose(run, forces, lambda hands: hands.force(kept), kept), None, came
+        )
+
+    def act(self, service: str, action: str, came: Sequence[Any] = ()) -> Run:
+        """Start a run that proposes an action on a service."""
+        return self._runs.start(
+            "", lambda run: self._propose(run, (), lambda hands: hands.act(service, action)), None, came
+        )
+
+    def look(self, name: str, arguments: dict[str, Any]) -> str:
+        """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
+        hands = Operator(self._shop, "", "", "", _nothing, _nothing, lambda: False, _OWNER)
+        return self._registry.call(name, arguments, hands)[0]
+
+    def _propose(
+        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
+    ) -> tuple[str, str]:
+        chat, message = (of["chat"], of["message"]) if of else ("", "")
+        operator = Operator(
+            self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, _OWNER, forces=forces
+        )
+        result = operator.masked(work(operator))
+        if result["status"] == "unchanged":
+            run.emit("note", text="nothing to change: all of it is so already")
+        run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
+        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+
+    def use(
+        self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "", client: str = ""
+    ) -> Run:
+        """Start a run that makes one call of a tool, for the owner himself or, by `words`, for somebody else.
+
+        What others ask for is treated as what a model asks for with their words in sight.
+        """
+        role = "client" if client else _OWNER
+        return self._runs.start("", lambda run: self._use(run, name, arguments, words, role), None, came, client)
+
+    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str, role: str) -> tuple[str, str]:
+        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, role, bool(words))
+        text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
+        run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
+        return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Flush the chat of a run that has none; tell nobody."""

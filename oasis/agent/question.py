@@ -1,0 +1,161 @@
+"""The owner's message as it enters a chat: what it continues, and which bookmark, options and files it carries.
+
+Shape of what is asked: {"message", "chat"?, "continues"?: [headish], "head"?: bookmark, "service"?: for this answer
+alone, "options"?: delta for the thread from here on, "topic"?: text of a system message that a new chat begins with,
+"files"?: [document and image blocks], "taint"?: [whose words these are, where they are not the owner's]}.
+Knows no run and no model.
+"""
+
+from __future__ import annotations
+
+from oasis.core import bookmarks, jsonl, thread, turns
+from oasis.core.ids import looks_like_id
+from oasis.errors import OasisError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.agent.context import Elsewhere
+    from oasis.chats.collection import Collection
+    from oasis.core.shapes import Callable, Message, Options
+    from oasis.core.store import Chat
+
+    Asked = dict[str, Any]
+    NewId = Callable[[], str]
+
+# A message longer than this is a file, and files are attached, not typed.
+MESSAGE_CHARS = 32 * 1024
+OPTIONS_BYTES = 4096
+FILES = 8
+PROVIDER = "provider_ptr"
+
+
+def check(asked: Asked) -> str:
+    """Return the text of a question.
+
+    Raises: UsageError for one that cannot be stored.
+    """
+    text = str(asked["message"]).strip()
+    if not text:
+        raise UsageError("the message is empty", 'say what the router should do, like: "call this router attic"')
+    if len(text) > MESSAGE_CHARS:
+        raise UsageError("the message has more than %d characters" % MESSAGE_CHARS, "send it in parts, or as a file")
+    if len(jsonl.line(asked.get("options") or {})) > OPTIONS_BYTES:
+        raise UsageError("the options have more than %d bytes" % OPTIONS_BYTES, "give what changes, and no more")
+    if len(asked.get("files") or []) > FILES:
+        raise UsageError("more than %d files at once" % FILES, "send them with several messages")
+    return text
+
+
+def place(asked: Asked, chats: Collection) -> str:
+    """Return the chat that a question goes into, "" for a new one: the one given, or that of what it continues first.
+
+    Raises: UsageError when nothing is called so.
+    """
+    if asked.get("chat") or not asked.get("continues"):
+        return str(asked.get("chat") or "")
+    return chats.find(str(asked["continues"][0]))[0]
+
+
+def take(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:
+    """Add the owner's message, and sync it before anybody works on it; return it, and the options of its thread.
+
+    Calls that a crash left open are closed before. A new chat begins with the text of the topic.
+    Raises: UsageError for a headish that is none, SchemaError for options that are none, StoreError.
+    """
+    try:
+        found = put(chat, chats, asked, new_id, elsewhere)
+        chat.flush()
+    except OasisError:
+        chat.discard()
+        raise
+    return found
+
+
+def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:
+    """Add the owner's message as `take` does, and write nothing: who calls flushes the chat, or discards it.
+
+    Raises: UsageError, SchemaError, as take.
+    """
+    text = check(asked)
+    table = _Table(chat)
+    given = asked.get("continues")
+    # No parents at all is an answer too: another beginning in the same chat.
+    parents = turns.parents(given, lambda headish: _resolved(headish, table)) if given is not None else list(chat.heads)
+    _load(chat, parents, elsewhere)
+    parents = _begun(chat, parents, asked, new_id)
+    parents = _closed(chat, parents, new_id, elsewhere)
+    found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
+    head, is_moved = _head(chat, parents, asked, table, elsewhere)
+    delta: Options = dict(asked.get("options") or {})
+    content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
+    message = turns.message(new_id(), "user", content, parents, head, delta)
+    if asked.get("taint"):
+        message["taint"] = list(asked["taint"])
+    chat.add(message)
+    if is_moved:
+        chat.note(bookmarks.record(head, message["id"]))
+    return message, thread.options([{"options": found["options"]}, {"options": delta}])
+
+
+def _resolved(headish: str, table: _Table) -> str:
+    return bookmarks.resolve(headish, {} if looks_like_id(headish) else table.read())
+
+
+def _load(chat: Chat, parents: list[str], elsewhere: Elsewhere) -> None:
+    """Read the threads that are continued, here or in other chats."""
+    for name in parents:
+        try:
+            chat.load([name])
+        except UsageError:
+            if elsewhere(name) is None:
+                raise
+
+
+def _begun(chat: Chat, parents: list[str], asked: Asked, new_id: NewId) -> list[str]:
+    """Return the parents, behind the topic of a chat that begins."""
+    if not asked.get("topic") or parents:
+        return parents
+    chat.add({"id": new_id(), "role": "system", "content": asked["topic"]})
+    return list(chat.heads)
+
+
+def _closed(chat: Chat, parents: list[str], new_id: NewId, elsewhere: Elsewhere) -> list[str]:
+    open_calls = thread.unanswered(thread.context(chat.messages, parents, elsewhere))
+    if not open_calls:
+        return parents
+    content = thread.interruption(open_calls)
+    chat.add({"id": new_id(), "role": "tool", "content": content, "continues": parents})
+    return list(chat.heads)
+
+
+def _head(chat: Chat, parents: list[str], asked: Asked, table: _Table, elsewhere: Elsewhere) -> tuple[str, bool]:
+    """Return the bookmark that the message carries, and whether a record must set it there.
+
+    Raises: UsageError for one that stands on another branch: only `bookmark.set` and a schedule move one.
+    """
+    explicit = str(asked.get("head") or "")
+    known = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
+    if not explicit and not any((message or {}).get("head") for message in known.values()):
+        return "", False  # no bookmark goes along: its table need not be read
+    head, is_set = bookmarks.head_of_turn(
+        parents, {**chat.messages, **{k: v for k, v in known.items() if v}}, table.read(), explicit
+    )
+    if is_set and table.read().get(head) and not asked.get("moves_head"):
+        hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
+        raise UsageError("the bookmark %r stands on another branch" % head, hint)
+    return head, is_set
+
+
+class _Table:
+    """The bookmarks of a chat, read from its whole file when somebody needs them."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._found: dict[str, str] | None = None
+
+    def read(self) -> dict[str, str]:
+        if self._found is None:
+            self._found = bookmarks.table(self._chat.outline())
+        return self._found

@@ -1,0 +1,362 @@
+"""Exchanges: an owner's message put on flash, then answered in a run by the chosen service and the tools.
+
+Joins chat store, settings, services, tools and runs; knows no front-end and no socket.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oasis.agent import question
+from oasis.agent.client import Asking, prompts
+from oasis.agent.context import Context
+from oasis.agent.correction import Repair
+from oasis.agent.failover import Failover, allowed, failing, source
+from oasis.agent.loop_guard import Repeats
+from oasis.agent.owner_actions import Errands
+from oasis.agent.principal import OWNER
+from oasis.agent.runs import Run
+from oasis.agent.turn import ROUNDS, Turn
+from oasis.api.sources import Sources
+from oasis.api.table import may_use
+from oasis.config.settings import OFFLINE
+from oasis.core import schema
+from oasis.errors import OasisError, StoreError, UsageError
+from oasis.system.backoff import Patience
+from oasis.system.clock import Wait, is_trusted
+from oasis.system.rate_limit import Pace
+from oasis.tools import offer
+from oasis.tools.builtin import BuiltIn
+from oasis.tools.operator import Operator
+from oasis.tools.permissions import Permits
+from oasis.tools.registry import Registry
+from oasis.tools.router import Router
+
+if False:  # annotations only
+    from collections.abc import Sequence
+
+    from oasis.agent.client import Models
+    from oasis.agent.goal import Goal
+    from oasis.agent.principal import Present
+    from oasis.agent.runs import Runs
+    from oasis.agent.titles import Asides
+    from oasis.agent.turn import Ask, CallTool
+    from oasis.chats.collection import Collection
+    from oasis.config.settings import Settings
+    from oasis.core.shapes import Any, Callable, Message, Options, Protocol
+    from oasis.core.store import Chat
+    from oasis.parts.offline.process import Offline
+    from oasis.redaction.redactor import Redactor
+    from oasis.system.executor import Executor
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.tools.operator import Workshop
+    from oasis.uci.cursor import Cursor
+
+    class Clock(Protocol):
+        def now_s(self) -> float: ...
+        def unix_s(self) -> int: ...
+
+    Service = dict[str, Any]
+    Taken = tuple[Chat, Message, Options, Context, Goal | None, Present]
+
+
+# The alias of a small model for titles.
+TITLE = "title"
+# Who makes titles: the model, or the owner's first words do.
+TITLES = ("model", "words")
+# Who answers where no service can be used: the turn ends with the reason.
+NOBODY: dict[str, object] = {"identifier": "", "model": "", "vendor": "", "context_tokens": 0}
+
+
+class Exchanges:
+    """Starts the runs of one daemon. `new_id()` gives message ids (SCRU128)."""
+
+    def __init__(
+        self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
+        new_id: Callable[[], str], sources: Sources, beside: Any,
+    ) -> None:  # fmt: skip
+        self._beside = beside
+        self.sources = sources
+        self._chats = chats
+        self._settings = settings
+        self.registry = registry
+        self._shop = shop
+        self._runs = runs
+        self.asking = asking
+        self._new_id = new_id
+        self._made: Asides | None = None
+        self.errands = Errands(shop, runs, registry)
+
+    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Present = OWNER) -> Run:
+        """Put a message (question.py) on flash and start its run; `who` it is for: presence.py.
+
+        Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
+        """
+        text = question.check(asked)
+        wanted = asked.get("service") or (asked.get("options") or {}).get(question.PROVIDER)
+        if wanted or not (asked.get("chat") or asked.get("continues")):
+            self._settings.service(str(wanted or ""))  # before anything is stored
+        chat = question.place(asked, self._chats)
+        new = None if chat else self._chats.store.create()
+
+        stored: list[str] = []
+
+        def take() -> Taken:
+            # The chat is reserved now: nobody writes to it between this reading and the end of the run.
+            opened = new or self._chats.open(chat)
+            full = self._make_room(opened, len(text))
+            context = Context(self._chats)
+            message, options = question.take(opened, self._chats, asked, self._new_id, context.find)
+            stored.append(message["id"])
+            if asked.get("service") or full:
+                options = {**options, question.PROVIDER: OFFLINE if full else asked["service"]}
+            return opened, message, options, context, self._goal(asked), who
+
+        run = self._runs.start(new.id if new else chat, who.around(self._answer), take, came)
+        run.message = stored[0]
+        return run
+
+    def _make_room(self, chat: Chat, needed: int) -> bool:
+        """See that an exchange fits the quota; return whether it fits only because the built-in service is brief.
+
+        Raises: StoreError when it does not fit at all.
+        """
+        try:
+            chat.reports += self._chats.make_room(needed)
+        except StoreError as error:
+            if not self._chats.has_reserve(needed):
+                raise
+            chat.reports.append("%s: only the built-in service answers until you %s" % (error.message, error.hint))
+            return True
+        return False
+
+    def _goal(self, asked: dict[str, Any]) -> Goal | None:
+        if not asked.get("turns"):
+            return None
+        from oasis.agent.goal import Goal  # with the first goal
+
+        return Goal(asked["turns"])
+
+    def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
+        chat, message, options, context, goal, who = taken
+        run.emit("message", id=message["id"], role="user")
+        beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+        asker = self._asker(run, chat)
+        try:
+            services, told = self._asked(run.emit, options, context, beside, who.is_told)
+            services, asker = who.asking(services, told, asker)
+        except OasisError as error:
+            services, told, asker = [NOBODY], None, failing(error)
+        is_model = _is_model(services)
+        failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
+        tools = self.registry.own()
+        if is_model:
+            offered = self._offered(chat, failover.service, told.tools if told else None)
+            tools = [spec for spec in offered if may_use(who.role, spec["name"])]
+        turn = Turn(
+            chat, failover.ask, self._caller(run, taken, failover, is_model),
+            tools, _system(goal, told), self._new_id, run.emit, run.is_cancelled, source(failover.service),
+            failover.context if is_model else None, str(message.get("head", "")), goal.turns if goal else ROUNDS,
+            Repair() if is_model else None,
+        )  # fmt: skip
+        state = turn.run()
+        if goal:
+            messages = list(chat.messages.values())
+            run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
+        for report in chat.reports:
+            run.emit("note", text=report)
+        if state == "done" and who.is_attended:
+            self._entitle(run, chat, failover.service)
+            if is_model:
+                taint = [*message.get("taint", []), *who.words]
+                self._beside.after({**beside, "service": failover.service, "taint": taint})
+        return state, turn.stop_reason
+
+    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> CallTool:
+        """Return what makes the calls of tools of a run, by the hands of whom it is for."""
+        chat, message, _, _, goal, who = taken
+        operator = Operator(
+            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, who.role,
+            # Where a model may stand in, or hears of it, nobody has the owner's own rights.
+            is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
+        ).answering(lambda: _said(chat), lambda: _turn(chat, message["id"]))  # fmt: skip
+        operator.is_home = lambda: bool(failover.service.get("is_local"))
+
+        def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
+            return self.registry.call(name, arguments, operator.seeing(taint))
+
+        if goal:
+            return goal.repeats.watched(call)
+        return Repeats().watched(call) if is_model else call
+
+    def _asked(
+        self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any], is_told: bool
+    ) -> tuple[list[Service], Any]:
+        """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
+
+        `is_told` False: nothing of that is for whom the turn is, and his words choose no service.
+        Raises: SettingsError when the active service cannot be used.
+        """
+        services = self._services(emit, options)
+        if not _is_model(services):
+            return services, None
+        beside["service"] = services[0]
+        told = self._beside.added(beside) if is_told else self._beside.nothing()
+        context.taint = told.taint
+        if told.service and not options.get(question.PROVIDER):
+            services = self._services(emit, {**options, question.PROVIDER: told.service})
+        return services, told
+
+    def show(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the service that a message would go to first, and the request that it would make; nothing is sent.
+
+        Shape: {"service": as settings have it, "request": as llm/pool.py has it, {} for the built-in service}
+        Raises: as start.
+        """
+        question.check(asked)
+        chat = question.place(asked, self._chats)
+        return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
+
+    def _shown(self, asked: dict[str, Any], name: str) -> dict[str, Any]:
+        chat = self._chats.open(name) if name else self._chats.store.create()
+        context = Context(self._chats)
+        try:
+            message, options = question.put(chat, self._chats, asked, self._new_id, context.find)
+            if asked.get("service"):
+                options = {**options, question.PROVIDER: asked["service"]}
+            beside = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+            services, told = self._asked(_nothing, options, context, beside, True)
+            service = services[0]
+            if service["vendor"] == OFFLINE:
+                return {"service": service, "request": {}}
+            tools = self._offered(chat, service, told.tools)
+            messages = context.of(_nothing, service["context_tokens"])(chat, _system(None, told), tools)
+            return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
+        finally:
+            chat.discard()
+
+    def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
+        """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
+        messages = list(chat.messages.values())
+        said = [schema.text_of(message) for message in messages if message["role"] == "user"]
+        used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
+        mode = self._settings.choice("tools", offer.MODES)
+        offered = self.registry.offered(
+            said[-offer.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
+        )
+        return [spec for spec in offered if only is None or spec["name"] in only]
+
+    def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
+        """Have a model make a title after the first exchange, where one answered and the owner lets it."""
+        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
+        if service["vendor"] == OFFLINE or not first or self._settings.choice("titles", TITLES) != TITLES[0]:
+            return
+        titling = self._titling(service)
+        if titling["vendor"] != OFFLINE:
+            self._asides().title(run, chat.id, titling, list(chat.messages.values()))
+
+    def _titling(self, service: Service) -> Service:
+        """Return what makes titles: the alias of that name, or else the service that answered.
+
+        What was said at home stays there: where a service of this house answered, none elsewhere is asked.
+        """
+        try:
+            found = self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
+        except OasisError:
+            return service  # nobody waits for a title: what is wrong with the alias, its list tells
+        return found if found["is_local"] or not service["is_local"] else service
+
+    def _asides(self) -> Asides:
+        if self._made is None:
+            from oasis.agent.titles import Asides  # an idle daemon does without
+
+            self._made = Asides(self._chats, self._runs, self.asking, self._new_id)
+        return self._made
+
+    def summarise(self, chat: str, head: str = "", service: str = "", came: Sequence[Any] = ()) -> Run:
+        """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
+
+        Raises: UsageError for a chat or message that is none, or a service without a model; SettingsError.
+        """
+        chosen = self._settings.service(service)
+        if chosen["vendor"] == OFFLINE:
+            raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
+        end = self._chats.head(chat, head) if head else ""
+        return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
+
+    def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
+        first = self._settings.offline() == "first"
+        return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled, first)
+
+    def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
+        """Return the services for a thread, or the active ones when those are gone: told, for others answer.
+
+        Raises: SettingsError when the active one cannot be used.
+        """
+        wanted = options.get(question.PROVIDER)
+        mode = self._settings.offline()
+        if mode == "only":
+            return [self._settings.service(OFFLINE)]
+        try:
+            if wanted:
+                return _of_thread(allowed(self._settings.chain(str(wanted)), mode), options)
+        except OasisError as error:
+            emit("note", text="%s; the active service answers instead" % error.message)
+        return _of_thread(allowed(self._settings.chain(), mode), options)
+
+
+def gather(
+    chats: Collection, settings: Settings, shop: Workshop, runs: Runs, models: Models, offline: Offline,
+    redactor: Redactor, clock: Clock, new_id: Callable[[], str], root: Root, executor: Executor, files: Files,
+    cursor: Callable[[], Cursor], beside: Any,
+) -> Exchanges:  # fmt: skip
+    """Return the exchanges of a daemon, with the tools and what asks its services; `beside` is that of beside.py."""
+    asking = Asking(
+        settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
+        Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
+        Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
+    )  # fmt: skip
+    built_in = [BuiltIn(Router(root, executor.run, files))]
+    registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
+    sources = Sources(registry, settings, files, root, models, executor, cursor, clock.now_s)
+    registry.add(beside.sources)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, sources, beside)
+
+
+def _of_thread(services: list[Service], options: Options) -> list[Service]:
+    """Return the services as the options of a thread want them: these count more than those of a service."""
+    changes: Service = {"tool_mode": "none"} if options.get("tool_mode") == "none" else {}
+    wanted = {"search": options["search"]} if "search" in options else {}
+    return [{**service, **changes, "options": {**service["options"], **wanted}} for service in services]
+
+
+def _of_others(chat: Chat) -> tuple[str, ...]:
+    """Return whose words stand in a chat where the owner's do; the built-in service reads nothing else."""
+    said = [one for one in chat.messages.values() if one["role"] in ("system", "user")]
+    return tuple(dict.fromkeys([label for one in said for label in one.get("taint", [])]))
+
+
+def _turn(chat: Chat, message: str) -> str:
+    from oasis.tools import times  # with the first change
+
+    return times.said(list(chat.messages.values()), message, schema.text_of)
+
+
+def _said(chat: Chat) -> str:
+    """Return the owner's own words in a chat."""
+    said = [one for one in chat.messages.values() if one["role"] == "user" and not one.get("taint")]
+    return "\n".join(map(schema.text_of, said))
+
+
+def _is_model(services: list[Service]) -> bool:
+    return any(service["vendor"] != OFFLINE for service in services)
+
+
+def _system(goal: Goal | None, told: Any) -> str:
+    """Return what a model is told it is here for; `told` is what stands beside the chat."""
+    return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Tell nobody."""

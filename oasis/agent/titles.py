@@ -1,0 +1,123 @@
+"""What a model is asked beside any turn: a title for a new chat, a summary of a long thread to go on from.
+
+Both are the model's words about words of others: they carry the taint of what it was shown, and nothing in them is ever
+a call. Knows no front-end.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from oasis.agent.client import prompts
+from oasis.core import clean, schema, thread, trim
+from oasis.core.summary import TITLE_CHARS, first_words
+from oasis.errors import BusyError, OasisError, UsageError
+
+if False:  # annotations only
+    from collections.abc import Sequence
+
+    from oasis.agent.client import Asking
+    from oasis.agent.context import Elsewhere
+    from oasis.agent.runs import Run, Runs
+    from oasis.chats.collection import Collection
+    from oasis.core.shapes import Any, Callable, Message
+
+# A title is worth waiting for while somebody reads the answer, and no longer.
+TITLE_S = 60
+# A title needs the beginning of what was said.
+_TITLE_TOKENS = 1000
+# While the chat is being answered again, its title waits.
+_TRIES, _PAUSE_S = 40, 0.5
+SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
+
+
+class Asides:
+    """`new_id()` gives message ids."""
+
+    def __init__(self, chats: Collection, runs: Runs, asking: Asking, new_id: Callable[[], str]) -> None:
+        self._chats = chats
+        self._runs = runs
+        self._asking = asking
+        self._new_id = new_id
+
+    def title(self, run: Run, chat: str, service: dict[str, Any], messages: list[Message]) -> None:
+        """Have a title made for a chat, in a thread of its own; when it fails the first words stay."""
+        work = threading.Thread(target=self._entitle, args=(run, chat, service, messages), daemon=True)
+        work.start()
+
+    def _entitle(self, run: Run, chat: str, service: dict[str, Any], messages: list[Message]) -> None:
+        until_s = time.monotonic() + TITLE_S
+        said = trim.fit([message for message in messages if message["content"]], _TITLE_TOKENS)["messages"]
+        order: Message = {"role": "user", "content": prompts()["title"]}
+        try:
+            answer = self._asking.aside(service, chat, [*said, order], lambda: time.monotonic() > until_s)
+            title = _title(answer)
+            if title:
+                self._note(chat, {"type": "title", "title": title, "by": "model"})
+                run.emit("title", chat=chat, title=title)
+        except OasisError as error:
+            print("oasisd: no title for chat %s: %s" % (chat, error.message), file=sys.stderr)
+
+    def _note(self, chat: str, record: dict[str, object]) -> None:
+        """Write a record once nobody answers the chat.
+
+        Raises: UsageError when that takes too long, or the chat is gone; StoreError.
+        """
+
+        def write() -> None:
+            opened = self._chats.store.open(chat)
+            opened.note(record)
+            opened.flush()
+
+        for _ in range(_TRIES):
+            try:
+                self._runs.alone(chat, write)
+                return
+            except UsageError:
+                if not self._chats.store.has(chat):
+                    raise
+                time.sleep(_PAUSE_S)
+        raise BusyError("chat %s is being answered" % chat, "wait for the answer, or stop it")
+
+    def summarise(
+        self, chat: str, head: str, service: dict[str, Any], elsewhere: Elsewhere, came: Sequence[Any] = ()
+    ) -> Run:
+        """Start a run that puts a summary of a thread into its chat, as a message to go on from.
+
+        Raises: UsageError when there is no such chat or it is busy.
+        """
+        return self._runs.start(chat, lambda run: self._summarise(run, chat, head, service, elsewhere), None, came)
+
+    def _summarise(
+        self, run: Run, name: str, head: str, service: dict[str, Any], elsewhere: Elsewhere
+    ) -> tuple[str, str]:
+        chat = self._chats.open(name)
+        end = head or (chat.heads or [""])[0]
+        if not end:
+            raise UsageError("chat %s is empty" % name, "say something first")
+        chat.load([end])
+        found = thread.resolve(chat.messages, [end], elsewhere, chat.left_out, chat.older_options)
+        order: Message = {"role": "user", "content": prompts()["summary"]}
+        room = trim.budget(int(service["context_tokens"])) - trim.message_tokens(order)
+        fit = trim.fit([message for message in found["messages"] if message["content"]], room)
+        words = self._asking.aside(service, name, [*fit["messages"], order], run.is_cancelled)
+        message: Message = {"id": self._new_id(), "role": "user", "content": SUMMARY + words.strip(), "summary_of": end}
+        message.update(provider=str(service["identifier"]), model=str(service["model"]))
+        taint = thread.taint(found["messages"])
+        if taint:
+            message["taint"] = taint
+        schema.check_message(message)
+        chat.add(message)
+        chat.flush()
+        run.emit("delta", text=words.strip())
+        run.emit("message", id=message["id"], role="user")
+        return "done", "end_turn"
+
+
+def _title(answer: str) -> str:
+    """Return the title in an answer: its first line of words, without the marks that models put around it."""
+    lines = [clean.line(line).strip(" \t#*_`\"'“”„«»「」.") for line in answer.split("\n")]
+    named = [line for line in lines if line]
+    return first_words(named[0])[: TITLE_CHARS + 1] if named else ""

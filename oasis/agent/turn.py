@@ -1,0 +1,335 @@
+"""The agent loop: one owner message to its ending, through a model and tools.
+
+The model and the tools enter as callables; the ending, whatever it is, becomes a stored message. Knows no process, no
+socket and no settings.
+
+    ask(messages, tools, on_event)   one call of a model; on_event gets the normalized events (see providers), and may
+                                     get {"type": "taint", "taint": [whose words are in the answer]}, and
+                                     {"type": "fences"}: this model cannot call tools, its answer may hold commands in
+                                     fenced blocks, which stand for calls; without that, a block is only something said,
+                                     and {"type": "source", "provider", "model"}: another service answers from here on
+    context(chat, system, tools)     gives what the model is sent of the chat (context.py), by itself the newest of it
+    call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
+                                     {"invalid": the arguments as written}
+
+Taint goes with the text: what the model was sent when it made a call is told to the tool, what a tool says of its
+result is stored with it, and an answer given with tainted text in sight is tainted as well, for it may repeat that.
+"""
+
+from __future__ import annotations
+
+from oasis.core import jsonl, schema, thread
+from oasis.errors import OasisError, ProviderError
+
+if False:  # annotations only
+    from oasis.agent.correction import Repair
+    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.core.store import Chat
+    from oasis.tools.fences import Written
+
+    Event = dict[str, Any]
+    OnEvent = Callable[[Event], None]
+    Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
+    MakeContext = Callable[[Chat, str, list[dict[str, object]]], list[Message]]
+    CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
+
+# A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
+ROUNDS = 10
+# More parallel calls than this in one answer come from models that repeat themselves.
+CALLS = 8
+# One answer as JSON; with the results of its calls it must fit into a line of the chat (jsonl.LINE_BYTES).
+ANSWER_BYTES = 256 * 1024
+
+_TOO_MANY = "not run: at most %d calls in one answer" % CALLS
+_STOPPED = "not run: stopped by the owner"
+_BROKEN = "not finished: a fault in oasis; look whether it had an effect"
+_NO_MORE = "no more tool calls in this turn: tell the owner what was done and what is left"
+
+
+class Cancelled(Exception):
+    """The owner stopped the run."""
+
+
+class Turn:
+    """One exchange of a chat.
+
+    `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
+    during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
+    service answers), `head` the bookmark that the owner's message carries, and all that answers it, `rounds` how many
+    answers may call tools, `mending` what bounds how often a refused proposal is mended (repair.py), None for nothing.
+    """
+
+    def __init__(
+        self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
+        new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
+        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS, mending: Repair | None = None,
+    ) -> None:  # fmt: skip
+        self._chat = chat
+        self._ask = ask
+        self._call_tool = call_tool
+        self._tools = tools
+        self._system = system
+        self._new_id = new_id
+        self._emit = emit
+        self._is_cancelled = is_cancelled
+        self._source = source
+        self._make_context = context or _newest
+        self._head = head
+        self._rounds = rounds
+        self._mending = mending
+        self._taint: list[str] = []  # of what the model was sent last
+        self._written: Written | None = None
+        self.stop_reason = ""
+
+    def run(self) -> str:
+        """Answer the chat's newest message; return how it ended: done, cancelled or error.
+
+        Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
+        """
+        state, error = "done", None
+        try:
+            self._loop()
+        except Cancelled:
+            state, error = "cancelled", OasisError("stopped by the owner")
+            error.code = "cancelled"
+        except OasisError as failure:
+            state, error = "error", failure
+        except Exception as bug:
+            # Stored here, told and logged by the run.
+            self._store_error(
+                OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
+            )
+            self._chat.flush()
+            raise
+        self._close(error)
+        return state
+
+    def _loop(self) -> None:
+        for number in range(self._rounds + 1):
+            is_last = number == self._rounds or bool(self._mending and self._mending.is_over)
+            answer = self._answer([] if is_last else self._tools)
+            calls = schema.tool_uses(answer)
+            if calls:
+                self._run_calls(calls)
+            elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
+                return
+            if self._mending and self._mending.is_over:
+                self._system += "\n" + self._mending.tell
+            elif number == self._rounds - 1:
+                self._system += "\n" + _NO_MORE
+
+    def _answer(self, tools: list[dict[str, object]]) -> Message:
+        """Ask the model once and store what it said, also when it broke off."""
+        collector = _Collector(self._emit, self._look, self._source)
+        try:
+            self._look()
+            context = self._make_context(self._chat, self._system, tools)
+            self._taint = thread.taint(context)
+            self._ask(context, tools, collector.take)
+            self._look()
+            if collector.error is not None:
+                raise collector.error
+            if not tools:
+                collector.drop_calls()
+            if not collector.says_something() and collector.stop_reason != "pause":
+                raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
+            if collector.is_fenced and not collector.has_calls():
+                self._read_fences(collector, bool(tools))
+        except Exception as failure:
+            # The cut answer is kept for the reader; its calls were never run and do not stay.
+            collector.drop_calls()
+            collector.stop_reason = "other" if isinstance(failure, Cancelled) else "error"
+            if collector.blocks():
+                self._store(self._message(collector))
+            raise
+        return self._store(self._message(collector))
+
+    def _read_fences(self, collector: _Collector, may_call: bool) -> None:
+        """Make calls of the commands in an answer's blocks; tell the owner which are none."""
+        from oasis.tools import fences  # only models without tools need it
+
+        self._written = self._written or fences.Written(self._new_id)
+        calls, note = self._written.read(collector.text(), collector.stop_reason == "max_tokens", may_call)
+        collector.add_calls(calls)
+        if note:
+            self._emit("note", text=note)
+
+    def _message(self, collector: _Collector) -> Message:
+        self.stop_reason = collector.stop_reason
+        message: Message = {
+            "role": "assistant",
+            "content": schema.compact(collector.blocks()),
+            "provider": self._source["provider"],
+            "model": collector.model or self._source["model"],
+            "stop_reason": collector.stop_reason,
+        }
+        if collector.usage:
+            message["usage"] = collector.usage
+        taint = self._taint + [label for label in collector.taint if label not in self._taint]
+        if taint:
+            message["taint"] = taint
+        return message
+
+    def _run_calls(self, calls: list[Block]) -> None:
+        """Run the calls of one answer and store a result for each, whatever happens."""
+        results: list[Block] = []
+        try:
+            for number, call in enumerate(calls):
+                self._emit("tool_use", id=call["id"], name=call["name"], input=call["input"])
+                text, is_error, taint = self._run_call(number, call)
+                if self._written and number == len(calls) - 1 and self._written.remark:
+                    text += "\n" + self._written.remark
+                results.append(schema.tool_result(call, text, is_error, taint))
+                self._emit("tool_result", tool_use_id=call["id"], name=call["name"], text=text, is_error=is_error)
+        finally:
+            results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
+            self._store({"role": "tool", "content": results})
+        note = self._mending.end_round() if self._mending else ""
+        if note:
+            self._emit("note", text=note)
+
+    def _judged(self, call: Block, text: str, is_error: bool) -> str:
+        return self._mending.judged(call["name"], text, is_error) if self._mending else text
+
+    def _run_call(self, number: int, call: Block) -> tuple[str, bool, list[str]]:
+        if number >= CALLS:
+            return _TOO_MANY, True, []
+        if self._is_cancelled():
+            return _STOPPED, True, []
+        if self._written and call["id"] in self._written.refusals:
+            return self._judged(call, self._written.refusals[call["id"]], True), True, []
+        arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
+        text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
+        return self._judged(call, text, is_error), is_error, taint
+
+    def _store(self, message: Message) -> Message:
+        message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
+        if self._head:
+            message["head"] = self._head
+        self._chat.add(message)
+        self._emit("message", id=message["id"], role=message["role"])
+        return message
+
+    def _close(self, error: OasisError | None) -> None:
+        """Store the ending and put the exchange on flash."""
+        if error is not None:
+            self._store_error(error)
+            if error.code != "cancelled":
+                self._emit("error", error=error.as_dict())
+        self._chat.flush()
+
+    def _store_error(self, error: OasisError) -> None:
+        self.stop_reason = "other" if error.code == "cancelled" else "error"
+        ending = {"role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict()}
+        self._store({**ending, **self._source})
+
+    def _look(self) -> None:
+        if self._is_cancelled():
+            raise Cancelled
+
+
+def _newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+    ordered = thread.context(chat.messages, chat.heads)
+    return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
+
+
+class _Collector:
+    """Turns the events of one model call into content blocks."""
+
+    def __init__(self, emit: Callable[..., None], look: Callable[[], None], source: dict[str, str]) -> None:
+        self._emit = emit
+        self._look = look
+        self._source = source
+        self._blocks: list[Block] = []
+        self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
+        self._size = 0
+        self.usage: dict[str, object] = {}
+        self.taint: list[str] = []
+        self.stop_reason = "other"
+        self.model = ""
+        self.error: ProviderError | None = None
+        self.is_fenced = False
+
+    def take(self, event: Event) -> None:
+        self._look()
+        self._measure(event)
+        kind = event["type"]
+        if kind == "delta":
+            self._join("text", event)
+            self._emit("delta", text=event["text"])
+        elif kind == "thinking":
+            self._join("thinking", event)
+        elif kind == "tool_use":
+            names = ("type", "id", "name", "input", "invalid", "provider_metadata")
+            self._seal()
+            self._blocks.append({key: event[key] for key in names if key in event})
+        elif kind == "usage":
+            self.usage.update(event["usage"])
+        elif kind == "taint":
+            self.taint += event["taint"]
+        elif kind == "fences":
+            self.is_fenced = True
+        elif kind == "source":  # what the one before told of its answer, which did not come, goes with it
+            self._source.update(provider=event["provider"], model=event["model"])
+            self.is_fenced, self.usage, self.model = False, {}, ""
+        elif kind == "done":
+            self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
+            self.model = event.get("model", "")
+        elif kind == "error":
+            self.error = _provider_error(event["error"])
+
+    def _measure(self, event: Event) -> None:
+        self._size += len(jsonl.line(event))
+        if self._size > ANSWER_BYTES and event["type"] in ("delta", "thinking", "tool_use"):
+            raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
+
+    def _join(self, kind: str, event: Event) -> None:
+        last = self._blocks[-1] if self._blocks else {"type": ""}
+        if last["type"] != kind or "provider_metadata" in last:  # what a service wants back ends its block
+            self._seal()
+            self._blocks.append({"type": kind, "text": ""})
+        self._pieces.append(event["text"])
+        if "provider_metadata" in event:
+            self._blocks[-1]["provider_metadata"] = event["provider_metadata"]
+
+    def _seal(self) -> None:
+        if self._pieces:
+            self._blocks[-1]["text"] += "".join(self._pieces)
+            self._pieces = []
+
+    def blocks(self) -> list[Block]:
+        """Return the content so far; texts without a character are left out."""
+        self._seal()
+        return [block for block in self._blocks if block.get("text", " ") or "provider_metadata" in block]
+
+    def text(self) -> str:
+        return "\n".join(block["text"] for block in self.blocks() if block["type"] == "text")
+
+    def has_calls(self) -> bool:
+        return any(block["type"] == "tool_use" for block in self._blocks)
+
+    def add_calls(self, calls: list[Block]) -> None:
+        self._seal()
+        self._blocks += calls
+        if calls:
+            self.stop_reason = "tool_use"
+
+    def drop_calls(self) -> None:
+        self._seal()
+        self._blocks = [block for block in self._blocks if block["type"] != "tool_use"]
+        if self.stop_reason == "tool_use":
+            self.stop_reason = "other"
+
+    def says_something(self) -> bool:
+        """Return whether there is a call or a word for the owner; thinking alone is no answer."""
+        return any(
+            block["type"] == "tool_use" or (block["type"] == "text" and block["text"].strip())
+            for block in self.blocks()
+        )
+
+
+def _provider_error(error: dict[str, Any]) -> ProviderError:
+    failure = ProviderError(str(error.get("message", "the model failed")), str(error.get("hint", "")))
+    failure.code = str(error.get("code", "provider"))
+    failure.retryable = bool(error.get("retryable"))
+    return failure

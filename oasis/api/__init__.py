@@ -1,0 +1,1 @@
+"""The methods that front ends may call, and who may call them."""

@@ -1,0 +1,360 @@
+"""The methods about chats beside talking in them: threads, trees, bookmarks, files in and out, topics.
+
+One object a daemon, made when a front-end first asks for any of it. Replies are cleared of secrets by methods.py; what
+is cut into pieces here is cleared before it is cut. Knows no front-end.
+"""
+
+from __future__ import annotations
+
+import io
+
+from oasis.agent.context import Elsewhere
+from oasis.chats import lookup
+from oasis.chats.collection import TAKEN
+from oasis.chats.imports import bring
+from oasis.chats.presets import Topics
+from oasis.chats.uploads import Uploads
+from oasis.core import bookmarks, export, jsonl, lua_chats, markdown, thread
+from oasis.core.summary import first_words
+from oasis.errors import OasisError, SchemaError, UsageError
+
+if False:  # annotations only
+    from oasis.agent.runs import Runs
+    from oasis.chats.collection import Collection
+    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.core.store import Chat
+    from oasis.uci.model import Section
+
+# One reply of the bus is below a megabyte; a page of a thread, or a part of an export, is far below that.
+PAGE_BYTES = 192 * 1024
+PAGE_MESSAGES = 200
+PART_CHARS = 96 * 1024
+# By these the kind of a file is known whose name does not tell it.
+KIND_BYTES = 64 * 1024
+# The words of siblings are read for switches, which nobody puts more of side by side.
+SIBLINGS = 32
+FORMS = ("oasis", "upstream", "markdown")
+OLD_CHATS = "/etc/oasis/chat_data"
+OLD_TOPICS = "/etc/oasis/oasis.conf"
+# Where icons are, and which one the phone shows.
+ICONS = "/luci-static/resources/oasis/"
+ICON_FILE = "/icons.json"
+
+
+class Conversations:
+    """The chats and what belongs to them. `new_id()` gives message ids, `record_id()` xids; `hide(value)` gives a JSON
+    value without secrets, typed ones too; `old()` gives the sections of upstream's package, `path(name)` the place of a
+    router's file; `state` and `scratch` are our own folders, on flash and in RAM.
+    """
+
+    def __init__(
+        self, chats: Collection, runs: Runs, files: Any, state: str, scratch: str, new_id: Callable[[], str],
+        record_id: Callable[[], str], now_s: Callable[[], float], hide: Callable[[Any], Any],
+        old: Callable[[], list[Section]], path: Callable[[str], str],
+    ) -> None:  # fmt: skip
+        self._chats = chats
+        self._runs = runs
+        self._disk = files
+        self._state = state
+        self._new_id = new_id
+        self._hide = hide
+        self._old = old
+        self._path = path
+        self.topics = Topics(files, state + "/topics.json")
+        self.uploads = Uploads(files, scratch + "/uploads", record_id, now_s)
+
+    # Reading
+
+    def chat_load(self, id: str, head: str = "", before: str = "", limit: int = 0) -> dict[str, object]:
+        """Return a part of a thread: what stands before a message, or its end; id "" is the chat that holds `head`."""
+        if limit < 0:
+            raise UsageError("chat.load: limit must not be negative", "without it a page is as long as a reply may be")
+        if head and not id:
+            id, head = self._chats.find(head)
+        found: dict[str, object] = self._chats.look(id, lambda chat: self._thread(chat, head, before, limit))
+        return {**self._chats.item(id), **found}
+
+    def _thread(self, chat: Chat, head: str, before: str, limit: int) -> dict[str, object]:
+        map_ = lookup.Map(chat)
+        end = bookmarks.resolve(head, map_.bookmarks, map_.newest) if map_.newest or head else ""
+        chat.read()
+        shown = self._lineage(chat, [end] if end else [])
+        at = [number for number, message in enumerate(shown) if message["id"] == before]
+        if before and not at:
+            shown = self._lineage(chat, map_.parents(before))
+        messages = [message for message in (shown[: at[0]] if at else shown) if "role" in message]
+        page = _page(messages, limit)
+        return {
+            "head": end,
+            "messages": page,
+            "earlier": len(messages) - len(page),
+            "more": len(messages) > len(page) or any(message.get("type") == "older" for message in shown),
+            "siblings": self._siblings(chat, map_, page),
+            "bookmarks": {name: map_.bookmarks[name] for name in bookmarks.names(map_.bookmarks)},
+            "missing": [message["id"] for message in shown if message.get("type") == "missing"],
+            "reports": map_.reports + [report for report in chat.reports if report not in map_.reports],
+        }
+
+    def _lineage(self, chat: Chat, ends: list[str]) -> list[Message]:
+        elsewhere = Elsewhere(self._chats)
+        for end in ends:
+            try:
+                chat.load([end])
+            except UsageError:
+                if elsewhere(end) is None:
+                    raise
+        return thread.lineage(chat.messages, ends, elsewhere, chat.left_out)
+
+    def _siblings(self, chat: Chat, map_: lookup.Map, page: list[Message]) -> dict[str, object]:
+        groups = {message["id"]: map_.siblings(message["id"]) for message in page}
+        groups = {name: group[-SIBLINGS:] for name, group in groups.items() if len(group) > 1}
+        words = self._words(chat, {one for group in groups.values() for one in group})
+        return {
+            name: [{"id": one, "leaf": map_.leaf(one), "text": words.get(one, "")} for one in group]
+            for name, group in groups.items()
+        }
+
+    def _words(self, chat: Chat, wanted: set[str]) -> dict[str, str]:
+        """Return the first words of some messages of a chat."""
+        if not wanted:
+            return {}
+        found = (line for line in chat.entries() if line.get("id") in wanted and "role" in line)
+        return {line["id"]: first_words(lookup.words(self._hide(line))) for line in found}
+
+    def chat_tree(self, id: str) -> dict[str, object]:
+        """Return the exchanges of a chat and how they hang together."""
+        found: dict[str, object] = self._chats.look(id, lambda chat: lookup.tree(chat, self._hide))
+        return {**self._chats.item(id), **found}
+
+    # Bookmarks
+
+    def bookmark_list(self, chat: str = "") -> dict[str, object]:
+        found: list[dict[str, str]] = []
+        for name in [chat] if chat else [item["id"] for item in self._chats.items()]:
+            found += self._chats.look(name, lambda one: self._marks(one))
+        return {"bookmarks": found}
+
+    def _marks(self, chat: Chat) -> list[dict[str, str]]:
+        table = bookmarks.table(chat.outline())
+        words = self._words(chat, {table[name] for name in bookmarks.names(table)})
+        return [
+            {"name": name, "chat": chat.id, "message": table[name], "text": words.get(table[name], "")}
+            for name in bookmarks.names(table)
+        ]
+
+    def bookmark_set(self, name: str, message: str, chat: str = "", move: bool = False) -> dict[str, object]:
+        """Let a bookmark stand at a message; one that stands on another branch is moved only when that is asked for."""
+        bookmarks.check_name(name)
+        place, target = self._chats.find(message) if not chat else (chat, message)
+
+        def write() -> None:
+            opened = self._chats.open(place)
+            map_ = lookup.Map(opened)
+            wanted = bookmarks.resolve(target, map_.bookmarks)
+            if wanted not in map_:
+                raise UsageError("chat %s has no message %r" % (place, wanted), "its messages: oasis show " + place)
+            stands = map_.bookmarks.get(name)
+            if stands and not move and not map_.descends(wanted, stands):
+                raise UsageError("the bookmark %r stands on another branch" % name, "move it there with: --move")
+            opened.note(bookmarks.record(name, wanted))
+            opened.flush()
+
+        self._runs.alone(place, write)
+        return {"status": "OK", "chat": place}
+
+    def bookmark_delete(self, name: str, chat: str = "") -> dict[str, object]:
+        place = chat or self._chats.find(name)[0]
+
+        def write() -> None:
+            opened = self._chats.open(place)
+            bookmarks.resolve(name, bookmarks.table(opened.outline()))
+            opened.note(bookmarks.record(name, ""))
+            opened.flush()
+
+        self._runs.alone(place, write)
+        return {"status": "OK", "chat": place}
+
+    # In and out
+
+    def upload_part(self, data: str, upload: str = "", name: str = "", is_last: bool = False) -> dict[str, object]:
+        upload, size = self.uploads.take(upload, name, data)
+        reply: dict[str, object] = {"upload": upload, "size_bytes": size}
+        return {**reply, **self._kind(upload)} if is_last else reply
+
+    def put(self, name: str, text: str) -> dict[str, object]:
+        """Put a text of the router's own among the uploads; reply as for the last part of one."""
+        upload, size = self.uploads.put(name, text.encode())
+        return {"upload": upload, "name": name, "size_bytes": size, **self._kind(upload)}
+
+    def _kind(self, upload: str) -> dict[str, object]:
+        from oasis.core.blobs import media_type
+
+        with self.uploads.open(upload) as handle:
+            first = handle.read(KIND_BYTES) or b""
+        kind, note = media_type(self.uploads.name(upload), first)
+        return {"media_type": kind, "note": note} if note else {"media_type": kind}
+
+    def upload_drop(self, upload: str) -> dict[str, object]:
+        """Forget an upload, a whole one or a part; one that is gone is fine."""
+        self.uploads.drop([upload])
+        return {"status": "OK"}
+
+    def files(self, uploads: list[str]) -> list[Block]:
+        """Keep uploads as attachments; return their blocks. The uploads stay until they are dropped."""
+        self._chats.make_room(sum(self.uploads.size(upload) for upload in uploads))
+        blobs = self._chats.blobs()
+        return [blobs.put(*self.uploads.read(upload))[0] for upload in uploads]
+
+    def chat_export(self, id: str, form: str = FORMS[0], head: str = "", part: int = 0) -> dict[str, object]:
+        """Return a part of a chat's export; the whole is cleared of secrets before it is cut."""
+        if form not in FORMS:
+            raise UsageError("form is %r" % form, "one of " + ", ".join(FORMS))
+        item = self._chats.item(id)
+        text: str = self._chats.look(id, lambda chat: self._exported(chat, form, head, str(item["title"])))
+        count = max((len(text) + PART_CHARS - 1) // PART_CHARS, 1)
+        if not 0 <= part < count:
+            raise UsageError("part is %d" % part, "this export has the parts 0 to %d" % (count - 1))
+        name = "chat-%s.%s" % (id, "md" if form == "markdown" else "json")
+        kind = "text/markdown" if form == "markdown" else "application/json"
+        data = text[part * PART_CHARS : (part + 1) * PART_CHARS]
+        return {"name": name, "media_type": kind, "data": data, "parts": count}
+
+    def _exported(self, chat: Chat, form: str, head: str, title: str) -> str:
+        if form == "oasis":
+            return jsonl.dumps(self._document(chat, title))
+        map_ = lookup.Map(chat)
+        end = bookmarks.resolve(head, map_.bookmarks, map_.newest)
+        chat.read()
+        shown = self._lineage(chat, [end])
+        if any(message.get("type") == "older" for message in shown):  # longer than a thread in memory
+            everything = {message["id"]: message for message in chat.list()}
+            shown = thread.lineage(everything, [end], Elsewhere(self._chats))
+        messages = self._hide([message for message in shown if "role" in message])
+        return jsonl.dumps(lua_chats.write(messages)) if form == "upstream" else markdown.thread(title, messages)
+
+    def _document(self, chat: Chat, title: str) -> dict[str, object]:
+        import binascii
+
+        from oasis.core.blobs import references
+
+        lines = list(chat.entries())
+        messages = self._hide(chat.list())
+        blobs, found = self._chats.blobs(), {}
+        for digest in references(messages):
+            try:
+                found[digest] = binascii.b2a_base64(blobs.get(digest)).decode().strip()
+            except OasisError:
+                continue  # gone before; the message still names it
+        records = [line for line in lines if "role" not in line and line.get("type") in ("bookmark", "forgotten")]
+        document: dict[str, object] = export.document(chat.id, title, messages, records, found)
+        return document
+
+    def chat_import(self, upload: str) -> dict[str, object]:
+        """Make a new chat of an upload, which is gone then, also when it is none: nobody asks for it again."""
+        name = self.uploads.name(upload)
+        try:
+            with self.uploads.open(upload) as handle:
+                chat, reports = bring(self._chats, handle, self._new_id)
+        finally:
+            self.uploads.drop([upload])
+        return {"chats": [chat], "reports": ["%s: %s" % (name, report) for report in reports]}
+
+    def append(self, id: str, data: bytes) -> None:
+        """Put the messages of a chat file of upstream's behind a chat, as words of an import."""
+        found = export.read(io.BytesIO(data), self._new_id)
+
+        def write() -> None:
+            opened = self._chats.open(id)
+            opened.reports += self._chats.make_room(len(data))
+            for message in found.messages():
+                message.setdefault("continues", list(opened.heads))
+                opened.add(message)
+            opened.flush()
+
+        self._runs.alone(id, write)
+
+    # Of the Oasis that was here before
+
+    def _old_folder(self) -> str:
+        storage = [section for section in self._old() if section.type == "storage"]
+        path = str(storage[0].options.get("path", OLD_CHATS)) if storage else OLD_CHATS
+        return self._path(path if path.startswith("/") and ".." not in path.split("/") else OLD_CHATS)
+
+    def upstream_import(self) -> dict[str, object]:
+        """Take over upstream's chats, those without an index entry too, and its system messages; once each."""
+        reports: list[str] = []
+        done = self._done()
+        chats = []
+        for name, title in self._old_names():
+            if name in done:
+                continue
+            path = "%s/chat-%s" % (self._old_folder(), name)
+            handle = self._disk.reader(path)
+            if handle is None:
+                reports.append("chat %s is in the index and has no file" % name)
+                continue
+            ended = self._disk.stamp(path) or (0, 0, 0)
+            try:
+                with handle:
+                    chat, repaired = bring(self._chats, handle, self._new_id, title, ended[0] // 1_000_000)
+            except SchemaError as error:
+                reports.append("chat %s was left where it is: %s" % (name, error.message))
+                continue
+            done[name] = str(chat["id"])
+            self._disk.replace(self._state + TAKEN, jsonl.line(done))
+            chats.append(chat)
+            reports += ["chat %s: %s" % (name, report) for report in repaired]
+        text = (self._disk.read(self._path(OLD_TOPICS)) or b"").decode("utf-8", "replace")
+        taken = self.topics.take_over(lua_chats.topics(text))
+        topics = list(taken.values())
+        told = "the system message %s of the earlier Oasis is %s here: the other name means another one"
+        reports += [told % (key, taken[key]) for key in taken if taken[key] != key]
+        self._take_icon(lua_chats.icon(text))
+        self._disk.replace(self._state + TAKEN, jsonl.line(done))
+        return {"chats": chats, "topics": topics, "reports": reports}
+
+    def _take_icon(self, name: str) -> None:
+        """Go on with the icon that was chosen before, where its file is still there and no other was chosen since."""
+        is_there = name in self._disk.names(self._path("/www" + ICONS))
+        if is_there and self._disk.read(self._state + ICON_FILE) is None:
+            self._disk.replace(self._state + ICON_FILE, jsonl.line({"using": name, "hidden": []}))
+
+    def _done(self) -> dict[str, str]:
+        data = self._disk.read(self._state + TAKEN)
+        value = jsonl.loads(data) if data else {}
+        return value if isinstance(value, dict) else {}
+
+    def _old_names(self) -> list[tuple[str, str]]:
+        """Return (id, title) of each old chat: those of the index in its order, then files without an entry."""
+        index = lua_chats.index([section.options for section in self._old() if section.type == "chat"])
+        known = [name for name, _ in index]
+        files = [name[5:] for name in self._disk.names(self._old_folder()) if name.startswith("chat-")]
+        return index + [(name, "") for name in sorted(files) if lua_chats.is_name(name) and name not in known]
+
+    # Topics
+
+    def topic_list(self) -> dict[str, object]:
+        return {"topics": self.topics.list()}
+
+    def topic_add(self, title: str, text: str) -> dict[str, object]:
+        return {"key": self.topics.add(title, text)}
+
+    def topic_update(self, key: str, title: str, text: str) -> dict[str, object]:
+        self.topics.update(key, title, text)
+        return {"status": "OK"}
+
+    def topic_delete(self, key: str) -> dict[str, object]:
+        self.topics.delete(key)
+        return {"status": "OK"}
+
+
+def _page(messages: list[Message], limit: int) -> list[Message]:
+    """Return the newest messages that a reply holds, at least one."""
+    most = min(limit, PAGE_MESSAGES) if limit else PAGE_MESSAGES
+    room, first = PAGE_BYTES, len(messages)
+    while first > 0 and len(messages) - first < most:
+        room -= len(jsonl.line(messages[first - 1]))
+        if room < 0 and first < len(messages):
+            break
+        first -= 1
+    return messages[first:]

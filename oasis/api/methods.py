@@ -1,0 +1,366 @@
+"""Every method that front-ends may call: the functions behind the table (table.py), and who is let through to them.
+
+Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects of the bus (`run.start` is method
+`start` of object `oasis.run`; `info` is a method of `oasis`). Arguments are checked here; functions may trust them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from oasis import VERSION
+from oasis.api.table import ROLES, TABLE, check, client_of
+from oasis.change.apply.journal import is_ending
+from oasis.change.history import records as history
+from oasis.change.plan import ahead, card
+from oasis.core import clean
+from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.tools import replies
+
+if False:  # annotations only
+    from oasis.agent.runs import Run, Runs
+    from oasis.agent.start import Exchanges
+    from oasis.api.chat_methods import Conversations
+    from oasis.api.parts import Beside
+    from oasis.api.tool_methods import Toolset
+    from oasis.chats.collection import Collection
+    from oasis.config.settings import Settings
+    from oasis.core.shapes import Any, Callable
+    from oasis.llm.services import Book
+    from oasis.tools.operator import Workshop
+
+AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
+
+_SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "services", "risk", "when_unix_s", "reason",
+          "kept", "undoes", "undone_by", "confirm_in_s", "until_unix_s", "expiry", "source", "new_address",
+          "verified", "proof")  # fmt: skip
+
+
+def shown(record: dict[str, object]) -> dict[str, object]:
+    """Return what front-ends see of a change's record."""
+    return {key: record[key] for key in _SHOWN if key in record}
+
+
+class Methods:
+    """The functions behind the table, but for those of conversations.py, which `talks()` gives, of services/, which
+    `book()` does, of toolset.py and of the parts of beside.py: an idle daemon has none of them.
+
+    `has_old()` tells whether there are chats of upstream that were not taken over.
+    """
+
+    def __init__(
+        self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Callable[[], Exchanges],
+        runs: Runs, shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
+        has_old: Callable[[], bool], beside: Beside,
+    ) -> None:  # fmt: skip
+        self._beside = beside
+        self._talks = talks
+        self._has_old = has_old
+        self._root = root
+        self._backend = backend
+        self._chats = chats
+        self._settings = settings
+        self._exchanges = exchanges
+        self._runs = runs
+        self._shop = shop
+        self._book = book
+        self._tools: Toolset | None = None
+        self.bus: Callable[[], list[str]] = list  # what is wrong with our place on the bus
+
+    def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
+        """Call a method for somebody.
+
+        Shape of role: {"name": one of ROLES, "terminal": bool}; told by the kernel or the session, never by `params`.
+        Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
+        """
+        if name not in TABLE:
+            raise UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
+        arguments = TABLE[name][1]
+        if name not in ROLES.get(str(role["name"]), ()):
+            raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
+        values = check(name, params, arguments)
+        try:
+            # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
+            function = sys.intern(name.replace(".", "_"))
+            own = self._toolset() if name.startswith(_OF_TOOLS) else self
+            if hasattr(own, function):
+                reply = getattr(own, function)(role=role, **values)
+            else:
+                others = self._book() if name.startswith(_BOOKED) else self._beside.of(name) or self._talks()
+                reply = getattr(others, function)(**values)
+        except OasisError as error:
+            raise self._shop.redactor.error(error)
+        return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")
+
+    def _toolset(self) -> Toolset:
+        if self._tools is None:
+            from oasis.api.tool_methods import Toolset  # an idle daemon does without
+
+            self._tools = Toolset(self._exchanges, self._settings, self._shop, self._came)
+        return self._tools
+
+    def info(self, role: dict[str, object]) -> dict[str, object]:
+        service = self._settings.services()[0]
+        pending = self._shop.transaction.pending(_session(role))
+        return {
+            "version": VERSION,
+            "root": self._root,
+            "backend": self._backend,
+            "provider": {key: service[key] for key in ("identifier", "name", "model")},
+            "approval": self._shop.planner.policy.approval,
+            "pending": shown(pending) if pending else None,
+            "waiting": self._cards(),
+            "ending": self._ending(),
+            "unconfined": self._shop.unconfined(),
+            "upstream": self._has_old(),
+            "bus": self.bus(),
+            "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
+        }
+
+    def run_start(
+        self, role: dict[str, object], message: str, chat: str = "", service: str = "",
+        continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
+        attachments: list[str] | None = None,
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.agent.principal import MESSENGER, OWNER  # an idle daemon does without
+
+        asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
+        asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
+        asked["files"] = self._talks().files(attachments) if attachments else []
+        who = MESSENGER if role["name"] == "messenger" else OWNER
+        run = self._exchanges().start(asked, self._came(role), who)
+        if attachments:
+            self._talks().uploads.drop(attachments)
+        return {"run": run.id, "chat": run.chat, "message": run.message}
+
+    def agent_start(
+        self, role: dict[str, object], goal: str, turns: int = 0, chat: str = "", service: str = ""
+    ) -> dict[str, object]:
+        from oasis.agent.goal import checked  # an idle daemon does without
+
+        asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
+        run = self._exchanges().start(asked, self._came(role))
+        return {"run": run.id, "chat": run.chat, "message": run.message}
+
+    def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
+        run = self._exchanges().summarise(id, head, service, self._came(role))
+        return {"run": run.id, "chat": run.chat}
+
+    def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
+        return self._run(role, run).poll(since, wait_ms)
+
+    def _run(self, role: dict[str, object], name: str) -> Run:
+        run = self._runs.get(name)
+        if role["name"] == "client" and run.client != client_of(role):
+            raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
+        return run
+
+    def run_cancel(self, role: dict[str, object], run: str) -> dict[str, object]:
+        found = self._run(role, run)
+        found.cancel()
+        return {"run": run, "state": found.state}
+
+    def run_active(self, role: dict[str, object]) -> dict[str, object]:
+        return {"runs": [{"run": run.id, "chat": run.chat, "state": run.state} for run in self._runs.active()]}
+
+    def plan_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"plans": self._cards()}
+
+    def _cards(self) -> list[dict[str, object]]:
+        now_s = self._shop.now_s()
+        return [card(plan, now_s) for plan in self._shop.desk.plans()]
+
+    def plan_propose(
+        self, role: dict[str, object], commands: list[str], summary: str = "", force: list[str] | None = None,
+        words: str = "",
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.change.force import checked  # an idle daemon does without
+        from oasis.change.parse.commands import parse
+
+        forces = checked(force or [], words)
+        operations, notes = parse("\n".join(commands))
+        if not operations:
+            raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
+        run = self._exchanges().errands.propose(operations, summary, forces, self._came(role))
+        return {"run": run.id, "chat": run.chat}
+
+    def doctor_run(self, role: dict[str, object]) -> dict[str, object]:
+        return self._shop.examine()
+
+    def doctor_fix(self, role: dict[str, object], finding: str) -> dict[str, object]:
+        found = next((one for one in self._shop.examine()["findings"] if one["id"] == finding), None)
+        if found is None or "fix" not in found:
+            raise UsageError("there is no finding %r that could be mended" % finding, "run the doctor again")
+        return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
+
+    def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
+        from oasis.tools.refused import find, kinds
+
+        kept = find(self._shop, refused)
+        run = self._exchanges().errands.force(kept, kinds(kept, force), self._came(role))
+        return {"run": run.id, "chat": run.chat}
+
+    def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
+        told = ahead(self._shop.desk.approve(plan, hash, role, word))
+        return {"plan": plan, "decision": "approved", **({"applying": told} if told else {})}
+
+    def plan_decline(self, role: dict[str, object], plan: str, reason: str = "") -> dict[str, object]:
+        self._shop.desk.decline(plan, reason)
+        return {"plan": plan, "decision": "declined"}
+
+    def change_list(
+        self, role: dict[str, object], since_unix_s: int = 0, chat: str = "", package: str = ""
+    ) -> dict[str, object]:
+        records = [self._current(record, role) for record in self._shop.journal.records()]
+        return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
+
+    def change_load(self, role: dict[str, object], change: str) -> dict[str, object]:
+        record = self._current(self._shop.journal.read(change), role)
+        return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
+
+    def _current(self, record: dict[str, Any], role: dict[str, object]) -> dict[str, Any]:
+        """Return a record, with the seconds that are left when it is the one that waits."""
+        pending = self._shop.transaction.pending(_session(role))
+        return pending if pending and pending["id"] == record["id"] else record
+
+    def change_pending(self, role: dict[str, object]) -> dict[str, object]:
+        pending = self._shop.transaction.pending(_session(role))
+        ending = self._ending()
+        return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
+
+    def _ending(self) -> list[dict[str, Any]]:
+        """Return the changes that stand and will be undone by themselves, the next one first."""
+        found = [record for record in self._shop.journal.records() if is_ending(record)]
+        return [
+            {key: record[key] for key in ("id", "summary", "until_unix_s")}
+            for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
+        ]
+
+    def change_confirm(self, role: dict[str, object], change: str = "", unproved: bool = False) -> dict[str, object]:
+        proof = self._shop.transaction.witness(role, unproved)
+        return {"change": shown(self._shop.transaction.confirm(change, proof))}
+
+    def change_extend(self, role: dict[str, object], change: str = "", seconds: int = 0) -> dict[str, object]:
+        if seconds < 0:
+            raise UsageError("change.extend: seconds must not be negative", "without it the whole window begins again")
+        return {"change": shown(self._shop.transaction.extend(change, seconds))}
+
+    def change_alive(
+        self, role: dict[str, object], change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
+        server_addr: str, server_port: str,
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.system.connections import connection  # an idle daemon does without
+
+        one = connection(server_addr, server_port, remote_addr, remote_port)
+        word = self._shop.transaction.judge(change, nonce, session, one)
+        if word in ("proved", "reused") and self._shop.origins:
+            self._shop.origins().seen(session, one)
+        return {"alive": word}
+
+    def path_seen(
+        self, role: dict[str, object], session: str, remote_addr: str, remote_port: str, server_addr: str,
+        server_port: str,
+    ) -> dict[str, object]:  # fmt: skip
+        from oasis.system.connections import connection
+
+        one = connection(server_addr, server_port, remote_addr, remote_port)
+        path = self._shop.origins().seen(session, one) if self._shop.origins else "stranger"
+        return {"path": path, **self._shop.transaction.arrive(session, one)}
+
+    def _came(self, role: dict[str, object]) -> list[Any]:
+        return self._shop.origins().of(role) if self._shop.origins else []
+
+    def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
+        return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
+
+    def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
+        run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
+        return {"run": run.id, "chat": run.chat}
+
+    def chat_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"item": self._chats.items()}
+
+    def chat_search(
+        self, role: dict[str, object], text: str, limit: int = 0, meaning: bool = False
+    ) -> dict[str, object]:  # fmt: skip
+        # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
+        reply = self._beside.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
+        items = {item["id"]: item for item in self._chats.items()}
+        found = [one for one in reply.pop("results") if one["chat"] in items]  # another one was deleted meanwhile
+        for one in found:
+            one.update({key: items[one["chat"]][key] for key in ("title", "archived")})
+        return {"found": found, **reply}
+
+    def chat_rename(self, role: dict[str, object], id: str, title: str) -> dict[str, object]:
+        self._runs.alone(id, lambda: self._chats.rename(id, title))
+        return {"status": "OK"}
+
+    def chat_archive(self, role: dict[str, object], id: str, archived: bool = True) -> dict[str, object]:
+        self._runs.alone(id, lambda: self._chats.archive(id, archived))
+        return {"status": "OK"}
+
+    def chat_forget(self, role: dict[str, object], message: str, chat: str = "") -> dict[str, object]:
+        name = chat or self._chats.chat_of(message)
+        self._runs.alone(name, lambda: self._chats.forget(message, name))
+        return {"status": "OK", "chat": name}
+
+    def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
+        self._runs.alone(id, lambda: self._chats.delete(id))
+        return {"status": "OK"}
+
+    def service_list(self, role: dict[str, object]) -> dict[str, object]:
+        key = self._settings.key
+        return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
+
+    def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
+        peer: Any = role.get("peer")
+        if peer is None:
+            raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
+        known = clean.name(name) or "without a name"
+        if peer.setdefault("client", known) != known:  # under another name it would follow what others began
+            raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
+        return {"version": VERSION}
+
+    def config_list(self, role: dict[str, object]) -> dict[str, object]:
+        return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
+
+    def config_attach(self, role: dict[str, object], package: str) -> dict[str, object]:
+        """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
+        from oasis.parts.offline.requests import report
+        from oasis.tools.builtin import read_config
+
+        shown = report.config(read_config.run({"package": package}, self._shop.facts))
+        return self._talks().put(package + ".txt", shown.strip("`\n") + "\n")
+
+    def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
+        return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
+
+    def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
+        return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
+
+    def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
+        return self._shop.audit.verify()
+
+
+def _session(role: dict[str, object]) -> str:
+    """Return the session of a page's call, "" for all others."""
+    return str(role.get("session", ""))
+
+
+# What toolset.py answers, and what services/ does.
+_OF_TOOLS = ("tool.", "mcp.", "plugin.")
+_BOOKED = ("service.", "alias.", "usage.")
+
+_OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
+            "is_local", "ready", "active", "note")  # fmt: skip
+
+
+def _offer(service: dict[str, Any], has_key: bool) -> dict[str, object]:
+    """Return what front-ends see of a service: of its key, whether there is one."""
+    return {**{name: service[name] for name in _OFFERED}, "has_key": has_key}
+
+
+def failure(error: OasisError) -> dict[str, object]:
+    """Return the reply that a failed method has on every front-end."""
+    return {"error": error.as_dict()}

@@ -1,0 +1,178 @@
+"""What stands beside the chat: knowledge, memory, skills, schedule, notices; each made with its first use.
+
+Knows which part answers which methods, offers which tools and adds what to a turn; an idle daemon makes none of them.
+
+A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
+
+    METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
+    source                makes the calls of its tools; a file beside it has their specs, see OFFERING
+    added(turn, told)     what a model is told before it answers; see Told
+    after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
+    close()               ends its threads, within a second
+
+Shape of a turn: {"run": "" where nothing is sent, "chat", "message": id of the owner's, "said": its text, "service":
+the first that is asked, afterwards the one that answered, "taint": of the message, afterwards}
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from oasis.core import jsonl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.agent.runs import Runs
+    from oasis.agent.start import Exchanges
+    from oasis.api.chat_methods import Conversations
+    from oasis.chats.collection import Collection
+    from oasis.config.settings import Settings
+    from oasis.redaction.redactor import Redactor
+    from oasis.system.executor import Executor
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.tools.facts import Facts
+    from oasis.tools.operator import Operator, Workshop
+    from oasis.tools.watch import Watch
+    from oasis.uci.cursor import Cursor
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Kit:
+    """What parts are made of; the daemon fills it. What is called is made when it is."""
+
+    root: Root
+    files: Files
+    settings: Settings
+    clock: Any  # now_s() monotonic, unix_s(), up_s()
+    new_id: Callable[[], str]  # of records: xid
+    redactor: Redactor
+    models: Any  # embed, chat, web: models.py, metered
+    runs: Runs
+    chats: Collection
+    executor: Executor
+    cursor: Callable[[], Cursor]
+    facts: Facts
+    shop: Workshop
+    exchanges: Callable[[], Exchanges]
+    conversations: Callable[[], Conversations]
+    is_clock_trusted: Callable[[int], bool]
+    free_bytes: Callable[[str], int]
+    log: Callable[..., object]  # text, is_fault=True
+    call: Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]  # a method, by a role: methods.py
+    beside: Beside
+
+
+class Told:
+    """What a turn gets beside the chat: words for the system message, whose words these are, and what a skill wants.
+
+    `tools` None lets all through, a list only these; `service` is an alias or service, "" for what the thread has.
+    """
+
+    def __init__(self) -> None:
+        self.system: list[str] = []
+        self.taint: list[str] = []
+        self.tools: list[str] | None = None
+        self.service = ""
+
+
+class Offered:
+    """The tools of a part as its file tells of them: a source of the registry. A call makes the part."""
+
+    def __init__(self, name: str, file: str, part: Callable[[str], Any]) -> None:
+        self.name = name
+        self._file = file
+        self._part = part
+        self._specs: list[dict[str, Any]] = []
+
+    def specs(self) -> list[dict[str, Any]]:
+        """Return the specs, always the same list."""
+        if not self._specs:
+            with open(_HERE + "/" + self._file, "rb") as handle:
+                self._specs = jsonl.loads(handle.read())["tools"]
+        return self._specs
+
+    def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
+        """Call a tool of the part."""
+        result: dict[str, Any] = self._part(self.name).source.call(name, arguments, operator, watch)
+        return result
+
+
+class Beside:
+    """The parts of one daemon."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        kit.beside = self
+        self._lock = threading.RLock()
+        self._parts: dict[str, Any] = {}
+        self._offered = [Offered(name, file, self.part) for name, file in OFFERING.items()]
+
+    def part(self, name: str) -> Any:
+        """Return a part by its name in PARTS, made now when it is not there yet."""
+        with self._lock:
+            if name not in self._parts:
+                self._parts[name] = _made(PARTS[name], self._kit)
+            return self._parts[name]
+
+    def is_made(self, name: str) -> bool:
+        """Tell whether a part was used already."""
+        return name in self._parts
+
+    def of(self, method: str) -> Any:
+        """Return the part that answers a method of the table, None when none does."""
+        name = method.partition(".")[0]
+        return self.part(name) if name in PARTS else None
+
+    def sources(self) -> list[Any]:
+        """Return the sources of tools of all parts; called at every listing of the tools."""
+        return self._offered
+
+    def added(self, turn: dict[str, Any]) -> Told:
+        """Return what the parts add to a turn of a model that begins."""
+        told = Told()
+        for name in ADDING:
+            self.part(name).added(turn, told)
+        return told
+
+    def nothing(self) -> Told:
+        """Return what a turn gets for whom nothing of this is."""
+        return Told()
+
+    def after(self, turn: dict[str, Any]) -> None:
+        """Let the parts look at a turn that ended."""
+        for name in LOOKING:
+            self.part(name).after(turn)
+
+    def close(self) -> None:
+        """End what parts have running."""
+        for part in list(self._parts.values()):
+            if getattr(part, "close", None) is not None:
+                part.close()
+
+
+# name, which methods begin with -> the module whose gather(kit) makes it
+PARTS: dict[str, str] = {
+    "schedule": "oasis.parts.schedule.book",
+    "memory": "oasis.parts.memory.facts",
+    "skill": "oasis.parts.memory.skills.library",
+    "knowledge": "oasis.parts.memory.knowledge",
+    "notice": "oasis.api.notices",
+    "telegram": "oasis.parts.telegram.telegram",
+    "privacy": "oasis.api.privacy",
+    "setup": "oasis.api.setup",
+    "said": "oasis.parts.memory.said",
+}
+# Who takes part in turns, so that nobody else is made for them: has a source (its specs are in the file), added, after.
+OFFERING = {"schedule": "parts/schedule/tools.json", "knowledge": "parts/memory/knowledge.json"}
+ADDING = ("memory", "skill")
+LOOKING = ("memory", "said")
+
+
+def _made(module: str, kit: Kit) -> Any:
+    return __import__(module, fromlist=["gather"]).gather(kit)

@@ -1,0 +1,1 @@
+"""The front end on ubus: the methods as bus objects."""

@@ -1,0 +1,225 @@
+"""Calls of the bus: who is calling, how long a call may wait, and what it is answered.
+
+A failure is a reply {"error": {"code", "message", "hint"}} with the bus's status 0, as on every front-end. Who calls is
+told by rpcd or ubusd, never by an argument that a page could choose:
+
+    with a session     rpcd is asked what it may: the method that it calls, or nothing; `oasis.run start`, or only look
+    without one        ubusd names the user: root (or whoever runs the daemon) is the owner, anybody else only looks;
+                       a web server that is not root has nothing to ask for by itself
+
+Neither is at a terminal: to approve, the whole hash of the plan is needed. A call that waits for news is answered
+within 15 s, and as only so many may wait, the one that waited longest gives way to another: a page that is gone does
+not say so. Loaded with the first call.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+from oasis.agent.runs import WAIT_MS
+from oasis.api.methods import failure
+from oasis.api.table import TABLE
+from oasis.errors import OasisError, PolicyError, ToolError, UsageError
+from oasis.parts.lua.table import ROLES, SHARED, UPSTREAM
+from oasis.ubus.objects import SESSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.api.methods import Methods
+    from oasis.daemon.wiring import Daemon
+    from oasis.parts.lua.phone import Phone
+    from oasis.ubus.incoming import Call
+
+    Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
+    Role = dict[str, object]
+
+# The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
+WEB_USER = "uhttpd"
+_HEX = "0123456789abcdef"
+# What rpcd said of a session counts so long: uhttpd asks it anew at every call.
+RIGHT_S = 5.0
+_RIGHTS = 256
+# So many calls wait at most, of those that are answered at once (bus.py): whoever approves a plan finds room.
+WAITERS = 16
+# Of a list of chats: well below the 256 KiB of a reply, whatever else stands in an item.
+_LIST_CHARS = 128 * 1024
+_ITEM_CHARS = 120
+# A call that gives way does so within this time.
+_SLICE_MS = 3000
+
+
+class Rights:
+    """Who is calling. `ask(object, method, arguments)` calls the bus, `own` is the user that runs the daemon."""
+
+    def __init__(self, ask: Ask, now_s: Callable[[], float], own: str = "root") -> None:
+        self._ask = ask
+        self._now_s = now_s
+        self._own = own
+        self._known: dict[tuple[str, str, str], tuple[float, bool]] = {}
+
+    def role(self, call: Call) -> Role:
+        """Return the role of a caller, as methods.call takes it.
+
+        Raises: PolicyError for a session that is over, or that may not call this.
+        """
+        session = call.arguments.get(SESSION)
+        if session is None and call.user == WEB_USER:
+            raise PolicyError("the web server calls for a session, never for itself", "log in first")
+        if session is None:
+            name = "owner" if call.user in ("root", self._own) else "viewer"
+            return {"name": name, "terminal": False, "pid": 0}
+        if not isinstance(session, str) or len(session) != 32 or session.strip(_HEX):
+            raise PolicyError("this is no session", "log in first")
+        if not self._may(session, call.object, call.method):
+            raise PolicyError("this session may not call %s %s" % (call.object, call.method), "log in again")
+        is_owner = self._may(session, "oasis.run", "start")
+        return {"name": "owner" if is_owner else "viewer", "terminal": False, "pid": 0, "session": session}
+
+    def _may(self, session: str, name: str, method: str) -> bool:
+        key = (session, name, method)
+        since_s, is_allowed = self._known.get(key, (0.0, False))
+        now_s = self._now_s()
+        if key in self._known and now_s - since_s < RIGHT_S:
+            return is_allowed
+        wanted: dict[str, object] = {SESSION: session, "scope": "ubus", "object": name, "function": method}
+        try:
+            reply = self._ask("session", "access", wanted)
+        except ToolError:
+            return False  # rpcd knows no such session, or is not there: then nobody is somebody
+        is_allowed = bool(reply) and (reply or {}).get("access") is True
+        if len(self._known) >= _RIGHTS:
+            self._known.clear()
+        self._known[key] = (now_s, is_allowed)
+        return is_allowed
+
+
+class Waiters:
+    """The calls that wait, at most `most` of them: one more sends away the one that waited longest."""
+
+    def __init__(self, most: int = WAITERS) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._waiting: list[list[bool]] = []
+
+    def enter(self) -> list[bool]:
+        """Return a place: it holds True once it has to be given up."""
+        place = [False]
+        with self._lock:
+            self._waiting.append(place)
+            if len(self._waiting) > self._most:
+                self._waiting.pop(0)[0] = True
+        return place
+
+    def leave(self, place: list[bool]) -> None:
+        """Give a place back."""
+        with self._lock:
+            self._waiting = [one for one in self._waiting if one is not place]
+
+
+class Answers:
+    """What answers the calls of the bus: `methods` behind `rights`, and upstream's by `phone()`, made when needed."""
+
+    def __init__(self, methods: Methods, rights: Rights, phone: Callable[[Waiters], Phone], now_s: Callable[[], float]):
+        self._methods = methods
+        self._rights = rights
+        self._make_phone = phone
+        self._now_s = now_s
+        self._waiters = Waiters()
+        self._lock = threading.Lock()
+        self._phone: Phone | None = None
+
+    def answer(self, call: Call) -> dict[str, object]:
+        """Return the reply to a call; it never raises."""
+        name = (call.object + "." + call.method).removeprefix("oasis.")
+        try:
+            role = self._rights.role(call)
+            return self._reply(name, call.arguments, role)
+        except OasisError as error:
+            return self._failed(name, error)
+        except Exception as bug:
+            import traceback
+
+            traceback.print_exc(file=sys.stderr)
+            fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
+            return self._failed(name, fault)
+
+    def _reply(self, name: str, arguments: dict[str, Any], role: Role) -> dict[str, object]:
+        if self._phone is not None and name != "chat.send":
+            self._phone.heard(str(role.get("session", "")))
+        if name in UPSTREAM:
+            if name not in ROLES.get(str(role["name"]), ()):
+                raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
+            return self._upstream().call(name, arguments, role)
+        if name not in TABLE or TABLE[name][0] == "local":
+            raise UsageError("the bus has no method %r" % name, "list them with: ubus -v list 'oasis*'")
+        if name == "run.poll" and type(arguments.get("wait_ms")) is int and arguments["wait_ms"] > 0:
+            return self._poll(arguments, role)
+        reply = self._methods.call(name, arguments, role)
+        if name == "chat.list":
+            return fitting(reply)
+        is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION}
+        return self._upstream().plain(reply) if is_plain else reply
+
+    def _poll(self, arguments: dict[str, Any], role: Role) -> dict[str, object]:
+        until_s = self._now_s() + min(arguments["wait_ms"], WAIT_MS) / 1000
+        place = self._waiters.enter()
+        try:
+            while True:
+                left_ms = int((until_s - self._now_s()) * 1000)
+                wait_ms = 0 if place[0] else max(min(left_ms, _SLICE_MS), 0)
+                reply = self._methods.call("run.poll", {**arguments, "wait_ms": wait_ms}, role)
+                if reply["events"] or reply["state"] not in ("running", "waiting") or wait_ms == 0:
+                    return reply
+        finally:
+            self._waiters.leave(place)
+
+    def _failed(self, name: str, error: OasisError) -> dict[str, object]:
+        is_upstream = name in UPSTREAM or name in SHARED
+        return self._upstream().failed(name, error) if is_upstream else failure(error)
+
+    def _upstream(self) -> Phone:
+        with self._lock:
+            if self._phone is None:
+                self._phone = self._make_phone(self._waiters)
+            return self._phone
+
+
+def fitting(reply: dict[str, Any]) -> dict[str, object]:
+    """Return a list of chats with as many of the newest as a reply holds; `more` tells how many are left out."""
+    size, kept = 0, []
+    for item in reply["item"]:
+        size += _ITEM_CHARS + len(item["title"].encode("utf-8", "replace"))
+        if size > _LIST_CHARS:
+            break
+        kept.append(item)
+    left_out = len(reply["item"]) - len(kept)
+    return {**reply, "item": kept, "more": left_out} if left_out else reply
+
+
+def gather(daemon: Daemon) -> Answers:
+    """Return what answers the calls of a daemon's bus."""
+    rights = Rights(daemon.ubus.call, time.monotonic, _own())
+    return Answers(daemon.methods, rights, lambda waiters: _phone(daemon, waiters), time.monotonic)
+
+
+def _phone(daemon: Daemon, waiters: Waiters) -> Phone:
+    from oasis.parts.lua.phone import Phone  # with the first call of upstream's
+
+    return Phone(daemon, waiters, time.monotonic)
+
+
+def _own() -> str:
+    if os.geteuid() == 0:
+        return "root"
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return "root"

@@ -1,0 +1,1 @@
+"""The UCI options that exist: their types, meanings and dependencies."""

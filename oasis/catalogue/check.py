@@ -1,0 +1,340 @@
+"""Check UCI operations against the catalogue before anything else looks at them: no invented options, no code.
+
+`check` follows the operations one by one, so that a section made by an earlier one has its type for a later one.
+Setting an option to the value that it has is no change and never a finding. Nothing is refused here: callers decide.
+
+Shape of a finding: {"number": index of the operation, "kind", "where": "package.section.option", "message", "hint"};
+kind is unknown_package, unknown_type, unknown_option, bad_value, exec (runs code, names a file: the owner's alone),
+missing_reference (names a section, zone, network or bridge that will not be there) or missing_dependency (an option is
+not there that another one calls for, or nothing reads it). A secret's value is in no message.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.catalogue import datatypes, dependencies, spelling, validators
+from oasis.catalogue.draft import Draft
+from oasis.catalogue.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["check", "is_code", "mark", "title"]
+
+# ref: (package, section type, option that holds the name; "" is the section's own name)
+TARGETS = {
+    "interface": ("network", "interface", ""),
+    "zone": ("firewall", "zone", "name"),
+    "radio": ("wireless", "wifi-device", ""),
+    "ipset": ("firewall", "ipset", "name"),
+    "bridge": ("network", "device", "name"),
+    "tracked": ("mwan3", "interface", ""),
+    "member": ("mwan3", "member", ""),
+    "policy": ("mwan3", "policy", ""),
+}
+_VALUE_CHARS = 100  # of a bad value, in a message: enough to know it again
+_HINTED = 20  # findings for which the nearest names are looked for; whoever is wrong more often guesses
+# names that mean something without a section
+_GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
+
+
+def check(
+    operations: list[dict[str, object]], read_package: Callable[[str], dict[str, dict[str, object]]]
+) -> list[dict[str, object]]:
+    """Return what is wrong with the operations, in their order; an empty list when nothing is.
+
+    `read_package(name)` gives the sections as they are: {section name: {".type", option: str | [str]}}.
+    """
+    review = _Review(Draft(read_package))
+    for number, operation in enumerate(operations):
+        review.take(number, operation)
+    review.check_references()
+    if not review.findings:  # else a name that was only misspelt would look removed everywhere
+        review.check_left_behind()
+        review.check_dependencies()
+    return sorted(review.findings, key=lambda finding: int(str(finding["number"])))
+
+
+class _Review:
+    def __init__(self, draft: Draft) -> None:
+        self.findings: list[dict[str, object]] = []
+        self._draft = draft
+        self._references: list[tuple[int, str, str, str]] = []
+        self._touched: dict[str, int] = {}
+
+    def take(self, number: int, operation: dict[str, object]) -> None:
+        """Check one operation and follow it."""
+        package = str(operation["package"])
+        if not types(package):
+            hint = self._near(package, [name for name in packages() if not _is_kept(name)])
+            self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
+            return
+        self._touched[package] = number
+        _HANDLERS[str(operation["op"])](self, number, operation)
+
+    def set(self, number: int, operation: dict[str, object]) -> None:
+        if "option" not in operation:
+            self._make_section(number, operation)
+            return
+        package, name, value = str(operation["package"]), str(operation["option"]), str(operation["value"])
+        section = self._section(number, operation)
+        if not section:
+            return
+        if not value:
+            self._check_removal(number, operation, section)
+        elif self._draft.sections(package)[section].get(name) != value:
+            self._check_value(number, operation, section, value, True)
+        self._draft.put(package, section, name, value)
+
+    def _make_section(self, number: int, operation: dict[str, object]) -> None:
+        package, name, type_ = str(operation["package"]), str(operation["section"]), str(operation["type"])
+        section = self._draft.find(package, name)
+        if section and self._draft.sections(package)[section][".type"] == type_:
+            return
+        if self._check_new(number, operation, type_) and section:
+            for kept in self._draft.sections(package)[section]:
+                if not kept.startswith("."):  # a retyped section keeps its options, and here they may mean code
+                    self._entry(number, dict(operation, option=kept), type_)
+        if section or not name.startswith("@"):
+            self._draft.create(package, section or name, type_)
+        else:
+            self._section(number, operation)
+
+    def add(self, number: int, operation: dict[str, object]) -> None:
+        self._check_new(number, operation, str(operation["type"]))
+        self._draft.add(str(operation["package"]), str(operation["type"]))
+
+    def add_list(self, number: int, operation: dict[str, object]) -> None:
+        section = self._section(number, operation)
+        if section:
+            self._check_value(number, operation, section, str(operation["value"]), False)
+            self._draft.extend(str(operation["package"]), section, str(operation["option"]), str(operation["value"]))
+
+    def del_list(self, number: int, operation: dict[str, object]) -> None:
+        section = self._section(number, operation)
+        if section:
+            package = str(operation["package"])
+            self._entry(number, operation, str(self._draft.sections(package)[section][".type"]))
+            self._draft.shorten(package, section, str(operation["option"]), str(operation["value"]))
+
+    def delete(self, number: int, operation: dict[str, object]) -> None:
+        section = self._section(number, operation)
+        if section:
+            self._check_removal(number, operation, section)
+            self._draft.drop(str(operation["package"]), section, str(operation.get("option", "")))
+
+    def _check_removal(self, number: int, operation: dict[str, object], section: str) -> None:
+        """Check that an option may go: what one ran is gone with it, unless the section itself is what runs code.
+
+        There, what is left runs otherwise: a script that `enabled` kept from running is run without it.
+        """
+        package, name = str(operation["package"]), str(operation.get("option", ""))
+        found = self._draft.sections(package)[section]
+        if name in found and is_code(package, str(found[".type"])):
+            self._entry(number, operation, str(found[".type"]))
+
+    def rename(self, number: int, operation: dict[str, object]) -> None:
+        section = self._section(number, operation)
+        if not section:
+            return
+        package, name, new = str(operation["package"]), str(operation.get("option", "")), str(operation["name"])
+        if name:
+            value = self._draft.sections(package)[section].get(name)
+            for item in value if isinstance(value, list) else [value or ""]:
+                self._check_value(number, dict(operation, option=new), section, str(item), not isinstance(value, list))
+        self._draft.rename(package, section, name, new)
+
+    def reorder(self, number: int, operation: dict[str, object]) -> None:
+        section = self._section(number, operation)
+        if section:
+            self._draft.move(str(operation["package"]), section, int(str(operation["index"])))
+
+    def _section(self, number: int, operation: dict[str, object]) -> str:
+        package, wanted = str(operation["package"]), str(operation["section"])
+        found = self._draft.find(package, wanted)
+        if not found:
+            hint = self._counted(package, wanted) if "@" in wanted else self._near(wanted, self._named(package))
+            text = f"there is no section {wanted!r} in {package}"
+            self._say(number, operation, "missing_reference", text, hint)
+        return found
+
+    def _check_type(self, number: int, operation: dict[str, object], type_: str) -> bool:
+        package = str(operation["package"])
+        if section_type(package, type_) is not None:
+            return True
+        text = f"{package} has no section type {type_!r} that Oasis knows"
+        self._say(number, operation, "unknown_type", text, self._near(type_, _makeable(package)))
+        return False
+
+    def _check_new(self, number: int, operation: dict[str, object], type_: str) -> bool:
+        if is_code(str(operation["package"]), type_):
+            text = f"sections of type {type_} in {operation['package']} run code or belong to the owner"
+            self._say(number, operation, "exec", text, "leave it out; only the owner makes one, by hand")
+            return False
+        return self._check_type(number, operation, type_)
+
+    def _entry(self, number: int, operation: dict[str, object], type_: str) -> dict[str, object] | None:
+        """Return the entry of the operation's option when it may be changed; else there is a finding."""
+        package, name = str(operation["package"]), str(operation["option"])
+        entry = option(package, type_, name)
+        if entry is None:
+            if self._check_type(number, operation, type_):
+                text = f"sections of type {type_} in {package} have no option {name!r}"
+                meant = known_as(package, type_, name)
+                hint = "did you mean " + " or ".join(meant) if meant else ""
+                hint = hint or self._near(name, option_names(package, type_))
+                self._say(number, operation, "unknown_option", text, hint)
+            return None
+        if entry.get("mark") == "exec":
+            text = f"{_where(operation)} runs code, names a file or folder, or belongs to the owner"
+            self._say(number, operation, "exec", text, "leave it out; only the owner changes it, by hand")
+            return None
+        return entry
+
+    def _check_value(self, number: int, operation: dict[str, object], section: str, value: str, is_whole: bool) -> None:
+        """Check a value; `is_whole` when it is the option's whole value, in which a list may have several words."""
+        type_ = str(self._draft.sections(str(operation["package"]))[section][".type"])
+        entry = self._entry(number, operation, type_)
+        if entry is None:
+            return
+        if not is_whole and not entry.get("list"):
+            text = f"{_where(operation)} takes one value, not a list"
+            self._say(number, operation, "bad_value", text, "use set")
+            return
+        words = [value]
+        wrong = _error(entry, value)
+        if wrong and is_whole and entry.get("list"):
+            words = value.split()
+            wrong = next((text for text in (_error(entry, word) for word in words) if text), "")
+        if wrong:
+            self._say_value(number, operation, entry, value, wrong)
+        elif "ref" in entry:
+            self._references += [(number, _where(operation), str(entry["ref"]), word) for word in words]
+
+    def _say_value(
+        self, number: int, operation: dict[str, object], entry: dict[str, object], value: str, wrong: str
+    ) -> None:
+        shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
+        text = f"{_where(operation)} cannot be {shown!r}"
+        if str(entry.get("mark", "")).startswith("secret"):
+            text = f"{_where(operation)} cannot have that value"
+        values = entry.get("values")
+        near = spelling.nearest(value, values) if isinstance(values, list) else []
+        self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
+
+    def check_references(self) -> None:
+        """Check that what the new values name will be there."""
+        for number, where, ref, value in self._references:
+            ref, value = plain_reference(ref, value)
+            names = self._names(ref, False)
+            if names and value not in names and value != "*":
+                text = f"{where} names the {ref} {value!r}, which does not exist"
+                self._add(number, "missing_reference", where, text, self._near(value, names))
+
+    def check_left_behind(self) -> None:
+        """Check that nothing names what the operations removed or renamed."""
+        for package in self._draft.loaded():
+            for name, section in self._draft.sections(package).items():
+                for key, value in section.items():
+                    entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
+                    where = f"{package}.{self._draft.shown(package, name)}.{key}"
+                    if entry and "ref" in entry:
+                        self._check_target(where, str(entry["ref"]), value)
+
+    def _check_target(self, where: str, ref: str, value: object) -> None:
+        for word in value if isinstance(value, list) else str(value).split():
+            kind, target = plain_reference(ref, str(word))
+            if kind in TARGETS and TARGETS[kind][0] in self._touched and target in self._names(kind, True):
+                names = self._names(kind, False)
+                if target not in names:
+                    text = f"{where} still names the {kind} {target!r}, which is removed"
+                    number = self._touched[TARGETS[kind][0]]
+                    self._add(number, "missing_reference", where, text, "change or delete it too")
+
+    def check_dependencies(self) -> None:
+        """Check that what the new values call for is there."""
+        for package, number in self._touched.items():
+            for name, section in self._draft.sections(package).items():
+                for option_, text, hint in dependencies.missing(package, self._draft.earlier(package, name), section):
+                    where = f"{package}.{self._draft.shown(package, name)}.{option_}"
+                    self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
+
+    def _named(self, package: str) -> list[str]:
+        sections = self._draft.sections(package)
+        return [name for name in sections if " " not in name and not is_code(package, str(sections[name][".type"]))]
+
+    def _counted(self, package: str, wanted: str) -> str:
+        type_ = wanted[1:].partition("[")[0]
+        count = [section[".type"] for section in self._draft.sections(package).values()].count(type_)
+        if not count:
+            return "there is none of that type; read the package first"
+        return f"there are {count} of that type: @{type_}[0] to @{type_}[{count - 1}]"
+
+    def _near(self, word: str, names: list[str]) -> str:
+        return spelling.hint(word, names) if len(self.findings) < _HINTED else ""
+
+    def _names(self, ref: str, is_before: bool) -> list[str]:
+        if ref not in TARGETS:
+            return []
+        package = TARGETS[ref][0]
+        return target_names(ref, self._draft.before(package) if is_before else self._draft.sections(package))
+
+    def _say(self, number: int, operation: dict[str, object], kind: str, message: str, hint: str) -> None:
+        self._add(number, kind, _where(operation), message, hint)
+
+    def _add(self, number: int, kind: str, where: str, message: str, hint: str) -> None:
+        self.findings.append({"number": number, "kind": kind, "where": where, "message": message, "hint": hint})
+
+
+_HANDLERS: dict[str, Callable[[_Review, int, dict[str, object]], None]] = {
+    "set": _Review.set, "add": _Review.add, "add_list": _Review.add_list, "del_list": _Review.del_list,
+    "delete": _Review.delete, "rename": _Review.rename, "reorder": _Review.reorder,
+}  # fmt: skip
+
+
+def target_names(ref: str, sections: dict[str, dict[str, object]]) -> list[str]:
+    """Return the names that a reference of a kind may have, given the sections of its package."""
+    _, type_, key = TARGETS[ref]
+    found = [name if not key else str(s.get(key, "")) for name, s in sections.items() if s[".type"] == type_]
+    if ref == "bridge":
+        found += ["br-" + name for name, s in sections.items() if s.get("type") == "bridge"]
+    return [name for name in found if name] + _GIVEN.get(ref, [])
+
+
+def _makeable(package: str) -> list[str]:
+    """Return the section types of a package that a model may make: what is the owner's alone is never suggested."""
+    return [name for name in types(package) if not is_code(package, name)]
+
+
+def _is_kept(package: str) -> bool:
+    return not _makeable(package)
+
+
+def _where(operation: dict[str, object]) -> str:
+    parts = [operation["package"], operation.get("section", ""), operation.get("option", "")]
+    return ".".join(str(part) for part in parts if part)
+
+
+def _error(entry: dict[str, object], value: str) -> str:
+    values = entry.get("values")
+    if isinstance(values, list):
+        return validators.oneof(value, *values)
+    return datatypes.error(str(entry["type"]), value)
+
+
+def plain_reference(ref: str, value: str) -> tuple[str, str]:
+    """Return what is named, without a firewall's `!`.
+
+    Which devices there are only the kernel knows; but an alias (@lan) needs its network, and a bridge (br-lan,
+    br-lan.5) its section, except Docker's.
+    """
+    value = value.lstrip("! ")
+    if ref != "device":
+        return ref, value
+    if value.startswith("@"):
+        return "interface", value[1:]
+    base = value.partition(".")[0]
+    is_bridge = base.startswith("br-") and not re.match("br-[0-9a-f]{12}$", base)
+    return ("bridge", base) if is_bridge else ("device", value)

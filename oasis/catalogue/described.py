@@ -1,0 +1,147 @@
+"""What an option of OpenWrt is, told to people: what it does, what it takes, when it is read. The offline index.
+
+The facts are the catalogue's (entries.py), the sentences are ours: described.json, {"version", "openwrt": the releases
+that they are of, "options": {"package.type": {"": of the type, option: sentence}}}. Reads no configuration.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.catalogue import datatypes, entries
+from oasis.core import jsonl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_FILE = os.path.dirname(os.path.abspath(__file__)) + "/described.json"
+# No value of any datatype but a text: what must be is told.
+_NONE = "¿"
+_MARKS = {
+    "secret": "It is a secret: shown and logged nowhere.",
+    "outward": "It sends traffic or logs elsewhere, or opens something: a change of it waits for the owner.",
+    "exec": "It runs code or names a file: only the owner changes it, by hand.",
+}
+
+
+def index() -> dict[str, Any]:
+    """Return the sentences; read each time, for a router asks rarely. Shape: see the head of this module."""
+    with open(_FILE, "rb") as handle:
+        found: dict[str, Any] = jsonl.loads(handle.read())
+    return found
+
+
+def source(found: dict[str, Any]) -> str:
+    """Return where an answer is from."""
+    return "option index %d of OpenWrt %s" % (found["version"], found["openwrt"])
+
+
+def types_of(package: str, option: str = "") -> list[str]:
+    """Return the section types of a package, all or those that have an option."""
+    known = entries.types(package)
+    return [name for name in known if not option or entries.option(package, name, option)]
+
+
+def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
+    """Return what an option is, None when there is none.
+
+    Shape: {"path": package.type.option, "title"?, "what"?, "takes", "values"?: [word], "list"?: True, "names"?: what
+    it is the name of, "when"?: [sentence], "note"?, "source"}
+    """
+    entry = entries.option(package, type_, name)
+    if entry is None:
+        return None
+    own = _type_name(package, type_)
+    found = index()
+    values = entry.get("values")
+    told: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
+    told["title"] = entry.get("title")
+    told["what"] = found["options"].get("%s.%s" % (package, own), {}).get(name)
+    told["values"] = values if isinstance(values, list) else None
+    told["list"] = bool(entry.get("list")) or None
+    told["names"] = entry.get("ref")
+    told["when"] = _when_read(package, type_, name)
+    told["note"] = _MARKS.get(str(entry.get("mark", "")).partition(":")[0])
+    told["source"] = source(found)
+    return {key: value for key, value in told.items() if value}
+
+
+def section_type(package: str, type_: str) -> dict[str, Any] | None:
+    """Return what a section type is: {"path", "title"?, "what"?, "options": [name], "source"}; None for none."""
+    entry = entries.section_type(package, type_)
+    if entry is None:
+        return None
+    own = _type_name(package, type_)
+    found = index()
+    told = {"path": "%s.%s" % (package, own), "title": entry.get("title"),
+            "what": found["options"].get("%s.%s" % (package, own), {}).get(""),
+            "options": list(entry["options"]), "source": source(found)}  # type: ignore[call-overload]  # fmt: skip
+    return {key: value for key, value in told.items() if value}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield (path, what can be searched of it) of every option, one package in memory at a time."""
+    sentences = index()["options"]
+    for package in entries.packages():
+        for type_, whole in entries.types(package).items():
+            own = sentences.get("%s.%s" % (package, type_), {})
+            options = whole["options"] if isinstance(whole, dict) else {}
+            for name, entry in options.items():
+                title = entry.get("title", "") if isinstance(entry, dict) else ""
+                aka = " ".join(entry.get("aka", [])) if isinstance(entry, dict) else ""
+                words = (package, type_, name, _apart(name), title, own.get(name, ""), aka)
+                yield "%s.%s.%s" % (package, type_, name), " ".join([word for word in words if word])
+
+
+def _apart(name: str) -> str:
+    return name.replace("_", " ") if "_" in name else ""
+
+
+def _type_name(package: str, type_: str) -> str:
+    """Return a type as the catalogue has it: wireguard_* for wireguard_home."""
+    known = entries.types(package)
+    if type_ in known:
+        return type_
+    return next((name for name in known if name.endswith("*") and type_.startswith(name[:-1])), type_)
+
+
+def _takes(entry: dict[str, object]) -> str:
+    values = entry.get("values")
+    if isinstance(values, list):
+        return "one of its values"
+    if entry["type"] == "bool":
+        return "1 (on) or 0 (off)"
+    words = datatypes.error(str(entry["type"]), _NONE)
+    return words.removeprefix("must be ") or "a text"
+
+
+def _when_read(package: str, type_: str, name: str) -> list[str]:
+    """Return with which other options an option is needed, or read at all, where that can be said in words."""
+    found = []
+    for kind, key, words in (("needs", "one_of", "it is needed with "), ("only", "options", "it is read only with ")):
+        for rule in entries.rules(package, type_, kind):
+            others = [other for other in _list(rule, key) if other != name] if kind == "needs" else []
+            when = _when(rule) if name in _list(rule, key) else ""
+            if when:
+                found.append(words + when + (", or " + " or ".join(others) if others else ""))
+    return found
+
+
+def _list(rule: dict[str, object], key: str) -> list[str]:
+    value = rule.get(key)
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _when(rule: dict[str, object]) -> str:
+    """Return the conditions of a rule as words, "" when they are more than lists of words."""
+    given = rule.get("when")
+    pairs = given.items() if isinstance(given, dict) else []
+    if any(not pattern or set(str(pattern)) & set("(?*[+.\\") for _, pattern in pairs):
+        return ""
+    said = {name: [word or "unset" for word in str(pattern).split("|")] for name, pattern in pairs}
+    # Every way to say yes is a list of its own in the catalogue.
+    return " and ".join(
+        [name + " " + ("1" if {"1", "yes"} <= set(all_) else " or ".join(all_)) for name, all_ in said.items()]
+    )

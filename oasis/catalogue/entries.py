@@ -1,0 +1,122 @@
+"""What the catalogue says of a package, a section type, an option; the data are catalogue/*.json, one file a package.
+
+Read when asked for and not kept: the last two packages only, since the daemon's memory is small. Checks no operation.
+
+Shape of a file: {"package", "source": where the facts come from, "types": {type: {"title", "mark"?, "options":
+{name: entry}}}}. An entry is a datatype, or {"type": datatype or "values": [word], "title"?, "list"?: true, "mark"?,
+"ref"?, "aka"?: [wrong names that mean it]}. `mark` is "secret:CLASS", "outward" (sends traffic or logs elsewhere) or
+"exec" (runs code, names a file or folder, passes raw arguments); without it the option is plain. A type's mark holds
+for all its options. The name "*" stands for every other option; a type that ends in "*" for every type that begins so.
+`ref` names what the value must be the name of: interface, zone, radio, ipset, device or a section of mwan3.
+A type may have "needs": [{"when": {option: pattern}, "one_of": [option], "hint"?}]: where all patterns match the whole
+value (a missing option is ""), one of the options must be there; and "only": [{"when", "options"}]: these options are
+read nowhere else; and "never": [{"when", "hint"}]: these values do not go together. A pattern is a regular expression.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.core import jsonl
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packages")
+_KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
+_cache: list[tuple[str, dict[str, object]]] = []
+
+
+def packages() -> list[str]:
+    """Return the names of all packages that have an entry."""
+    return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".json"))
+
+
+def types(package: str) -> dict[str, object]:
+    """Return the section types of a package, none when the catalogue does not know it."""
+    global _cache
+    for name, found in _cache:
+        if name == package:
+            return found
+    found = _read(package)
+    _cache = [(package, found), *_cache][:_KEPT]
+    return found
+
+
+def _read(package: str) -> dict[str, object]:
+    if package not in packages():  # also refuses a name with a slash
+        return {}
+    with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
+        found: dict[str, object] = jsonl.loads(file.read())["types"]
+    return found
+
+
+def section_type(package: str, type_: str) -> dict[str, object] | None:
+    """Return the entry of a section type, None when there is none."""
+    known = types(package)
+    found = known.get(type_)
+    if found is None:
+        found = next((known[name] for name in known if name.endswith("*") and type_.startswith(name[:-1])), None)
+    return found if isinstance(found, dict) else None
+
+
+def option(package: str, type_: str, name: str) -> dict[str, object] | None:
+    """Return the entry of an option, in its long form and with its type's mark, None when there is none."""
+    whole = section_type(package, type_)
+    if whole is None:
+        return None
+    options = whole["options"]
+    assert isinstance(options, dict)
+    short = options.get(name, options.get("*"))
+    if short is None:
+        return None
+    entry: dict[str, object] = {"type": short} if isinstance(short, str) else dict(short)
+    if "mark" in whole:
+        entry.setdefault("mark", whole["mark"])
+    return entry
+
+
+def rules(package: str, type_: str, kind: str) -> list[dict[str, object]]:
+    """Return the rules of a type on options that depend on each other; `kind` is needs, only or never."""
+    found = (section_type(package, type_) or {}).get(kind, [])
+    assert isinstance(found, list)
+    return found
+
+
+def option_names(package: str, type_: str) -> list[str]:
+    """Return the names of a type's options that may be changed."""
+    whole = section_type(package, type_) or {}
+    options = whole.get("options", {})
+    assert isinstance(options, dict)
+    return [name for name in options if mark(package, type_, name) != "exec"]
+
+
+def known_as(package: str, type_: str, wrong: str) -> list[str]:
+    """Return the options that people and models often call by that wrong name."""
+    found = []
+    for name in option_names(package, type_):
+        entry = option(package, type_, name) or {}
+        aliases = entry.get("aka")
+        if isinstance(aliases, list) and wrong.lower() in aliases:
+            found.append(name)
+    return found
+
+
+def mark(package: str, type_: str, name: str) -> str:
+    """Return "plain", "secret:CLASS", "outward" or "exec"; what has no entry is exec."""
+    entry = option(package, type_, name)
+    return "exec" if entry is None else str(entry.get("mark", "plain"))
+
+
+def is_code(package: str, type_: str) -> bool:
+    """Tell whether sections of a type run code, or are the owner's, as a whole."""
+    return (section_type(package, type_) or {}).get("mark") == "exec"
+
+
+def is_secret(package: str, type_: str, name: str) -> bool | None:
+    """Tell whether an option holds a secret; None when the catalogue cannot: no entry, or exec, which has no class."""
+    found = mark(package, type_, name)
+    return None if found == "exec" else found.startswith("secret:")
+
+
+def title(package: str, type_: str, name: str = "") -> str:
+    """Return what people call an option, or with name "" a section type; "" when nobody said."""
+    entry = option(package, type_, name) if name else section_type(package, type_)
+    return str((entry or {}).get("title", ""))

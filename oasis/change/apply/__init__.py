@@ -1,0 +1,1 @@
+"""Apply a plan: transaction, journal, services, verification, proof of life."""

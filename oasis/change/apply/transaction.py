@@ -1,0 +1,530 @@
+"""One change at a time, with proof: prepared, applied, then confirmed or rolled back.
+
+                prepare          commit, reload             keep
+    (nothing) ──────────▶ prepared ──────────▶ applied ──────────▶ confirmed
+                             │                    │ deadline, put back, daemon started again
+                             ▼                    ▼
+                           rolled_back ◀──────────┘      rollback_failed: tried again at each start
+
+Before the first commit: record, images and ready-to-rename copies are synced (journal.py) and a guard process waits for
+the deadline by itself. After the reload the running state is read back (readback.py); what is not as promised puts all
+back at once. A change of low risk needs no keeping and is confirmed then. While one change waits, every other write is
+refused. An unconfirmed change never survives the daemon: a start puts it back first. All waiting is done in monotonic
+time. Knows nothing of models, chats or front-ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+from oasis.change.apply.guard import Guard
+from oasis.change.apply.services import limit_s
+from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UnwrittenError, UsageError
+from oasis.system.digest import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.apply.evidence import Evidence
+    from oasis.change.apply.journal import Journal
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Action, Callable, Clock, Plan, Record, Role
+    from oasis.system.connections import Connection
+    from oasis.system.executor import Executor
+    from oasis.system.root import Root
+
+# The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
+GUARD_GRACE_S = 10
+# How often the daemon looks whether its guard lives; only while a change waits.
+GUARD_LOOK_S = 5.0
+# How long a change may take beside the actions on its services, each of which has a limit: staging and commit, the
+# read-back and its last look at a slow bus.
+BESIDE_S = 60
+# An owner may ask for more time again and again, but the old files must not wait for ever (others chose 10 minutes).
+LONGEST_S = 900
+
+# What restore.sh says of a file of somebody else that it could not keep.
+_LOST = "no space to keep a copy"
+# So long a change of the address waits for what was told to reach the browser: one poll over a slow Wi-Fi.
+_FOLLOW_S = 1.0
+
+STATES = {
+    "": ("prepared",),
+    "prepared": ("applied", "confirmed", "rolled_back", "rollback_failed"),
+    "applied": ("confirmed", "rolled_back", "rollback_failed"),
+    "rollback_failed": ("rolled_back", "rollback_failed"),
+    "confirmed": (),
+    "rolled_back": (),
+}
+
+
+class Transaction:
+    """The only writer of the router's configuration.
+
+    `write(plan)` stages and commits a plan's operations (see commit.py); `clock` has now_s() (monotonic), unix_s() and
+    up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state,
+    `announce(plan)` of a plan that is about to be applied; `evidence()` gives services, read-back and proof of life
+    (see evidence.py).
+    """
+
+    def __init__(
+        self,
+        root: Root,
+        journal: Journal,
+        planner: Planner,
+        executor: Executor,
+        write: Callable[[Plan], None],
+        clock: Clock,
+        scripts: str,
+        tell: Callable[[Record], object],
+        evidence: Callable[[], Evidence],
+        announce: Callable[[Plan], object],
+    ) -> None:
+        self._root = root
+        self._journal = journal
+        self._planner = planner
+        self._executor = executor
+        self._write = write
+        self._clock = clock
+        self._scripts = scripts
+        self._tell = tell
+        self._evidence = evidence
+        self._announce = announce
+        self._lock = threading.RLock()
+        self._wake = threading.Condition(self._lock)
+        self._record: Record | None = None  # the change that waits to be kept
+        self._is_stopped = False
+        self._deadline_s = 0.0
+        self._applied_s = 0.0
+        self._window_s = 0
+        self._guard = Guard(executor, journal, scripts, root.folder)
+
+    def recover(self) -> Record | None:
+        """Put back what an earlier run left unconfirmed; call this first. Return the record of it, if any."""
+        with self._lock:
+            change = self._journal.pending_id()
+            if not change:
+                self._close_interrupted()
+                return None
+            try:
+                record = self._journal.read(change)
+            except UsageError:
+                record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
+            if not STATES[str(record["state"])]:
+                # The power failed between the last word on the record and the removal of what was pending, or that was
+                # not synced: whole copies that are still listed are put back, whatever the record says.
+                record["state"] = "prepared"
+            self._put_back(record, "the daemon or the router stopped before the change was kept")
+            return record
+
+    def _close_interrupted(self) -> None:
+        """Tell the end of changes whose records were not written any more: removing the list is what confirms one."""
+        for record in self._journal.records():
+            if record["state"] in ("prepared", "applied"):
+                is_written = all(sha256(self._planner.read(name)) == sum_ for name, sum_ in record["after"].items())
+                record["state"] = "confirmed" if is_written else "rolled_back"
+                if is_written and not self._set_ends(record):
+                    continue
+                self._journal.write(record)
+            if record["state"] == "confirmed" and record.get("undoes") and not record.get("undone_by"):
+                self._mark_undone(record)
+
+    def apply(self, plan: Plan, message: str = "") -> Record:
+        """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
+
+        Raises: ApplyError when nothing was changed or all is undone again; RollbackError when undoing failed.
+        """
+        with self._lock:
+            if self._is_stopped:
+                raise ApplyError("oasis is stopping; nothing was written", "try again when it runs")
+            if self._record is not None:
+                raise ApplyError(
+                    "change %s waits to be kept or put back; nothing was written" % self._record["id"],
+                    "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
+                )
+            self._planner.check_current(plan)
+            evidence = self._evidence()
+            record = self._new_record(plan, message)
+            before = evidence.readback.look(plan)
+            if plan["images"]:
+                record["init"] = evidence.services.states(plan["services"], before["services"])
+                self._prepare_or_clear(record, plan)
+                self._tell_ahead(plan)
+            try:
+                if plan["images"]:
+                    self._write(plan)
+                    self._check_written(plan)
+                off = evidence.turned_off(plan["images"])
+                aside = evidence.bystanders(plan["images"])
+                asleep = _asleep(record.get("init", []), before["services"])
+                record["services"] = evidence.services.act(
+                    [one for one in plan["services"] if one["name"] not in aside or one["name"] not in asleep],
+                    off, lambda one: one["name"] in aside or self._fails_anyway(one, plan),
+                )  # fmt: skip
+                record["verified"] = evidence.readback.verify({**plan, "services": record["services"]}, before)
+                self._finish(record, plan)
+            except UnwrittenError as error:
+                self._abandon(record)
+                raise ApplyError(error.message, error.hint)
+            except Exception as error:
+                self._undo_half(record, plan, error)
+                raise
+            return dict(record)
+
+    def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
+        """Put back a change that could not be finished, whatever stopped it; a fault of ours goes on as it is."""
+        if not plan["images"] or isinstance(error, RollbackError):
+            return
+        self._put_back(record, getattr(error, "message", "a fault in oasis: %s" % type(error).__name__))
+        if isinstance(error, OasisError):
+            hint = error.hint
+            if getattr(error, "failed", None) in record.get("failed_after", []):
+                hint = "it fails in the same way without the change: ask again, and that is told and no reason any more"
+            failure = ApplyError("%s; everything was put back" % error.message, hint)
+            failure.untrusted = error.untrusted
+            raise failure
+
+    def _fails_anyway(self, failed: Action, plan: Plan) -> bool:
+        """Return whether a service failed in the same way with the files as they were before this change.
+
+        That is known from an earlier change that was put back for it: reloading services beforehand, only to see
+        whether they would fail, would interrupt a network that works.
+        """
+        for record in self._journal.records():
+            if failed in record.get("failed_after", []):
+                known = record["before"].items()
+                if all((plan["before"].get(name) or self._sum(name)) == sum_ for name, sum_ in known):
+                    return True
+        return False
+
+    def _new_record(self, plan: Plan, message: str) -> Record:
+        keys = ("run", "chat", "summary", "words", "risk", "services")
+        record = {key: plan[key] for key in keys}
+        record.update(
+            id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
+            when_unix_s=self._clock.unix_s(), after=plan["after"],
+            before={name: plan["before"][name] for name in plan["images"]},
+        )  # fmt: skip
+        where_set = ("undoes", "until_unix_s", "new_address", "tainted", "own")
+        record.update({key: plan[key] for key in where_set if plan.get(key)})
+        ends = [entry for entry in plan["ends"] if entry["before"] != entry["after"]]
+        if ends:
+            record["ends"] = ends
+        if plan["is_automatic"]:
+            record["automatic"] = True
+        if plan.get("untrusted"):
+            record["untrusted"] = sorted(set(plan["untrusted"]))
+        return record
+
+    def _tell_ahead(self, plan: Plan) -> None:
+        """Tell what a front-end needs in order to follow the router to another address, while the old one is there."""
+        self._announce(plan)
+        if plan.get("new_address"):
+            time.sleep(_FOLLOW_S)
+
+    def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
+        try:
+            self._prepare(record, plan)
+        except OasisError:
+            self._abandon(record)
+            raise
+
+    def _abandon(self, record: Record) -> None:
+        """Forget a change of which nothing was written: what is in the files is somebody else's and stays."""
+        self._journal.abandon(str(record["id"]))
+        self._guard.end()
+
+    def _prepare(self, record: Record, plan: Plan) -> None:
+        touched = []
+        for package, (before, after) in plan["images"].items():
+            path = "/etc/config/" + package
+            mode = os.stat(self._root.path(path)).st_mode & 0o777
+            touched.append({"name": package, "path": path, "mode": mode, "before": before, "after": after})
+        seconds = int(plan["confirm_s"]) + lasts_s(plan["services"]) + GUARD_GRACE_S
+        self._journal.prepare(record, touched, int(self._clock.up_s()) + seconds)
+        self._guard.start()
+
+    def _check_written(self, plan: Plan) -> None:
+        for package in plan["images"]:
+            if sha256(self._planner.read(package)) != plan["after"][package]:
+                raise ApplyError("%s on flash is not what the plan promised" % package, "nothing of it was kept")
+
+    def _finish(self, record: Record, plan: Plan) -> None:
+        if not plan["images"] and record.get("ends"):
+            self._journal.write(record)
+            self._close(record, "confirmed")
+            return
+        if not plan["images"]:
+            self._move(record, "confirmed", False)
+            return
+        if not plan["confirm_s"]:
+            self._check_stands(self._keep(record))
+            return
+        self._check_stands(self._journal.fault(str(record["id"]), lambda: self._moved(record)))
+        seconds = int(plan["confirm_s"])
+        self._journal.set_deadline(int(self._clock.up_s()) + seconds + GUARD_GRACE_S)
+        self._evidence().life.begin(str(record["id"]), str(plan["nonce"]))
+        self._record = record
+        self._window_s = seconds
+        self._applied_s = self._clock.now_s()
+        self._deadline_s = self._applied_s + seconds
+        self._move(record, "applied", True)
+        threading.Thread(target=self._watch, args=(record,), name="deadline", daemon=True).start()
+
+    def _check_stands(self, why: str) -> None:
+        if why:
+            raise ApplyError(why, "nothing of it was kept")
+
+    def _moved(self, record: Record) -> list[str]:
+        """Return the packages that are not as the plan made them."""
+        return [name for name, sum_ in record["after"].items() if self._sum(name) != sum_]
+
+    def _sum(self, package: str) -> str:
+        try:
+            return sha256(self._planner.read(package))
+        except OasisError:
+            return ""
+
+    def _keep(self, record: Record) -> str:
+        """Make a change final; return "", or why it cannot be: then it is as it was."""
+        why = self._journal.keep(str(record["id"]), lambda: self._moved(record))
+        if not why:
+            self._close(record, "confirmed")
+        return why
+
+    def _watch(self, record: Record) -> None:
+        with self._lock:
+            while self._record is record:
+                left_s = self._deadline_s - self._clock.now_s()
+                if left_s > 0:
+                    self._guard.keep()
+                    self._wake.wait(min(left_s, GUARD_LOOK_S))
+                    continue
+                try:
+                    self._put_back(record, "nobody kept the change in time")
+                except RollbackError:
+                    return  # its state is stored and told; every write is refused until a retry succeeds
+
+    def extend(self, change: str, seconds: int = 0) -> Record:
+        """Give the owner more time: so many seconds from now, or the whole window again; never less than there is.
+
+        Raises: UsageError when the change has had LONGEST_S.
+        """
+        with self._lock:
+            record = self._waiting(change)
+            now_s = self._clock.now_s()
+            deadline_s = min(now_s + (seconds or self._window_s), self._applied_s + LONGEST_S)
+            if record["state"] != "applied" or deadline_s <= self._deadline_s:
+                raise UsageError(
+                    "change %s gets no more time: it may wait %d minutes in all" % (record["id"], LONGEST_S // 60),
+                    "keep it, or let it be put back and make it again",
+                )
+            self._journal.set_deadline(int(self._clock.up_s() + deadline_s - now_s) + 1 + GUARD_GRACE_S)
+            self._deadline_s = deadline_s
+            self._tell(dict(record))
+            return {**record, "confirm_in_s": int(deadline_s - now_s)}
+
+    def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
+        """Return what a connection proves (see alive.py); a proof is noted and told, and keeps nothing."""
+        answer = self._evidence().life.judge(change, nonce, session, one)
+        with self._lock:
+            if answer == "proved" and self._record is not None and not self._record.get("proof"):
+                self._record["proof"] = "connection"
+                self._tell(dict(self._record))
+        return answer
+
+    def arrive(self, session: str, one: Connection) -> dict[str, str]:
+        """Return what the connection of a page proves that did not make the change that waits; {} where none does.
+
+        Shape: {"change", "proof": one of the words of alive.py}
+        """
+        record = self._record
+        answer = self._evidence().life.arrive(session, one) if record is not None else ""
+        return {"change": str(record["id"]), "proof": answer} if record is not None and answer else {}
+
+    def nonce(self, change: str) -> str:
+        """Return what the front-end of the change that waits must show; "" for every other change."""
+        return self._evidence().life.nonce(change) if self._record is not None else ""
+
+    def witness(self, role: Role, is_unproved: bool) -> str:
+        """Return what speaks for keeping the change that waits.
+
+        Raises: UnprovedError; see alive.py.
+        """
+        record = self._record
+        if record is None:
+            return ""  # `confirm` tells what became of it
+        return str(record.get("proof") or self._evidence().life.witness(role, is_unproved))
+
+    def confirm(self, change: str, proof: str = "") -> Record:
+        """Keep the change that waits: the owner said that all is well, and `proof` is what speaks for it.
+
+        The record that is returned says what became of it: when it was put back already, or a file of it was changed
+        by somebody else, that is `rolled_back` with the reason.
+        """
+        with self._lock:
+            if self._record is None and change:
+                record = self._journal.read(change)
+                if record["state"] == "rolled_back":
+                    return record
+            record = self._waiting(change)
+            if proof:
+                record.setdefault("proof", proof)
+            why = self._keep(record)
+            if why:
+                record.pop("proof", None)
+                self._put_back(record, why)
+            return dict(record)
+
+    def roll_back(self, change: str, reason: str) -> Record:
+        """Put back the change that waits, now.
+
+        Raises: RollbackError when that failed.
+        """
+        with self._lock:
+            record = self._waiting(change)
+            self._put_back(record, reason)
+            return dict(record)
+
+    def stop(self) -> None:
+        """Put back what waits, because nobody could keep it any more."""
+        with self._lock:
+            self._is_stopped = True  # a turn that has not ended yet applies nothing any more
+            if self._record is not None:
+                self._put_back(self._record, "the daemon stopped before the change was kept")
+
+    def pending(self, session: str = "") -> Record | None:
+        """Return the change that waits to be kept, with `confirm_in_s`, or None.
+
+        A session that may keep it as a login of its own, see alive.py, is told so: `proof` is "login" for it alone.
+        """
+        record = self._record  # without the lock: an apply may hold it for as long as a network restarts
+        if record is None:
+            return None
+        found = {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
+        if session and self._evidence().life.has_arrived(session):
+            found.setdefault("proof", "login")
+        return found
+
+    def wait_idle(self) -> None:
+        """Return when nothing is being applied: what was told until now is on flash then."""
+        with self._lock:
+            return
+
+    def _waiting(self, change: str) -> Record:
+        if self._record is None:
+            raise UsageError("no change waits to be kept", "see what happened with: oasis changes")
+        if change and self._record["id"] != change:
+            raise UsageError("change %s does not wait; %s does" % (change, self._record["id"]), "see: oasis pending")
+        return self._record
+
+    def _close(self, record: Record, state: str) -> None:
+        # The moment that confirms is the removal of the list, the moment that rolls back is its restoring: the record
+        # is only told about it, so a power cut between the two is read correctly at the next start.
+        if self._record is not None:
+            self._evidence().life.end()
+        self._record = None
+        self._wake.notify_all()
+        self._guard.end()
+        is_stored = state != "confirmed" or self._set_ends(record)
+        try:
+            self._move(record, state, is_stored)
+            if state != "confirmed":
+                self._journal.clear()
+            elif record.get("undoes"):
+                self._mark_undone(record)
+            self._journal.trim()
+        except StoreError as error:
+            # What happened stands, and everybody was told; the next start reads it from what is on flash.
+            print("oasisd: the record of change %s: %s" % (record["id"], error.message), file=sys.stderr)
+
+    def _set_ends(self, record: Record) -> bool:
+        """Give earlier changes the ends that a change sets; False when the flash refuses.
+
+        The record is not told as confirmed on flash before that, so the next start does what is left.
+        """
+        if not record.get("ends"):
+            return True
+        from oasis.change.history import ends  # an idle daemon does without
+
+        for entry in record["ends"]:
+            try:
+                self._journal.update(str(entry["change"]), **ends.fields(entry["after"]))
+            except UsageError:
+                continue  # too old to be in the history
+            except StoreError as error:
+                print("oasisd: the end of change %s: %s" % (entry["change"], error.message), file=sys.stderr)
+                return False
+        return True
+
+    def _put_back(self, record: Record, reason: str) -> None:
+        """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""
+        argv = ["/bin/sh", self._scripts + "/restore.sh", self._journal.pending, self._root.folder, "services"]
+        limit_s = lasts_s(record["services"])
+        try:
+            status, _, err = self._executor.run(argv, timeout_s=limit_s)
+            words = err.decode("utf-8", "replace").strip()
+        except ToolError as error:
+            status, words = 1, error.message
+        self._guard.let_finish(limit_s)
+        record["reason"] = reason
+        if status and self._journal.is_pending():
+            self._record = record
+            self._move(record, "rollback_failed", True)
+            raise RollbackError(
+                "putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again"
+            )
+        failed = _failed(words, record["services"])
+        if failed:
+            record["failed_after"] = failed
+        if status:  # the files are back, a service is not sure to be
+            record["reason"] += "; then " + words
+        record["reason"] += "".join("; " + line.partition(": ")[2] for line in words.split("\n") if _LOST in line)
+        kept = self._journal.keep_foreign(str(record["id"]))
+        if kept:
+            record["kept"] = kept
+        self._close(record, "rolled_back")
+
+    def _mark_undone(self, record: Record) -> None:
+        try:
+            other = self._journal.update(str(record["undoes"]), undone_by=record["id"])
+            if other.get("undoes"):  # undoing an undo: what that had undone stands again
+                self._journal.update(str(other["undoes"]), undone_by="")
+        except UsageError:
+            return  # too old to be in the history
+
+    def _move(self, record: Record, state: str, is_stored: bool) -> None:
+        old = str(record["state"])
+        if state not in STATES[old]:
+            raise RollbackError("change %s cannot go from %s to %s" % (record["id"], old, state), "this is a bug")
+        record["state"] = state
+        self._tell(dict(record))
+        if is_stored:
+            self._journal.write(record)
+
+
+def _asleep(init: list[dict[str, object]], known: dict[str, dict[str, object] | None]) -> set[str]:
+    """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
+    return {
+        str(one["name"]) for one in init
+        if not one["enabled"] and (not one["running"] or known.get(str(one["name"])) == {})
+    }  # fmt: skip
+
+
+def _failed(words: str, services: list[Action]) -> list[Action]:
+    """Return the services that restore.sh says have failed with the old files."""
+    found = []
+    for item in services:
+        start = "oasis-restore: %s %s failed with status " % (item["name"], item["action"])
+        for line in words.split("\n"):
+            if line.startswith(start) and line[len(start) :].isdigit():
+                status = int(line[len(start) :])
+                found.append({"name": item["name"], "action": item["action"], "ok": False, "status": status})
+    return found
+
+
+def lasts_s(services: list[Action]) -> int:
+    """Return how long the actions on a change's services and what stands beside them may take."""
+    return limit_s(services) + BESIDE_S

@@ -1,0 +1,263 @@
+"""Read back after a reload: does the router really run what was written?
+
+An init script's exit status says little: it ends with 0 and starts nothing, or a service takes the file and drops the
+rule. So the running state itself is asked, again and again, until every check has seen what it wants or the time is
+over. A check answers with one of four:
+
+    "seen"     the router shows it
+    "wrong"    the router shows something else; after WAIT_S this fails the change
+    "slow"     it may come yet, and may take longer than WAIT_S: then told as "not read back"
+    "unread"   the router does not say: told as "not read back"; asked again for UNREAD_S when there is a reason
+
+Only what a plan touches is checked. What is asked of configuration stands in promises.py. Each question to the bus is
+a process: once procd has told the processes of a service, /proc tells whether the very same ones still run.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import StoreError, ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Any, Callable, Plan, Seconds
+
+    Answer = tuple[str, str]  # (seen | wrong | slow | unread, why)
+    Check = tuple[str, Callable[["Now"], Answer]]  # (what, look)
+    Bus = Callable[[str, str, dict[str, object]], dict[str, object] | None]
+
+WAIT_S = 20.0
+# A service that ends at once runs for a moment: it counts when the same process still runs so much later.
+SETTLE_S = 1.0
+# A part of the bus may be away while its daemon starts; one that stays away longer is not there.
+UNREAD_S = 3.0
+# Services whose process must outlive a reload: a new netifd has taken every interface down.
+_KEPT = ("network",)
+# States of a process that runs no more.
+_ENDED = ("Z", "X", "x")
+_SWITCHES = ("enabled", "enable", "disabled", "disable")
+
+
+class Now:
+    """One look: each question is asked once."""
+
+    def __init__(self, bus: Bus, ruleset: Callable[[], str | None], now_s: float) -> None:
+        self._bus = bus
+        self._ruleset = ruleset
+        self._known: dict[str, dict[str, Any] | None] = {}
+        self._rules: list[str | None] = []
+        self.has_answer = False
+        self.s = now_s
+
+    def ask(self, name: str, method: str, arguments: dict[str, object] | None = None) -> dict[str, Any] | None:
+        """Return a reply of the bus, None when it says nothing."""
+        key = "%s %s %s" % (name, method, arguments)
+        if key not in self._known:
+            try:
+                self._known[key] = self._bus(name, method, arguments or {})
+                self.has_answer = self.has_answer or self._known[key] is not None
+            except ToolError:
+                self._known[key] = None
+        return self._known[key]
+
+    def ruleset(self) -> str | None:
+        """Return the firewall's compiled rules, None when they cannot be read."""
+        if not self._rules:
+            try:
+                self._rules.append(self._ruleset())
+            except ToolError:
+                self._rules.append(None)
+        return self._rules[0]
+
+
+class ReadBack:
+    """The running state of one router.
+
+    `bus(object, method, arguments)` calls, `ruleset()` is `nft list table inet fw4` or None without nft, `read(path)`
+    and `names(folder)` look at the router's files, `now_s()` is monotonic.
+    """
+
+    def __init__(
+        self, bus: Bus, ruleset: Callable[[], str | None], read: Callable[[str], bytes | None],
+        names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], settle_s: float = SETTLE_S,
+    ) -> None:  # fmt: skip
+        self._bus = bus
+        self._ruleset = ruleset
+        self._read = read
+        self._names = names
+        self._now_s = now_s
+        self._sleep = sleep
+        self._settle_s = settle_s
+
+    def look(self, plan: Plan) -> dict[str, Any]:
+        """Return what `verify` will want to know of the time before the change."""
+        now = Now(self._bus, self._ruleset, self._now_s())
+        names = [str(item["name"]) for item in plan["services"]]
+        before: dict[str, Any] = {"services": {name: service(now, name) for name in names}, "bus": now.has_answer}
+        if "network" in plan["images"]:
+            before["interfaces"] = now.ask("network.interface", "dump")
+        if "wireless" in plan["images"]:
+            before["radios"] = now.ask("network.wireless", "status")
+        return before
+
+    def verify(self, plan: Plan, before: dict[str, Any]) -> list[dict[str, str]]:
+        """Wait until the router shows what a plan promised; return what was looked at.
+
+        Shape: {"what", "result": "seen" | "not read back"}.
+        Raises: ToolError with the first thing that is not as promised.
+        """
+        from oasis.change.apply import promises  # an idle daemon does without
+
+        checks = self._services(plan, before["services"])
+        checks += promises.checks(plan, before, self._read, self._names)
+        results: dict[str, dict[str, str]] = {what: {} for what, _ in checks}
+        begin_s = self._now_s()
+        patience_s = UNREAD_S if before["bus"] else 0
+        while checks:
+            now = Now(self._bus, self._ruleset, self._now_s())
+            answers = [(what, look, *look(now)) for what, look in checks]
+            passed_s = now.s - begin_s
+            checks = []
+            for what, look, answer, why in answers:
+                if answer == "seen":
+                    results[what] = {"what": what, "result": "seen"}
+                elif _is_given_up(answer, why, passed_s, patience_s):
+                    results[what] = {"what": what, "result": "not read back"}
+                elif passed_s >= WAIT_S:
+                    raise ToolError("after the reload %s" % why, "the logs tell more: logread")
+                else:
+                    checks.append((what, look))
+            if checks:
+                self._sleep(self._settle_s / 2)
+        return list(results.values())
+
+    def _services(self, plan: Plan, before: dict[str, dict[str, Any] | None]) -> list[Check]:
+        may_end = _turns_off(plan)
+        found: dict[str, Check] = {}
+        for item in plan["services"]:
+            name, action = str(item["name"]), str(item["action"])
+            one = _Service(name, action, before.get(name), may_end, self._settle_s, self._read)
+            # A script may complain only because its service is turned off (services.py): then that must be true.
+            if action in ("enable", "disable"):
+                found["start of %s at boot" % name] = ("start of %s at boot" % name, self._look_for_link(name, action))
+                continue
+            # One that failed for a reason of its own (not ok) must run as before all the same.
+            is_ended = (bool(item.get("status")) and item.get("ok") is not False) or action == "stop"
+            found[name] = ("service %s" % name, one.look_for_end if is_ended else one.look)
+        return list(found.values())
+
+    def _look_for_link(self, name: str, action: str) -> Callable[[Now], Answer]:
+        def look(now: Now) -> Answer:
+            is_there = any(link.startswith("S") and link[3:] == name for link in self._names("/etc/rc.d"))
+            if is_there == (action == "enable"):
+                return "seen", ""
+            return "wrong", "service %s %s at boot" % (name, "starts" if is_there else "does not start")
+
+        return look
+
+
+def _is_given_up(answer: str, why: str, passed_s: float, patience_s: float) -> bool:
+    if answer == "unread":
+        return not why or passed_s >= patience_s
+    return answer == "slow" and passed_s >= WAIT_S
+
+
+def service(now: Now, name: str) -> dict[str, Any] | None:
+    """Return the process of every instance of a service (0: it does not run), None when procd knows no such service."""
+    reply = now.ask("service", "list")  # of all at once: a process less for each service
+    entry = (reply or {}).get(name)
+    if not isinstance(entry, dict):
+        return None
+    instances = entry.get("instances")
+    found = instances if isinstance(instances, dict) else {}
+    return {label: (one.get("pid") or -1) if one.get("running") else 0 for label, one in found.items()}
+
+
+class _Service:
+    """The check of one service; it remembers since when which processes run."""
+
+    def __init__(
+        self, name: str, action: str, before: dict[str, Any] | None, may_end: bool, settle_s: float,
+        read: Callable[[str], bytes | None],
+    ) -> None:  # fmt: skip
+        self._name = name
+        self._action = action
+        self._before = before
+        self._may_end = may_end
+        self._settle_s = settle_s
+        self._read = read
+        self._running: dict[str, Any] | None = None
+        self._births: dict[int, str] = {}  # process: when it began, "" when /proc does not tell
+        self._since_s = 0.0
+
+    def look(self, now: Now) -> Answer:
+        if self._running is not None and self._lives():
+            return self._settled(now)
+        if self._before == {} and self._opens_none():
+            return "seen", ""
+        found = service(now, self._name)
+        if found is None:
+            return ("wrong", "service %s is gone" % self._name) if self._before else ("unread", "")
+        if not found:
+            is_lost = any((self._before or {}).values()) and not self._may_end
+            return ("wrong", "service %s runs no process any more" % self._name) if is_lost else ("seen", "")
+        fault = self._fault(found)
+        if fault:
+            self._running = None
+            return "wrong", "service %s %s" % (self._name, fault)
+        if found != self._running:
+            self._running, self._since_s = found, now.s
+            self._births = {pid: self._birth(pid) for pid in found.values() if pid}
+        return self._settled(now)
+
+    def look_for_end(self, now: Now) -> Answer:
+        found = service(now, self._name)
+        if found is None and not now.has_answer:
+            return "unread", ""
+        if any((found or {}).values()):
+            return "wrong", "service %s still runs, although it is turned off" % self._name
+        return "seen", ""
+
+    def _settled(self, now: Now) -> Answer:
+        if now.s - self._since_s < self._settle_s:
+            return "wrong", "service %s does not stay up" % self._name
+        return "seen", ""
+
+    def _lives(self) -> bool:
+        """Return whether the processes that procd told of still run, as far as /proc tells of each."""
+        births = self._births
+        return bool(births) and all(birth and self._birth(pid) == birth for pid, birth in births.items())
+
+    def _birth(self, pid: int) -> str:
+        # Source: proc(5), /proc/PID/stat: behind the name in brackets the state, and 19 further on the start.
+        try:
+            text = self._read("/proc/%d/stat" % pid) or b""
+        except StoreError:  # it ended while it was read
+            text = b""
+        words = text.rpartition(b")")[2].decode("ascii", "replace").split()
+        return words[19] if len(words) > 19 and words[0] not in _ENDED else ""
+
+    def _opens_none(self) -> bool:
+        """Return whether the script has procd run no process: it had none, and there is none to ask for."""
+        script = self._read("/etc/init.d/" + self._name) or b""
+        return b"USE_PROCD=1" in script and b"procd_open_instance" not in script
+
+    def _fault(self, found: dict[str, Any]) -> str:
+        before = self._before or {}
+        for label, pid in found.items():
+            old = before.get(label)
+            if not pid and old != 0:
+                return "does not run"
+            if pid and self._action == "restart" and pid == old:
+                return "was not restarted"
+            if pid and old and self._action == "reload" and self._name in _KEPT and pid != old:
+                return "lost its process in the reload"
+        return ""
+
+
+def _turns_off(plan: Plan) -> bool:
+    """Return whether a plan touches a switch, after which it is right that a service runs no process."""
+    return any(
+        line["op"] != " " and line["text"].split()[:1] == ["option"] and line["text"].split()[1] in _SWITCHES
+        for part in plan["diff"]
+        for line in part["lines"]
+    )

@@ -1,0 +1,234 @@
+"""What differs between two versions of a UCI package: the one source of words, diff lines and risk.
+
+Differences are dicts:
+    {"kind": "set" | "added" | "removed" | "section_added" | "section_removed" | "section_renamed" | "section_moved",
+     "package", "section", "type", "option"?, "old"?, "new"?}
+`old` and `new` are the option's text, or list of texts. Sections are paired by name; anonymous ones by their content
+first, then by order within their type (their cfg names depend on position and say nothing).
+"""
+
+from __future__ import annotations
+
+from oasis.catalogue import check
+from oasis.change.diff import lines as linediff
+from oasis.change.diff.pairing import fingerprint
+from oasis.redaction import secret_options
+from oasis.uci.visible import plain
+
+MASK = "(secret)"
+NEW_MASK = "(new secret)"
+# Kinds of differences that are about a whole section.
+WHOLE = ("section_added", "section_removed")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Any, Callable, Difference
+    from oasis.uci.model import Package, Section
+
+
+def compare(before: Package, after: Package, package: str) -> list[Difference]:
+    """Return the differences from `before` to `after`, in the order of the sections."""
+    pairs = _pair(before.sections, after.sections)
+    was, is_now = _labels(before), _labels(after)
+    found: list[Difference] = []
+    for old, new in pairs:
+        if new is None and old is not None:
+            found.append(_item("section_removed", package, was[id(old)], old.type))
+            found.extend(_options(package, was[id(old)], old.type, old.options, {}))
+        elif old is None and new is not None:
+            found.append(_item("section_added", package, is_now[id(new)], new.type))
+            found.extend(_options(package, is_now[id(new)], new.type, {}, new.options))
+        elif old is not None and new is not None:
+            if (old.name, old.type) != (new.name, new.type) and not (old.anonymous and new.anonymous):
+                found.append(_item("section_renamed", package, was[id(old)], new.type, new=is_now[id(new)]))
+            found.extend(_options(package, is_now[id(new)], new.type, old.options, new.options))
+    if _is_reordered(pairs, before.sections):
+        found.append(_item("section_moved", package, is_now[id(after.sections[0])], after.sections[0].type))
+    return found
+
+
+def label(package: Package, section: Section) -> str:
+    """Return how a section is called in commands: its name, or @type[n]."""
+    if not section.anonymous:
+        return section.name
+    same = [other for other in package.sections if other.type == section.type]
+    return "@%s[%d]" % (section.type, [other is section for other in same].index(True))
+
+
+def _labels(package: Package) -> dict[int, str]:
+    """Return how all sections are called, by their id."""
+    counts: dict[str, int] = {}
+    found = {}
+    for section in package.sections:
+        at = counts.get(section.type, 0)
+        counts[section.type] = at + 1
+        found[id(section)] = "@%s[%d]" % (section.type, at) if section.anonymous else section.name
+    return found
+
+
+def _pair(before: list[Section], after: list[Section]) -> list[tuple[Section | None, Section | None]]:
+    partner: dict[int, Section] = {}
+    taken: set[int] = set()
+
+    def join(key: Callable[[Section], object]) -> None:
+        """Join what has equal keys, in the order of both; None joins nothing."""
+        waiting: dict[object, list[Section]] = {}
+        for old in reversed(before):
+            if id(old) not in taken:
+                waiting.setdefault(key(old), []).append(old)
+        for new in after:
+            name = key(new) if id(new) not in partner else None
+            if name is not None and waiting.get(name):
+                partner[id(new)] = waiting[name].pop()
+                taken.add(id(partner[id(new)]))
+
+    join(lambda one: None if one.anonymous else (one.name, one.type))
+    join(lambda one: fingerprint(one) if one.anonymous else None)
+    join(fingerprint)
+    join(lambda one: one.type if one.anonymous else None)
+    pairs: list[tuple[Section | None, Section | None]] = [(partner.get(id(new)), new) for new in after]
+    return pairs + [(old, None) for old in before if id(old) not in taken]
+
+
+def _is_reordered(pairs: list[tuple[Section | None, Section | None]], before: list[Section]) -> bool:
+    """Return whether sections that exist on both sides stand in another order; `pairs` follow the new file."""
+    place = {id(section): number for number, section in enumerate(before)}
+    places = [place[id(old)] for old, new in pairs if old is not None and new is not None]
+    return places != sorted(places)
+
+
+def _item(kind: str, package: str, section: str, type_: str, **more: object) -> Difference:
+    return {"kind": kind, "package": package, "section": section, "type": type_, **more}
+
+
+def _options(package: str, section: str, type_: str, old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
+    found = []
+    for option in list(new) + [name for name in old if name not in new]:
+        if old.get(option) == new.get(option):
+            continue
+        item = _item("set", package, section, type_, option=option)
+        if option in old:
+            item["old"] = old[option]
+        if option in new:
+            item["new"] = new[option]
+        if "old" not in item:
+            item["kind"] = "added"
+        elif "new" not in item:
+            item["kind"] = "removed"
+        found.append(item)
+    return found
+
+
+def sentences(differences: list[Difference]) -> list[str]:
+    """Return the differences in words, secrets masked; the options of an added or removed section join its line."""
+    lines: list[str] = []
+    whole = {(item["package"], item["section"]) for item in differences if item["kind"] in WHOLE}
+    for item in differences:
+        if item["kind"] in WHOLE:
+            verb = "new" if item["kind"] == "section_added" else "removed"
+            lines.append("%s: %s %s" % (item["package"], verb, _section_title(item)))
+        elif (item["package"], item["section"]) in whole:
+            if item["kind"] == "added":
+                lines[-1] += (", " if " with " in lines[-1] else " with ") + _short(item)
+        elif item["kind"] in ("section_renamed", "section_moved"):
+            lines.append("%s: %s %s" % (item["package"], _section_title(item), _moved(item)))
+        else:
+            lines.append("%s: %s" % (_place(item), _from_to(item)))
+    return lines
+
+
+def _section_title(item: Difference) -> str:
+    return "%s %s" % (check.title(str(item["package"]), str(item["type"]), "") or item["type"], item["section"])
+
+
+def _moved(item: Difference) -> str:
+    return "is renamed to %s" % item["new"] if item["kind"] == "section_renamed" else "and others change their order"
+
+
+def _place(item: Difference) -> str:
+    package, type_, option = str(item["package"]), str(item["type"]), str(item["option"])
+    title = check.title(package, type_, option)
+    where = "%s.%s.%s" % (package, item["section"], option)
+    return "%s (%s)" % (title, where) if title else where
+
+
+def _short(item: Difference) -> str:
+    return "%s %s" % (item["option"], shown(item, "new"))
+
+
+def _from_to(item: Difference) -> str:
+    if item["kind"] == "added":
+        return "set to %s" % shown(item, "new")
+    if item["kind"] == "removed":
+        return "removed, was %s" % shown(item, "old")
+    if isinstance(item["old"], list) and isinstance(item["new"], list):
+        return _list_words(item["old"], item["new"])
+    return "%s → %s" % (shown(item, "old"), shown(item, "new"))
+
+
+def _list_words(old: list[str], new: list[str]) -> str:
+    words = ["+ %s" % plain(value) for value in new if value not in old] + [
+        "- %s" % plain(value) for value in old if value not in new
+    ]
+    return ", ".join(words) or "in another order: " + ", ".join(map(plain, new))
+
+
+def shown(item: Difference, side: str) -> str:
+    """Return the old or new value of a difference for people: quoted, lists joined, secrets masked."""
+    value, mask = item[side], NEW_MASK if side == "new" else MASK
+    if secret_options.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
+        return "'%s'" % value if isinstance(value, str) and secret_options.is_word(value) else mask
+    return ", ".join("'%s'" % plain(one) for one in value) if isinstance(value, list) else "'%s'" % plain(value)
+
+
+def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
+    """Return the line difference of two versions as {"op": " " | "-" | "+", "text"}; secrets masked, 2 lines around."""
+    old, new = _lines(before, package, None), _lines(after, package, before)
+    found: list[dict[str, str]] = []
+    for group in linediff.groups(old, new, 2):
+        if found:
+            found.append({"op": " ", "text": "…"})
+        found += _section_line(old, new, group[0])
+        for tag, old_from, old_to, new_from, new_to in group:
+            if tag == "equal":
+                found += [{"op": " ", "text": text} for text in old[old_from:old_to]]
+                continue
+            found += [{"op": "-", "text": text} for text in old[old_from:old_to]]
+            found += [{"op": "+", "text": text} for text in new[new_from:new_to]]
+    return found
+
+
+def _section_line(old: list[str], new: list[str], first: tuple[str, int, int, int, int]) -> list[dict[str, str]]:
+    """Return the section that a piece of the difference begins in, unless the piece begins with its line."""
+    at = first[1] if first[0] != "insert" else first[3]
+    lines = old if first[0] != "insert" else new
+    if at >= len(lines) or lines[at].startswith("config "):
+        return []
+    heads = [text for text in lines[:at] if text.startswith("config ")]
+    return [{"op": " ", "text": heads[-1]}] if heads else []
+
+
+def _lines(version: Package, package: str, older: Package | None) -> list[str]:
+    known = secret_values(older, package) if older is not None else None
+    lines = []
+    for section in version.sections:
+        lines.append(
+            "config %s" % section.type if section.anonymous else "config %s '%s'" % (section.type, section.name)
+        )
+        for option, value in section.options.items():
+            word = "list" if isinstance(value, list) else "option"
+            for one in value if isinstance(value, list) else [value]:
+                if secret_options.is_secret(package, section.type, option) and not secret_options.is_word(one):
+                    one = MASK if known is None or one in known else NEW_MASK
+                lines.append("\t%s %s '%s'" % (word, option, plain(one)))
+    return lines
+
+
+def secret_values(version: Package, package: str) -> set[str]:
+    """Return the values of all options of a package that hold a secret."""
+    found = set()
+    for section in version.sections:
+        for option, value in section.options.items():
+            if secret_options.is_secret(package, section.type, option):
+                found.update(value if isinstance(value, list) else [value])
+    return {value for value in found if not secret_options.is_word(value)}

@@ -1,0 +1,1 @@
+"""What was changed: undo, expiry and records."""

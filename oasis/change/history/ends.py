@@ -1,0 +1,288 @@
+"""What a plan says about changes that end by themselves: what is said again stays for good, or gets another end.
+
+A record that ends has `until_unix_s` and, where parts of it end at other times, `ends`: {place: Unix time, 0 for
+never}, a place being one of reverse.py with the package before it. These two are its state. A plan has `ends`:
+    [{"change", "before": state, "after": state}]
+bound by its hash. When the plan is kept, `after` becomes the state of that record; an undo of the plan brings `before`
+back. What nobody says anything about ends as it was approved.
+"""
+
+from __future__ import annotations
+
+from oasis.change.apply.journal import is_ending
+from oasis.change.history import reverse
+from oasis.core import when
+from oasis.errors import UciError, UsageError
+from oasis.uci import model, operations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.apply.journal import Journal
+    from oasis.change.shapes import Any, Callable, Collection, Fall, Operation, Plan, Record
+    from oasis.uci.model import Package
+
+REASON = "changes when an earlier change ends"
+# Places named in a sentence; the commands on the card name them all.
+_NAMED = 4
+
+
+def state(record: Record) -> dict[str, Any]:
+    """Return when a change ends."""
+    return {"until_unix_s": record.get("until_unix_s", 0), "ends": record.get("ends_at", {})}
+
+
+def fields(kept: dict[str, Any]) -> dict[str, Any]:
+    """Return a state as the fields of a record."""
+    return {"until_unix_s": kept["until_unix_s"] or "", "ends_at": kept["ends"] or ""}
+
+
+def is_standing(record: Record) -> bool:
+    return record["state"] == "confirmed" and not record.get("undone_by")
+
+
+def stays(record: Record, now_s: float) -> dict[str, int]:
+    """Return the places of a change that stay when it ends now, and until when."""
+    return {place: end for place, end in record.get("ends_at", {}).items() if end == 0 or end > now_s}
+
+
+def within(places: Collection[str], package: str) -> list[str]:
+    """Return the places of a package, as reverse.py calls them."""
+    return [place.partition(".")[2] for place in places if place.partition(".")[0] == package]
+
+
+def places(journal: Journal, record: Record, read: Callable[[str], bytes]) -> list[str]:
+    """Return all places of a change where its end would take something back now."""
+    found = []
+    for name in map(str, record["packages"]):
+        try:
+            falls = _falls(journal, record, name, model.parse(read(name), name))
+        except (UciError, UsageError):
+            continue  # its program or its images are gone: it cannot end, and that is told then
+        found += ["%s.%s" % (name, fall["place"]) for fall in falls]
+    return found
+
+
+def ending(journal: Journal, read: Callable[[str], bytes]) -> list[str]:
+    """Return the places on this router that will go back by themselves."""
+    found = []
+    for record in journal.records():
+        if is_ending(record):
+            kept = record.get("ends_at", {})
+            found += [place for place in places(journal, record, read) if kept.get(place, 1)]
+    return found
+
+
+def _falls(journal: Journal, record: Record, name: str, now: Package) -> list[Fall]:
+    images = [model.parse(journal.image(str(record["id"]), which, name), name) for which in ("before", "after")]
+    return reverse.falling(images[0], images[1], now)
+
+
+def _settled(until_unix_s: int, ends: dict[str, int], standing: Collection[str]) -> dict[str, Any]:
+    """Return a state whose `until_unix_s` is the next end of what stands: that is what people are shown."""
+    times = {place: ends.get(place, until_unix_s) for place in {*ends, *standing}}
+    coming = [times[place] for place in standing if times[place]]
+    if not coming:
+        return {"until_unix_s": 0, "ends": {}}
+    first = min(coming)
+    return {"until_unix_s": first, "ends": {place: times[place] for place in sorted(times) if times[place] != first}}
+
+
+def after_end(record: Record, standing: Collection[str], now_s: float) -> dict[str, Any]:
+    """Return the state of a change of which a part has ended now."""
+    later = stays(record, now_s)
+    return _settled(0, {**dict.fromkeys(standing, 0), **later}, [place for place in standing if place in later])
+
+
+class Said:
+    """What operations say about one router's changes that end.
+
+    `entries` go into the plan, `words` onto the card; `is_risky`: one of these changes was; `until_unix_s`: all that
+    the plan changes stands in what ends then, so it ends with it.
+    """
+
+    def __init__(self, journal: Journal, steps: list[Operation], until_unix_s: int, read: Callable[[str], bytes]):
+        self.entries: list[dict[str, Any]] = []
+        self.words: list[str] = []
+        self.untrusted: list[str] = []
+        self.is_risky = False
+        self.until_unix_s = until_unix_s
+        self._journal, self._read = journal, read
+        records = [record for record in journal.records() if is_ending(record)]
+        if not records:
+            return
+        looks = {name: _Look(name, read(name), steps) for name in {str(one["package"]) for one in steps}}
+        found = [(record, self._said_of(record, looks)) for record in records]
+        if not until_unix_s:
+            self.until_unix_s = _with_what_holds_it([one for _, some in found for one in some], looks)
+        for record, said in found:
+            if said:
+                self._tell(record, said)
+
+    def _said_of(self, record: Record, looks: dict[str, _Look]) -> list[dict[str, Any]]:
+        """Return what is said about places of a change. Shape: {"place", "end", "how", "section": id}"""
+        kept = state(record)
+        found = []
+        for name in map(str, record["packages"]):
+            if name not in looks:
+                continue
+            look = looks[name]
+            try:
+                falls = [(fall, look.how(fall)) for fall in _falls(self._journal, record, name, look.now)]
+                known = [fall["place"] for fall, _ in falls]
+                falls += [
+                    (fall, look.how_made(fall))
+                    for fall in _falls(self._journal, record, name, look.then)
+                    if fall["place"] not in known
+                ]
+            except UsageError:
+                continue
+            for fall, how in falls:
+                place = "%s.%s" % (name, fall["place"])
+                end = int(kept["ends"].get(place, kept["until_unix_s"]))
+                if end and how:
+                    found.append({"place": place, "end": end, "how": how, "section": id(fall["section"])})
+        return found
+
+    def _tell(self, record: Record, said: list[dict[str, Any]]) -> None:
+        until, before = self.until_unix_s, state(record)
+        new = {one["place"]: until for one in said if _is_moved(one, until)}
+        standing = list({*places(self._journal, record, self._read), *new})
+        after = _settled(int(before["until_unix_s"]), {**before["ends"], **new}, standing)
+        if after == before:
+            return
+        self.entries.append({"change": record["id"], "before": before, "after": after})
+        told = [one for one in said if one["place"] in new and one["how"] != "over"]
+        if not told:
+            return
+        self.is_risky = self.is_risky or record["risk"] != "low"
+        self.untrusted += record.get("untrusted", [])
+        same = [one for one in told if one["how"] != "other"]
+        if same:
+            subject = _subject(record, [one["place"] for one in same], standing)
+            was = when.shown(min(one["end"] for one in same))
+            how = "ends at %s instead of %s" % (when.shown(until), was) if until else _FOR_GOOD % was
+            self.words.append("%s: %s" % (subject, how))
+        other = [one for one in told if one["how"] == "other"]
+        if other:
+            subject = ", ".join(one["place"] for one in other[:_NAMED])
+            how = "comes back at %s instead of %s" % (when.shown(until), when.shown(other[0]["end"]))
+            how = how if until else "does not come back at %s any more" % when.shown(other[0]["end"])
+            self.words.append("what was there before %s, at %s, %s" % (record["summary"], subject, how))
+
+
+_FOR_GOOD = "stays for good; it would have ended at %s"
+
+
+def _is_moved(one: dict[str, Any], until: int) -> bool:
+    """Return whether a place gets the end of the plan.
+
+    What the plan changes for a shorter time falls back to what stands there until its own end.
+    """
+    return one["end"] != until and (one["how"] == "same" or not until or until > one["end"])
+
+
+def _subject(record: Record, said: list[str], standing: list[str]) -> str:
+    if not set(standing) - set(said) and record["summary"]:
+        return str(record["summary"])
+    more = ["and %d more" % (len(said) - _NAMED)] if len(said) > _NAMED else []
+    return ", ".join(said[:_NAMED] + more)
+
+
+def _with_what_holds_it(said: list[dict[str, Any]], looks: dict[str, _Look]) -> int:
+    """Return the end of what a plan changes, 0 when not all of it stands in sections that go at an end."""
+    parts = {one["section"]: one["end"] for one in said if one["how"] == "part"}
+    changed = [one for look in looks.values() for one in look.changed()]
+    if any(one["how"] == "same" for one in said):
+        return 0
+    return min(parts.values()) if changed and set(changed) <= set(parts) else 0
+
+
+class _Look:
+    """One package before and after operations, its sections followed one by one, and what the operations name."""
+
+    def __init__(self, name: str, data: bytes, steps: list[Operation]) -> None:
+        self.now, self.then = model.parse(data, name), model.parse(data, name)
+        self._twins = {id(one): two for one, two in zip(self.now.sections, self.then.sections, strict=True)}
+        self._named: dict[int, set[str]] = {}
+        for step in steps:
+            if step["package"] == name:
+                found = operations.find(self.then, str(step["section"])) if "section" in step else None
+                if found is not None:
+                    self._named.setdefault(id(found), set()).add(str(step.get("option", "")))
+                operations.apply(step, self.then)
+
+    def how_made(self, fall: Fall) -> str:
+        """Return what operations say about what would fall after them only: "same" for what they made so again."""
+        named = self._named.get(id(fall["section"]), set())
+        return "same" if fall["option"] in named else ""
+
+    def changed(self) -> list[int]:
+        """Return the ids of the sections of before that are changed, 0 for a new one or another order."""
+        found = [id(one) for one in self.now.sections if not self._is_same(one)]
+        left = [self._twins[id(one)] for one in self.now.sections if self._is_there(self._twins[id(one)])]
+        is_moved = [id(one) for one in left] != [id(one) for one in self.then.sections]
+        return [*found, 0] if is_moved else found
+
+    def _is_there(self, twin: Any) -> bool:
+        return any(one is twin for one in self.then.sections)
+
+    def _is_same(self, one: Any) -> bool:
+        twin = self._twins[id(one)]
+        return self._is_there(twin) and all(
+            getattr(one, key) == getattr(twin, key) for key in ("name", "type", "options")
+        )
+
+    def how(self, fall: Fall) -> str:
+        """Return what the operations say about what would fall: "" nothing, "same" that it is so, "over" that it is as
+        it would be then, "other" that it is another way, "part" that something in it is."""
+        if fall.get("is_back"):
+            back = fall["section"]
+            found = None if back.anonymous else self.then.find(str(back.name))
+            return "" if found is None else "over" if found.options == back.options else "other"
+        twin = self._twins[id(fall["section"])]
+        if not self._is_there(twin):
+            return "over"
+        named = self._named.get(id(twin), set())
+        if fall["option"]:
+            value = twin.options.get(fall["option"])
+            if value != fall["section"].options.get(fall["option"]):
+                return "over" if value == fall["wanted"] else "other"
+            return "same" if fall["option"] in named else ""
+        if "" in named or (named and self._is_same(fall["section"])):
+            return "same"
+        return "part" if named and fall.get("is_gone") else ""
+
+
+def tell(plan: Plan, entries: list[dict[str, Any]], words: list[str], is_risky: bool) -> None:
+    """Put into a plan which ends of earlier changes it sets."""
+    plan["ends"] = entries
+    plan["words"] = [*plan["words"], *words]
+    if is_risky:
+        plan["risk"] = "risky"
+        plan["reasons"] = [*plan["reasons"], REASON]
+
+
+def back(journal: Journal, record: Record) -> tuple[list[dict[str, Any]], list[str], bool]:
+    """Return entries, words and risk of undoing what a change did to the ends of others."""
+    entries: list[dict[str, Any]] = []
+    words: list[str] = []
+    is_risky = False
+    for entry in record.get("ends", []):
+        try:
+            other = journal.read(str(entry["change"]))
+        except UsageError:
+            continue  # too old to be in the history
+        if not is_standing(other):
+            continue
+        subject = str(other["summary"] or other["id"])
+        if state(other) != entry["after"]:
+            words.append("%s: its end was changed since and stays as it is" % subject)
+            continue
+        entries.append({"change": entry["change"], "before": entry["after"], "after": entry["before"]})
+        is_risky = is_risky or other["risk"] != "low"
+        until = entry["before"]["until_unix_s"]
+        words.append("%s: ends at %s again" % (subject, when.shown(until)) if until else _AGAIN % subject)
+    return entries, words, is_risky
+
+
+_AGAIN = "%s: stays for good again"

@@ -1,0 +1,171 @@
+"""Undo a change: as a plan like any other, never over somebody's later edit.
+
+A package that still is what the change made of it gets its bytes of before. Any other is taken back option by option
+where each value still is the change's (reverse.py); the rest are conflicts, and one of them in one package refuses the
+whole undo, unless the owner says to leave them as they are.
+"""
+
+from __future__ import annotations
+
+from oasis.errors import ApplyError, UciError, UsageError
+from oasis.redaction import secret_options
+from oasis.system.digest import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.apply.journal import Journal
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Plan, Record
+
+# Conflicts told in words; a program gets them all.
+_TOLD = 5
+
+
+class ConflictError(ApplyError):
+    """An undo is refused; `conflicts` lists why.
+
+    Shape of a conflict: {"package", "section", "option", "now", "expected"}, secrets masked; see reverse.py.
+    """
+
+    def __init__(self, change: str, conflicts: list[Conflict]) -> None:
+        told = [conflict_words(item) for item in conflicts[:_TOLD]]
+        if len(conflicts) > _TOLD:
+            told.append("and %d more" % (len(conflicts) - _TOLD))
+        super().__init__(
+            "changed since change %s: %s; nothing was written" % (change, "; ".join(told)),
+            "to leave these as they are and undo the rest: oasis undo --skip-conflicts %s" % change,
+        )
+        self.conflicts = conflicts
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**super().as_dict(), "conflicts": self.conflicts}
+
+
+def plan_undo(
+    journal: Journal,
+    planner: Planner,
+    change: str,
+    run: str,
+    chat: str,
+    skip_conflicts: bool = False,
+    stays: Collection[str] | None = None,
+) -> Plan:
+    """Return the plan that undoes a change; without an id, the newest one that still stands.
+
+    `stays` is given at its end: the places of it that are left as they are (ends.py). Only an undo by the owner brings
+    back the ends that it had set.
+
+    Raises: UsageError when there is nothing to undo, ConflictError when what it changed was changed again since.
+    """
+    record = journal.read(change) if change else _newest(journal)
+    _check(record)
+    change = str(record["id"])
+    images: Images = {}
+    operations: list[Operation] = []
+    conflicts: list[Conflict] = []
+    for name in record["packages"]:
+        pair, steps, found = _way_back(journal, planner, record, str(name), stays or ())
+        conflicts += found
+        operations += steps
+        if pair is not None:
+            images[str(name)] = pair
+    if conflicts and not skip_conflicts:
+        raise ConflictError(change, conflicts)
+    summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
+    plan = planner.restore(images, operations, run, chat, summary[:200], change)
+    ends: list[dict[str, Any]] = []
+    if record.get("ends") and stays is None:
+        plan, ends = _ends_back(journal, planner, record, plan or planner.empty(run, chat, summary[:200]))
+    if plan is None or not (plan["images"] or ends):
+        raise UsageError(
+            "everything of change %s was changed since" % change
+            if conflicts
+            else "all is already as it was before change %s" % change,
+            "what it did: oasis changes %s" % change,
+        )
+    plan["words"] += ["stays as it is: " + conflict_words(item) for item in conflicts]
+    return plan
+
+
+def _ends_back(journal: Journal, planner: Planner, record: Record, plan: Plan) -> tuple[Plan, list[dict[str, Any]]]:
+    """Return a plan that also brings back the ends that a change had set."""
+    from oasis.change.history import ends  # an idle daemon does without
+
+    entries, words, is_risky = ends.back(journal, record)
+    ends.tell(plan, entries, words, is_risky)
+    plan["undoes"] = str(record["id"])
+    return planner.bind(plan), entries
+
+
+def _check(record: Record) -> None:
+    if record["state"] != "confirmed":
+        told = "change %s is %s: there is nothing to undo" % (record["id"], record["state"])
+        raise UsageError(told, "those that can be: oasis changes")
+    if record.get("undone_by"):
+        raise UsageError("change %s was undone already" % record["id"], "see: oasis changes")
+    if not record["packages"] and not record.get("ends"):
+        told = "change %s only restarted services: there is nothing to undo" % record["id"]
+        raise UsageError(told, "those that can be: oasis changes")
+
+
+def _newest(journal: Journal) -> Record:
+    for record in journal.records():
+        is_standing = record["state"] == "confirmed" and not record.get("undone_by") and not record.get("undoes")
+        if is_standing and (record["packages"] or record.get("ends")):
+            return record
+    raise UsageError("there is no change to undo", "see what happened with: oasis changes")
+
+
+def _way_back(
+    journal: Journal, planner: Planner, record: Record, name: str, stays: Collection[str]
+) -> tuple[tuple[bytes, bytes] | None, list[Operation], list[Conflict]]:
+    """Return a package's bytes (now, then), the operations between them unless old bytes come back, and conflicts."""
+    change = str(record["id"])
+    try:
+        now = planner.read(name)
+    except UciError:  # its program was removed since
+        return None, [], [{"package": name, "section": "", "option": "", "now": None, "expected": "there"}]
+    before = journal.image(change, "before", name)
+    if sha256(now) == record["after"].get(name) and not stays:
+        return (now, before), [], []
+    steps, conflicts = _delta(name, before, journal.image(change, "after", name), now, stays)
+    if not steps:
+        return None, [], conflicts
+    from oasis.uci.preview import preview
+
+    return (now, preview({name: now}, steps)[name]), steps, conflicts
+
+
+def _delta(
+    name: str, before: bytes, after: bytes, now: bytes, stays: Collection[str]
+) -> tuple[list[Operation], list[Conflict]]:
+    from oasis.change.diff.difference import MASK  # an idle daemon does without
+    from oasis.change.history.ends import within
+    from oasis.change.history.reverse import reverse
+    from oasis.uci import model
+
+    versions = [model.parse(data, name) for data in (before, after, now)]
+    steps, conflicts = reverse(versions[0], versions[1], versions[2], within(stays, name))
+    kinds = {str(one.name): one.type for version in versions for one in version.sections}
+    for item in conflicts:
+        section = str(item["section"])
+        kind = section[1:].partition("[")[0] if section.startswith("@") else kinds.get(section, "")
+        if secret_options.is_secret(name, kind, str(item["option"])):
+            item["now"], item["expected"] = (MASK if item[side] else None for side in ("now", "expected"))
+    return steps, conflicts
+
+
+def conflict_words(item: Conflict) -> str:
+    """Return a conflict for people."""
+    where = ".".join(str(item[key]) for key in ("package", "section", "option") if item[key])
+    if item["option"]:
+        return "%s is %s, not %s" % (where, _shown(item["now"]), _shown(item["expected"]))
+    if item["section"]:
+        return "the section %s is %s" % (where, "not what it was" if item["now"] else "gone")
+    return "the package %s is gone" % where if item["now"] is None else "the order of sections in %s" % where
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "unset"
+    return ", ".join("'%s'" % one for one in value) if isinstance(value, list) else "'%s'" % value

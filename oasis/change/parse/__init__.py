@@ -1,0 +1,1 @@
+"""UCI commands as text to typed operations."""

@@ -1,0 +1,331 @@
+"""Commands in the fenced blocks of a model's answer, for models that cannot call tools; nothing is run here.
+
+Every line of a block that looks like a command becomes an item, in order. Prose, configuration texts, logs and data
+become none, and neither does a block in a quotation, which somebody else said:
+
+    {"kind": "change", "command"}                           one UCI change, as commands.py writes it
+    {"kind": "read", "command", "input": {"package", "section"?}}
+                    uci show, get, export: for `read_config`, which also tells a name that is none
+    {"kind": "offer", "command", "input", "words", "implied"?}
+                    known, not run: input for the tool `service`, or {} where no tool does it; words say what to do
+                    instead; implied: a change does it by itself
+    {"kind": "refused", "command", "reason", "hint", "stops"}
+                    stops: without it no change of the answer may be made, for it stands among them or was to be one
+
+Source of the fences: CommonMark 0.31, 4.5, with any indentation, list markers, and commands on the fence's own line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.change.parse import commands
+from oasis.errors import UsageError
+from oasis.uci.shell_words import commands as split
+from oasis.uci.shell_words import quoted, unprompted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Any
+
+    Item = dict[str, Any]
+
+SHOWN_CHARS = 200  # of a refused command: enough to know it again
+LEVELS = 3  # of answers that were wrapped whole into a block of Markdown
+
+_FENCE = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}|~{3,})(.*)\Z")
+_ONE_LINE = re.compile(r"[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(`{3,})([^`]+)\1[ \t]*\Z")
+_ON_THE_FENCE = re.compile(r"[ \t]*(?:([^\s`]+)[ \t]+)?((?:/sbin/)?uci[ \t]+-?[a-z_]+[ \t].*)\Z")
+_MARKDOWN = ("markdown", "md")
+_SHELL = ("sh", "bash", "ash", "shell", "zsh", "ksh", "busybox", "shellscript")
+_PLAIN = (
+    "", "text", "txt", "plaintext", "plain", "none", "uci", "openwrt", "console", "terminal", "shell-session",
+    "shellsession", "sh-session", "bash-session", "session", "cmd", "command", "commands", "code", "ssh", "cli",
+)  # fmt: skip
+
+# A line that is a command whatever stands around it; other programs are known by arguments that are no prose.
+_COMMAND = re.compile(
+    r"""(?:sudo[ \t]+)?(?:
+    (?:/sbin/)?uci[ \t]+-?\w |
+    /etc/init\.d/[\w.-]+ | /(?:s?bin|usr)/[\w./-]+ |
+    service[ \t]+[\w.-]+[ \t]+(?:start|stop|restart|reload|enable|disable|status)\b |
+    wifi(?:[ \t]+(?:reload|up|down|config|status))?[ \t]*(?:[;&\#]|\Z) |
+    (?:opkg|apk)[ \t]+(?:update|upgrade|install|add|del|remove|list|info|search)\b |
+    (?:reload_config|reboot|poweroff|halt|firstboot|passwd|logread|dmesg|ifconfig|sysupgrade)[ \t]*(?:[;&|\#-]|\Z) |
+    (?:set|add_list|del_list|delete|del|rename|reorder)[ \t]+['"]?[\w-]+\.[\w@\[\]-]+ |
+    ubus[ \t]+(?:call|list|send|listen)\b | ip[ \t]+(?:-|addr\b|route\b|link\b|rule\b|neigh\b) |
+    (?:ifup|ifdown|killall|kill)[ \t]+[\w-]+[ \t]*\Z |
+    (?:cat|ls|rm|cp|mv|vi|nano|sed|awk|grep|echo|printf|iw|iwinfo|ping6?|traceroute6?|nslookup|dig|nft|ip6?tables|
+       fw[34]|curl|wget|ssh|scp|sh|ash|bash|chmod|chown|mkdir|mount|umount|dd|mtd|tar|tee|tcpdump|sysctl|sysupgrade|
+       modprobe|crontab|sleep|export|eval|exec|nc|logread|passwd)[ \t]+(?:[-/.~$<>|'"0-9]|[\w-]+\.[\w/-]) |
+    if[ \t]+(?:\[|!|test\b|uci\b|grep\b) | for[ \t]+\w+[ \t]+in\b | while[ \t]+(?:\[|true\b|read\b|uci\b) |
+    case[ \t]+\S+[ \t]+in\b | [A-Za-z_]\w*\(\)[ \t]*\{? | [A-Za-z_]\w*=(?:\$\(|`)
+    )""",
+    re.X,
+)
+_PROGRAM = re.compile(r"(?:[a-z_./~][\w./+-]*(?:[ \t;&|]|\Z)|[A-Za-z_]\w*=|[({!\[])")
+# What stands in /etc/config, and what `uci show` prints: no commands, wherever they are.
+_DATA = re.compile(r"[ \t]*(?:(?:config|option|list|package)[ \t]+\S|[\w-]+\.[\w@\[\]-]+(?:\.\w+)?=)")
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_DOLLAR = re.compile(r"^[ \t]*\$[ \t]+(?=[a-z./])")
+_IN_QUOTES = re.compile(r"'[^']*'|\"[^\"]*\"|(?:^|[ \t])#.*")
+_OPENS = re.compile(
+    r"(?:^|[;&|(]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:if|for|while|until|case|select)\b|(?:^|[ \t)])\{[ \t]*$"
+)
+_CLOSES = re.compile(r"(?:^|[;&|])[ \t]*(?:fi|done|esac)\b|^[ \t]*\}")
+# Bounded, or a line of nothing but `uci -uci -uci` is read as often as it has words.
+_WRITES = re.compile(
+    r"\buci\b(?:[ \t]{1,9}-\S{1,32}){0,8}[ \t\\\n]{1,99}"
+    r"(?:set|add|add_list|del_list|delete|del|rename|reorder|batch|import|revert)\b"
+    r"|\A(?:set|add_list|del_list|delete|del|rename|reorder)[ \t]"
+)
+
+_READ = ("show", "get", "export")
+# What is read and then cut down by other programs: those are not run, so all of it is handed back.
+_PIPED = re.compile(r"(uci(?:[ \t]+-[qXnNSs])*[ \t]+(?:show|get|export)[ \t]+([\w.@\[\]-]+))[ \t]*(?:\|(?!\|)|[12]?>)")
+_CONFIG_FILE = re.compile(r"/etc/config/([A-Za-z0-9_-]+)\Z")
+_READ_FLAGS = ("-q", "-X", "-n", "-N", "-S", "-s")
+_PLACE = re.compile(r"([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])(?:\.[A-Za-z0-9_]+)?)?\Z")
+_BY_HAND = "only the owner does this, by hand"
+_NO_EFFECT = "it has no effect here"
+# What is often written beside changes and may be left out of them: said who does it, never run.
+_SUGGESTED = {
+    "opkg": "packages are the owner's: LuCI, System, Software, or this command over SSH",
+    "apk": "packages are the owner's: LuCI, System, Software, or this command over SSH",
+    "reboot": "the owner reboots: LuCI, System, Reboot; a change needs none",
+    "poweroff": _BY_HAND,
+    "halt": _BY_HAND,
+    "sysupgrade": _BY_HAND,
+    "firstboot": _BY_HAND,
+    "passwd": "the owner sets the password: LuCI, System, Administration",
+    "ifup": "an interface comes up again by itself when its configuration changes",
+    "ifdown": _BY_HAND,
+    "echo": _NO_EFFECT, "printf": _NO_EFFECT, "sleep": _NO_EFFECT, "true": _NO_EFFECT, "exit": _NO_EFFECT,
+    "cd": _NO_EFFECT, "sync": _NO_EFFECT, "clear": _NO_EFFECT, "set": _NO_EFFECT,
+}  # fmt: skip
+_ONLY_UCI = "only uci commands are carried out; uci show PACKAGE reads"
+
+
+def read(text: str) -> list[Item]:
+    """Return the items of an answer, in order."""
+    items: list[Item] = []
+    for label, lines in _blocks(text, 1):
+        items += _of_block(label, lines)
+    count = sum(1 for item in items if item["kind"] == "change")
+    if count > commands.OPERATIONS:
+        reason = "%d changes in one answer, %d allowed" % (count, commands.OPERATIONS)
+        items.append(_refused("uci …", reason, "do it in steps", True))
+    return items
+
+
+# Fences
+
+
+def _blocks(text: str, level: int) -> list[tuple[str, list[str]]]:
+    """Return (label, lines) of every block; the last one may be open."""
+    found: list[tuple[str, list[str]]] = []
+    fence, label = "", ""
+    body: list[str] = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        stripped = line.strip()
+        if fence:
+            if stripped and not stripped.strip(fence[0]) and len(stripped) >= len(fence):
+                found += _parts(label, body, level)
+                fence = ""
+            else:
+                body.append(line)
+            continue
+        opened = _opening(line)
+        if opened:
+            fence, label, body = opened
+        else:
+            one = _ONE_LINE.match(line)
+            if one:
+                found += _parts(*_labelled(one.group(2)), level)
+    return found + (_parts(label, body, level) if fence else [])
+
+
+def _opening(line: str) -> tuple[str, str, list[str]] | None:
+    """Return fence, label, and the command that stands on the fence's line, if any."""
+    match = _FENCE.match(line)
+    if not match or (match.group(1)[0] == "`" and "`" in match.group(2)):
+        return None
+    return (match.group(1), *_labelled(match.group(2)))
+
+
+def _labelled(info: str) -> tuple[str, list[str]]:
+    command = _ON_THE_FENCE.match(info + " ")
+    if command:
+        return (command.group(1) or "").lower(), [command.group(2).rstrip()]
+    words = info.split(None, 1)
+    return (words[0].strip("{}.").lower() if words else ""), []
+
+
+def _parts(label: str, body: list[str], level: int) -> list[tuple[str, list[str]]]:
+    """Return a block as it is; one of Markdown as what it holds; one with fences in it in parts."""
+    if label in _MARKDOWN and level < LEVELS:
+        return _blocks("\n".join(body), level + 1)
+    parts: list[tuple[str, list[str]]] = [(label, [])]
+    for line in body:
+        match = _FENCE.match(line)
+        if match:
+            parts.append(_labelled(match.group(2)))
+        else:
+            parts[-1][1].append(line)
+    return parts
+
+
+# Blocks
+
+
+def _of_block(label: str, lines: list[str]) -> list[Item]:
+    units = _commands_of(label, lines)
+    items = [item for unit in units for item in _of_unit(unit)]
+    if any(item["kind"] == "change" for item in items):
+        for item in items:
+            if item["kind"] == "refused":
+                item["stops"] = True
+    return items
+
+
+def _commands_of(label: str, lines: list[str]) -> list[str]:
+    """Return what a shell would take as one command each: a line, with those that belong to it."""
+    plain = unprompted([_DOLLAR.sub("", line, count=1) for line in lines])
+    is_session = plain != lines
+    units = [unit for unit in _units(plain, lines) if not _DATA.match(unit[0])]
+    if label not in _SHELL and label not in _PLAIN:
+        # Another language: commands under a wrong name, or none at all.
+        return [text for text, _ in units] if all(text.startswith("uci ") for text, _ in units) else []
+    strong = [bool(_COMMAND.match(text)) or is_prompted for text, is_prompted in units]
+    if label in _PLAIN and not any(strong):
+        return []
+    return [
+        text
+        for (text, _), is_strong in zip(units, strong, strict=True)
+        # What no prompt stands before in a session is what the programs printed.
+        if is_strong or (not is_session and (label in _SHELL or _PROGRAM.match(text)))
+    ]
+
+
+def _units(plain: list[str], lines: list[str]) -> list[tuple[str, bool]]:
+    """Return (command, whether a prompt stood before it), with continued lines, here-documents and compounds whole."""
+    units: list[tuple[str, bool]] = []
+    at = 0
+    while at < len(plain):
+        end = _end_of_unit(plain, at)
+        text = "\n".join(plain[at:end]).strip()
+        if text and not text.startswith("#"):
+            units.append((text, plain[at] != lines[at]))
+        at = end
+    return units
+
+
+def _end_of_unit(lines: list[str], at: int) -> int:
+    depth, closing = 0, ""
+    for end in range(at, len(lines)):
+        line = lines[end]
+        if closing:
+            closing = "" if line.strip() == closing else closing
+        else:
+            bare = _IN_QUOTES.sub("", line)
+            heredoc = _HEREDOC.search(line) if "<<" in bare else None
+            closing = heredoc.group(2) if heredoc else ""
+            depth = max(depth + len(_OPENS.findall(bare)) - len(_CLOSES.findall(bare)), 0)
+        is_continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        if not (closing or depth or is_continued):
+            return end + 1
+    return len(lines)
+
+
+# Commands
+
+
+def _of_unit(text: str) -> list[Item]:
+    try:
+        if _OPENS.search(_IN_QUOTES.sub("", text.partition("\n")[0])):
+            raise UsageError("it is a program of the shell, with conditions or loops")
+        found = split(text)
+    except UsageError as error:
+        reason = error.message.partition(" is refused: ")[2] or error.message
+        refused = _refused(_shown(text), reason, _hint(text), bool(_WRITES.search(text)))
+        piped = _PIPED.match(text)
+        return [_reading(piped.group(1), piped.group(2)), refused] if piped else [refused]
+    return [_item(words) for words in found]
+
+
+def _item(words: list[str]) -> Item:
+    if words[0] == "sudo" and len(words) > 1:
+        words = words[1:]
+    shown = " ".join(quoted(word) for word in words)
+    if commands.is_implied(words):
+        return _implied(words, _shown(shown))
+    name = words[0].rpartition("/")[2] if words[0].startswith(("/sbin/", "/bin/", "/usr/")) else words[0]
+    if name == "uci":
+        return _uci(words, shown)
+    file = _CONFIG_FILE.match(words[1]) if name == "cat" and len(words) == 2 else None
+    if file:
+        return _reading(shown, file.group(1))
+    if name == "service" or name.startswith("/etc/init.d/"):
+        return _service(words, _shown(shown))
+    is_batch = name == "set" and len(words) > 1 and "." in words[1]
+    if name in _SUGGESTED and not is_batch:
+        return _offer(_shown(shown), {}, _SUGGESTED[name])
+    if _WRITES.match(shown):
+        return _refused(_shown(shown), "it does not begin with uci", "write it as: uci " + _shown(shown), True)
+    return _refused(_shown(shown), "it is no uci command", _ONLY_UCI, False)
+
+
+def _uci(words: list[str], shown: str) -> Item:
+    rest = [word for word in words[1:] if word not in _READ_FLAGS]
+    if rest[:1] == ["changes"]:
+        return _offer(_shown(shown), {}, "nothing is staged: the result of each change tells what was done")
+    if rest and rest[0] in _READ:
+        return _reading(shown, " ".join(rest[1:]))
+    try:
+        return {"kind": "change", "command": commands.as_commands([commands.operation(["uci", *words[1:]])])[0]}
+    except UsageError as error:
+        return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
+
+
+def _reading(shown: str, place: str) -> Item:
+    match = _PLACE.match(place)
+    parts = match.groups() if match else (place[:SHOWN_CHARS], None)
+    given = {"package": parts[0], "section": parts[1]}
+    return {"kind": "read", "command": _shown(shown), "input": {key: part for key, part in given.items() if part}}
+
+
+def _service(words: list[str], shown: str) -> Item:
+    is_path = words[0] != "service"
+    arguments = [words[0].rpartition("/")[2], *words[1:]] if is_path else words[1:]
+    if len(arguments) != 2 or not re.match(r"[\w.-]+\Z", arguments[0]):
+        return _refused(shown, "it does not name a service and what to do with it", _ONLY_UCI, False)
+    name, action = arguments
+    if action in ("restart", "reload"):
+        return _offer(shown, {"name": name, "action": action}, "after a change the right services reload by themselves")
+    return _offer(shown, {}, "only restart and reload are done here; the owner does more: LuCI, System, Startup")
+
+
+def _implied(words: list[str], shown: str) -> Item:
+    service = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
+    return {**_offer(shown, service, "commit and reload happen by themselves with each change"), "implied": True}
+
+
+def _offer(command: str, service: dict[str, str], words: str) -> Item:
+    return {"kind": "offer", "command": command, "input": service, "words": words}
+
+
+def _refused(command: str, reason: str, hint: str, stops: bool) -> Item:
+    return {"kind": "refused", "command": command, "reason": reason, "hint": hint, "stops": stops}
+
+
+def _shown(text: str) -> str:
+    text = text if "\n" not in text else text[: text.index("\n")] + " …"
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"
+
+
+def _hint(text: str) -> str:
+    if re.search(r"(?:\$\(|`)[ \t]*uci[ \t]+(?:-q[ \t]+)?add\b", text):
+        return "write uci add PACKAGE TYPE alone, then @TYPE[-1] in the commands that follow"
+    if re.match(r"uci\b.*\b(?:show|get|export)\b", text):
+        return "write uci show PACKAGE alone: the whole package is handed back"
+    return "write plain uci commands, one a line, each beginning with uci"

@@ -1,0 +1,206 @@
+"""Whose words the texts of the configuration are: the owner's, the system's own, or perhaps somebody else's.
+
+A free text (foreign.py) is the owner's when they wrote it through Oasis: in commands of their own, in words of theirs
+that stand in the chat, or by approving a plan that was made with nobody else's words in sight. What OpenWrt and its
+packages write themselves (stock.json, and the files in /rom) is nobody's. All else taints who reads it.
+
+A record of it is a keyed hash of place and text: nothing can be read from it, and who sets other words in the same
+place has no record. It follows the changes: it comes with one that is kept, goes with the text, and comes back when the
+removal is undone. One small file, written only when something came or went; without it texts count as foreign.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, StoreError
+from oasis.redaction import foreign
+from oasis.system.digest import hmac_sha256
+from oasis.uci import model
+from oasis.uci.visible import plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from oasis.change.apply.journal import Journal
+    from oasis.change.shapes import Images, Record
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.uci.model import Package
+
+    # (key of place and text, option, text, whose)
+    Text = tuple[str, str, str, str]
+
+# Of the file; a home router has some dozens, and the oldest go first.
+MOST = 1000
+# Changes whose removals can still be undone, as many as the journal keeps.
+_CHANGES = 30
+_DIGITS = 16
+_OURS = "oasis"  # no tool reads that package
+# Shorter texts stand in others by chance; where they are shown by their place, they count whatever their length.
+_LOOKED_FOR_CHARS = 12
+# Of a long text that is looked for: somewhere it may be shown cut.
+_HEAD_CHARS = 60
+
+
+class Texts:
+    """The texts of one router's configuration. `said` are words of the owner's own, which may be shown again."""
+
+    def __init__(self, root: Root, files: Files, key: bytes, journal: Journal) -> None:
+        self._root = root
+        self._files = files
+        self._key = key
+        self._journal = journal
+        self._path = root.state_folder + "/own_texts.json"
+        self._lock = threading.Lock()
+        self._roms: dict[str, set[str]] = {}  # package: "type.option text" of what the image brought it with
+        self._records: dict[str, Any] | None = None
+        self._known: dict[str, tuple[object, list[Text]]] = {}  # package: (stamp of its file, its free texts)
+
+    # Whose a text is
+
+    def foreign(
+        self, package: str, section: str, type: str, values: Mapping[str, object], said: str = ""
+    ) -> dict[str, str]:
+        """Return {option: whose words} of a section's texts that may be somebody else's.
+
+        `section` is "" for an anonymous one; its name counts as the option foreign.NAME.
+        """
+        found = self._of_section(package, section, type, values)
+        return {option: whose for key, option, text, whose in found if self._is_foreign(key, text, said)}
+
+    def _of_section(self, package: str, section: str, type: str, values: Mapping[str, object]) -> Iterator[Text]:
+        for option, text, whose in foreign.texts(package, section, type, values):
+            if "%s.%s %s" % (type, option, text) not in self._rom(package):
+                place = jsonl.canonical(["text", package, section, type, option, text])
+                yield hmac_sha256(self._key, place.encode("utf-8", "surrogatepass"))[:_DIGITS], option, text, whose
+
+    def _of(self, package: Package) -> list[Text]:
+        found: list[Text] = []
+        for section in package.sections:
+            name = "" if section.anonymous else str(section.name)
+            found += self._of_section(package.name, name, section.type, section.options)
+        return found
+
+    def _is_foreign(self, key: str, text: str, said: str) -> bool:
+        return key not in self._read()["own"] and not is_said(text, said)
+
+    def _rom(self, package: str) -> set[str]:
+        if package not in self._roms:
+            found = self._roms[package] = set()
+            for section in self._parsed("/rom/etc/config/", package).sections:
+                name = "" if section.anonymous else str(section.name)
+                texts = foreign.texts(package, name, section.type, section.options)
+                found.update("%s.%s %s" % (section.type, option, text) for option, text, _ in texts)
+        return self._roms[package]
+
+    def _parsed(self, folder: str, package: str) -> Package:
+        try:
+            return model.parse(self._files.read(self._root.path(folder) + package) or b"", package)
+        except OasisError:
+            return model.parse(b"", package)  # no tool reads it either
+
+    # Where texts stand
+
+    def told(self, package: Package, words: list[str]) -> list[str]:
+        """Return whose words stand in sentences about a package."""
+        together = "\n".join(words)
+        found = [one for one in self._of(package) if self._is_foreign(one[0], one[2], "")]
+        return list(dict.fromkeys(whose for _, _, text, whose in found if plain(text) in together))
+
+    def hide(self, packages: list[Package], lines: list[str], said: str) -> tuple[list[str], list[str]]:
+        """Return sentences about packages without the quoted texts of others, and whose words are left in them."""
+        found = [one for package in packages for one in self._of(package) if self._is_foreign(one[0], one[2], said)]
+        for _, _, text, _ in found:
+            quoted = "'%s'" % plain(text)
+            lines = [line.replace(quoted, "'%s'" % foreign.HIDDEN) if quoted in line else line for line in lines]
+        together = "\n".join(lines)
+        return lines, list(dict.fromkeys(whose for _, _, text, whose in found if plain(text) in together))
+
+    def within(self, text: str, said: str) -> list[str]:
+        """Return whose words of the configuration stand in a text of any kind, as JSON holds them too.
+
+        What is shorter than a sentence is not looked for: it stands anywhere by chance.
+        """
+        labels: dict[str, None] = {}
+        for key, _, found, whose in self._all():
+            plain = clean.line(found)[:_HEAD_CHARS]
+            if whose in labels or len(plain) < _LOOKED_FOR_CHARS or not self._is_foreign(key, found, said):
+                continue
+            if plain in text or jsonl.dumps(plain)[1:-1] in text:
+                labels[whose] = None
+        return list(labels)
+
+    def _all(self) -> Iterator[Text]:
+        known: dict[str, tuple[object, list[Text]]] = {}
+        for package in self._files.names(self._root.confdir):
+            try:
+                stamp, old = self._files.stamp(self._root.confdir + "/" + package), self._known.get(package)
+            except StoreError:
+                continue  # a loop of links: no tool reads it either
+            if package != _OURS:
+                is_same = old is not None and old[0] == stamp
+                known[package] = old if old and is_same else (stamp, self._of(self._parsed("/etc/config/", package)))
+        self._known = known
+        for _, texts in known.values():
+            yield from texts
+
+    # What the owner wrote
+
+    def new(self, images: Images) -> list[tuple[str, str]]:
+        """Return (key, text) of what a change would write that was not there before."""
+        found: dict[str, str] = {}
+        for name, (before, after) in images.items():
+            old = {key for key, _, _, _ in self._of(model.parse(before, name))}
+            found.update({key: text for key, _, text, _ in self._of(model.parse(after, name)) if key not in old})
+        return list(found.items())
+
+    def hear(self, change: Record) -> None:
+        """Follow a change that is kept: its record's "own" are keys of texts that the owner wrote."""
+        if change["state"] != "confirmed" or not change["packages"]:
+            return
+        try:
+            self._follow(change)
+        except OasisError as error:  # the change stands; its texts count as foreign
+            print("oasisd: the texts of change %s: %s" % (change["id"], error.message), file=sys.stderr)
+
+    def _follow(self, change: Record) -> None:
+        before, after = [self._keys(change, which) for which in ("before", "after")]
+        with self._lock:
+            records = self._read()
+            gone = [key for key in records["own"] if key in before and key not in after]
+            back = [*change.get("own", ()), *records["gone"].get(change.get("undoes", ""), ())]
+            own = [key for key in records["own"] if key not in gone]
+            own += [key for key in dict.fromkeys(back) if key in after and key not in own]
+            if own == list(records["own"]):
+                return
+            left = {**records["gone"], **({str(change["id"]): gone} if gone else {})}
+            new = {"own": own[-MOST:], "gone": dict(list(left.items())[-_CHANGES:])}
+            self._files.replace(self._path, jsonl.line(new))
+            self._records = {**new, "own": dict.fromkeys(own[-MOST:])}
+
+    def _keys(self, change: Record, which: str) -> set[str]:
+        packages = [
+            model.parse(self._journal.image(str(change["id"]), which, str(name)), str(name))
+            for name in change["packages"]
+        ]
+        return {key for package in packages for key, _, _, _ in self._of(package)}
+
+    def _read(self) -> dict[str, Any]:
+        if self._records is None:
+            data = self._files.read(self._path)
+            try:
+                value = jsonl.loads(data) if data else {"own": [], "gone": {}}
+                self._records = {"own": dict.fromkeys(map(str, value["own"])), "gone": dict(value["gone"])}
+            except (OasisError, KeyError, TypeError, ValueError):
+                self._records = {"own": {}, "gone": {}}  # damaged: texts count as foreign until they are written again
+        return self._records
+
+
+def is_said(text: str, said: str) -> bool:
+    """Tell whether a text stands in somebody's own words."""
+    return bool(said) and text.casefold() in said.casefold()

@@ -1,0 +1,122 @@
+"""Bring a chat file in: ours or upstream's, whole or not at all, message by message."""
+
+from __future__ import annotations
+
+import binascii
+
+from oasis.chats.collection import TITLE_CHARS
+from oasis.core import bookmarks, export, jsonl, lines
+from oasis.core.schema import BOOKMARK_CHARS
+from oasis.errors import OasisError, SchemaError
+from oasis.system.digest import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from oasis.chats.collection import Collection
+    from oasis.core.blobs import Blobs
+    from oasis.core.export import Import
+    from oasis.core.shapes import Handle, Json
+    from oasis.core.store import Chat
+
+
+def bring(
+    chats: Collection, handle: Handle, new_id: Callable[[], str], title: str = "", unix_ms: int = 0
+) -> tuple[dict[str, object], list[str]]:
+    """Store a chat file as a new chat; return {"id", "title"}, and what was repaired or had to make room.
+
+    `title` is that of an index, where there is one; `unix_ms` is when a chat ended whose messages tell no time.
+    Raises: SchemaError when it is no chat; StoreError. Nothing is stored then.
+    """
+    found = export.read(handle, new_id, unix_ms)
+    reports = found.reports + _apart(chats, found)
+    reports += chats.make_room(handle.seek(0, 2))
+    added = _put_blobs(chats.blobs(), found)
+    title = (title or found.title)[:TITLE_CHARS]
+    try:
+        name = chats.store.put(lines.blocks(_lines(found, title)))
+    except OasisError:
+        for digest in added:
+            chats.blobs().remove(digest)
+        raise
+    return {"id": name, "title": title}, reports
+
+
+def _lines(found: Import, title: str) -> Iterator[bytes]:
+    for message in found.messages():
+        line = jsonl.line(message)
+        message.clear()  # let go of it before the next one is made
+        yield line
+    for record in found.records():
+        yield jsonl.line(record)
+    if title:
+        yield jsonl.line({"type": "title", "title": title, "by": "owner"})
+
+
+def _apart(chats: Collection, found: Import) -> list[str]:
+    """See that neither ids nor bookmarks of an import mean something that is here already; return what was renamed."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    is_stored = False
+    for item in chats.items():
+        table = chats.look(item["id"], lambda chat: bookmarks.table(_seen(chat)))
+        taken.update(name for name in table if table[name])
+        is_stored = is_stored or chats.look(
+            item["id"], lambda chat: any(_is_in(line, found) for line in chat.outline())
+        )
+    if is_stored:
+        found.rename()
+    for name in sorted(found.heads & taken):
+        names[name] = _free(name, found.heads | taken)
+        taken.add(names[name])
+    found.rename_heads(names)
+    told = 'the bookmark "%s" stands in another chat and stays there; the imported one is "%s"'
+    return [told % (name, names[name]) for name in names]
+
+
+def _seen(chat: Chat) -> Iterator[Json]:
+    return (line for line in chat.outline() if "role" in line or line.get("type") == "bookmark")
+
+
+def _is_in(line: Json, found: Import) -> bool:
+    return "role" in line and line["id"] in found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    while True:
+        end = " %d" % number
+        other = name[: BOOKMARK_CHARS - len(end)] + end
+        if other not in taken:
+            return other
+        number += 1
+
+
+def _put_blobs(blobs: Blobs, found: Import) -> list[str]:
+    """Store the attachments of an import, each checked against its hash; return those that were not there before.
+
+    Raises: SchemaError naming the one that is not what it says; StoreError. Nothing of them is stored then.
+    """
+    for digest, text in found.blobs():
+        if sha256(_decoded(text)) != digest:
+            raise SchemaError("blobs.%s is not the file that it says" % digest[:12], "export the chat again")
+    known = set(blobs.digests())
+    new: list[str] = []
+    try:
+        for digest, text in found.blobs():
+            if digest not in known:
+                blobs.put(digest, _decoded(text))
+                new.append(digest)
+    except Exception:
+        for one in new:
+            blobs.remove(one)
+        raise
+    return new
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return binascii.a2b_base64(text)
+    except ValueError:
+        return b""

@@ -1,0 +1,146 @@
+"""What the methods about chats look up in one: who continues whom, the exchanges as a tree, what is there already."""
+
+from __future__ import annotations
+
+from oasis.core import bookmarks
+from oasis.core.ids import scru128_ms
+from oasis.core.schema import text_of
+from oasis.core.summary import first_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from oasis.core.shapes import Json, Message
+    from oasis.core.store import Chat
+
+# A tree is for looking at; the newest exchanges of a longer chat are shown, and that it has more.
+NODES = 500
+
+
+class Map:
+    """Who continues whom in a chat, by ids alone, and where its bookmarks stand; from one pass over the file.
+
+    `reports` tells what could not be read. Chats are long and hardly ever fork: each id is in memory once, and a list
+    is made only for several parents or children.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._parents: dict[str, str | list[str]] = {}
+        self._children: dict[str, str | list[str]] = {}
+        self.newest = ""
+        self.reports: list[str] = []
+        self.bookmarks = bookmarks.table(self._seen(chat.outline(self.reports)))
+
+    def _seen(self, lines: Iterator[Json]) -> Iterator[Json]:
+        for line in lines:
+            if "role" in line:
+                name, parents = line["id"], line.get("continues", [])
+                if parents == [self.newest]:
+                    parents[0] = self.newest  # the same text, and not in memory again
+                if name in self._parents:
+                    self.reports.append("message %s is there twice: the later one counts" % name)
+                else:
+                    self._join(parents[0] if parents else "", name)
+                self._parents[name] = parents[0] if len(parents) == 1 else parents
+                self.newest = name
+            yield line
+
+    def _join(self, parent: str, name: str) -> None:
+        there = self._children.get(parent)
+        if isinstance(there, list):
+            there.append(name)
+        else:
+            self._children[parent] = name if there is None else [there, name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parents
+
+    def parents(self, name: str) -> list[str]:
+        """Return what a message continues, [] where it is not known."""
+        return _list(self._parents.get(name, []))
+
+    def siblings(self, name: str) -> list[str]:
+        """Return all messages that continue the same first message, oldest first, itself included."""
+        parents = self.parents(name)
+        return _list(self._children.get(parents[0] if parents else "", []))
+
+    def leaf(self, name: str) -> str:
+        """Return the newest end below a message, which may be itself."""
+        seen: set[str] = set()
+        while name in self._children and name not in seen:
+            seen.add(name)
+            name = _list(self._children[name])[-1]
+        return name
+
+    def descends(self, name: str, ancestor: str) -> bool:
+        """Return whether a message is another one or continues it, directly or through others."""
+        waiting, seen = [name], set()
+        while waiting:
+            one = waiting.pop()
+            if one == ancestor:
+                return True
+            if one not in seen:
+                seen.add(one)
+                waiting += self.parents(one)
+        return False
+
+
+def _list(ids: str | list[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else ids
+
+
+def words(message: Message) -> str:
+    """Return what a message says, or what it did."""
+    said = text_of(message)
+    return said or ("[%s]" % message["error"].get("message", "") if message.get("error") else "")
+
+
+def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
+    """Return the exchanges of a chat as nodes, in file order; `hide(message)` gives one without secrets.
+
+    Shape: {"head": newest message, "nodes": [{"id", "end", "parent", "parents", "text", "answer", "unix_s", "heads",
+    "state"?}], "more": whether older ones are left out}.
+    """
+    nodes: dict[str, dict[str, Any]] = {}
+    node_of: dict[str, str] = {}
+    newest = ""
+
+    def seen() -> Iterator[Json]:
+        nonlocal newest
+        for line in chat.entries():
+            if "role" in line:
+                newest = line["id"]
+                _join(hide(line), nodes, node_of)
+            yield line
+
+    table = bookmarks.table(seen())
+    for name in bookmarks.names(table):
+        node = nodes.get(node_of.get(table[name], ""))
+        if node is not None:
+            node["heads"].append(name)
+    found = list(nodes.values())
+    return {"head": newest, "nodes": found[-NODES:], "more": len(found) > NODES}
+
+
+def _join(message: Message, nodes: dict[str, dict[str, Any]], node_of: dict[str, str]) -> None:
+    """Enter a message: the owner's begins an exchange, every other belongs to that of what it continues."""
+    name = message["id"]
+    above = [node_of[parent] for parent in message.get("continues", []) if parent in node_of]
+    if message["role"] == "user":
+        node_of[name] = name
+        nodes[name] = {
+            "id": name, "end": name, "parent": above[0] if above else "", "parents": above,
+            "text": first_words(words(message)), "answer": "", "unix_s": scru128_ms(name) // 1000, "heads": [],
+        }  # fmt: skip
+        return
+    if not above:
+        return
+    node_of[name] = above[0]
+    node = nodes[above[0]]
+    node["end"] = name
+    if message["role"] == "assistant" and text_of(message).strip():
+        node["answer"] = first_words(text_of(message))
+    if message.get("error"):
+        node["state"] = "cancelled" if message["error"].get("code") == "cancelled" else "error"

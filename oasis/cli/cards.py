@@ -1,0 +1,216 @@
+"""How plans, changes and stored chats look as text: pure functions from a method's values to lines for the Screen.
+
+A card is a list of (text, look); looks are the keys of cli_screen.COLOURS, or "". Texts are cleaned here, one line
+each, because they hold names from the router and words of the model.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oasis.core import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.cli.screen import Screen
+
+    Card = list[tuple[str, str]]
+
+STATES = {
+    "applied": "applied",
+    "confirmed": "kept",
+    "rolled_back": "put back",
+    "rollback_failed": "PUTTING BACK FAILED",
+}
+
+_RESULTS = {"seen": "read back", "not read back": "not read back"}
+_PROOFS = {
+    "connection": "proved by a new connection",
+    "login": "proved by a new login",
+    "console": "at the console, which proves nothing of the network",
+    "word": "not proved, the owner said so",
+}
+
+
+def show(card: Card, screen: Screen) -> None:
+    for text, look in card:
+        screen.line(text, look)
+
+
+def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
+    """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
+    card = [(clean.shown(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
+    card += [(clean.shown(f"  - {word}"), "") for word in plan["words"]]
+    for secret in plan.get("secrets", []):
+        if secret.get("value"):
+            card.append((clean.shown(f"  in clear: {secret['where']} is '{secret['value']}'"), "bold"))
+    if plan["risk"] == "risky":
+        card.append((clean.shown("  risky: " + ", ".join(plan["reasons"] or ["it may cut the connection"])), ""))
+    card += _diff(plan["diff"])
+    if plan["services"]:
+        services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
+        card.append((clean.shown(f"  then: {services}"), ""))
+    if plan["confirm_s"]:
+        card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
+    card += _owner_lines(plan)
+    if plan.get("new_address"):
+        card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
+    if with_hash:
+        card.append((clean.shown(f"  plan {plan['id']}"), ""))
+        card.append((clean.shown(f"  hash {plan['hash']}"), ""))
+    return card
+
+
+def _owner_lines(plan: dict[str, Any]) -> Card:
+    """Return what only the owner can judge: his own way, whose words are in it, what he forces and types."""
+    lines: Card = []
+    if plan.get("verdict"):
+        verdict = plan["verdict"]
+        words = "; ".join([verdict["verdict"].replace("_", " "), *verdict["reasons"]])
+        lines.append((f"  will you still reach it: {words}", "-" if verdict["verdict"] == "no" else ""))
+    if plan.get("untrusted"):
+        lines.append((f"  words of others are in it: {', '.join(plan['untrusted'])}", ""))
+    elif plan.get("tainted"):
+        lines.append(("  words of others were in sight when it was made", ""))
+    if plan.get("forces"):
+        lines.append((f"  forced by you: {', '.join(plan['forces'])}", "-"))
+    if plan.get("typed_word"):
+        lines.append(
+            (f"  type {plan['typed_word']} to approve it: the AI worker is not confined, {plan['unconfined']}", "")
+        )
+    return [(clean.shown(text), look) for text, look in lines]
+
+
+def refused_card(event: dict[str, Any]) -> Card:
+    """Return what was refused, why, and how the owner has it all the same."""
+    card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
+    card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]
+    card += [(clean.shown(f"  {line}"), "dim") for line in event["uci"]]
+    if event.get("tainted"):
+        card.append(("  words of others were in sight when it was made", ""))
+    if event["refused"]:
+        card.append((clean.shown(f"  to propose it all the same: oasis force {event['refused']}"), ""))
+    elif event.get("hint"):
+        card.append((clean.shown(f"  {event['hint']}"), ""))
+    return card
+
+
+def _diff(packages: list[dict[str, Any]]) -> Card:
+    card: Card = []
+    for package in packages:
+        card.append((clean.shown(f"  {package['package']}:"), "dim"))
+        for line in package["lines"]:
+            text = line["text"].replace("\t", "    ")
+            card.append((clean.shown(f"  {line['op']} {text}"), line["op"].strip()))
+    return card
+
+
+def whole_change(change: dict[str, Any]) -> Card:
+    """Return all that is known about a change: when, what in words and lines, and what became of it."""
+    card = [*change_card(change), (f"  made {local_time(change['when_unix_s'])}", "")]
+    if change.get("source"):
+        card.append((clean.line(f"  taken over from {change['source']}"), ""))
+    card += [(clean.line(f"  - {word}"), "") for word in change["words"]]
+    card += _diff(change["diff"])
+    for service in change["services"]:
+        card.append((clean.line(f"  then: {service['action']} {service['name']}"), ""))
+    for result in ("seen", "not read back"):
+        looked = [item["what"] for item in change.get("verified", []) if item["result"] == result]
+        if looked:
+            card.append((clean.line(f"  {_RESULTS[result]}: {', '.join(looked)}"), ""))
+    if change.get("proof"):
+        card.append((clean.line(f"  still reached: {_PROOFS.get(change['proof'], change['proof'])}"), ""))
+    if change.get("until_unix_s") and not _will_end(change):
+        card.append((f"  until {local_time(change['until_unix_s'])}", ""))
+    if change.get("expiry"):
+        card.append((clean.line(f"  {change['expiry']}"), "-"))
+    card += [(clean.line(f"  what somebody else wrote meanwhile is in {path}"), "") for path in change.get("kept", [])]
+    return card
+
+
+def change_card(change: dict[str, Any]) -> Card:
+    """Return a change as it stands now."""
+    undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
+    undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
+    card = [(clean.line(f"Change {change['id']} {_state(change)}: {change['summary']}{undoes}{undone}"), "bold")]
+    for service in change["services"]:
+        if not service.get("ok", True):
+            card.append((clean.line(f"  {service['action']} {service['name']} failed"), "-"))
+    if change["state"] in ("rolled_back", "rollback_failed") and change.get("reason"):
+        card.append((clean.line(f"  because {change['reason']}"), ""))
+    if change["state"] == "applied" and change.get("new_address"):
+        card.append((clean.line(f"  the router is now at http://{change['new_address']}/"), "bold"))
+    left_s = change.get("confirm_in_s")
+    if change["state"] == "applied" and left_s:
+        card.append((f"  it is put back in {left_s} s unless it is kept", ""))
+    if _will_end(change):
+        card.append((f"  until {local_time(change['until_unix_s'])}: then it is undone by itself", ""))
+    return card
+
+
+def _will_end(change: dict[str, Any]) -> bool:
+    stands = change["state"] in ("applied", "confirmed") and not change.get("undone_by")
+    return bool(stands and change.get("until_unix_s") and not change.get("expiry"))
+
+
+def ending_line(change: dict[str, Any]) -> str:
+    """Return a kept change that will be undone by itself."""
+    when = local_time(change["until_unix_s"])
+    return clean.line(f"{change['summary']}: until {when}, then it is undone by itself ({change['id']})")
+
+
+def change_line(change: dict[str, Any]) -> str:
+    state = "undone" if change.get("undone_by") else _state(change)
+    end = ""
+    if change.get("expiry"):
+        end = f" ({change['expiry']})"
+    elif change.get("until_unix_s") and state != "undone":
+        end = f" (until {local_time(change['until_unix_s'])})"
+    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}{end}")
+
+
+def transcript(messages: list[dict[str, Any]]) -> list[str]:
+    """Return a stored chat as paragraphs: who said it, then the text; tools as one line each."""
+    paragraphs = []
+    for message in messages:
+        content = message["content"]
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
+        for block in blocks:
+            if block["type"] == "text" and block["text"]:
+                paragraphs.append(clean.text(f"{speaker}: {block['text']}").rstrip("\n"))
+            elif block["type"] == "tool_use":
+                paragraphs.append(tool_line(block["name"], block["input"]))
+            elif block["type"] == "tool_result" and block.get("is_error"):
+                paragraphs.append(clean.line(f"[{block['name']} failed: {_result_text(block)}]"))
+            elif block["type"] in ("document", "image"):
+                paragraphs.append(clean.line(f"[attached: {block.get('name') or block['type']}]"))
+        if message.get("error"):
+            paragraphs.append(clean.line(f"[the turn ended: {message['error'].get('message', '')}]"))
+    return paragraphs
+
+
+def tool_line(name: str, arguments: dict[str, Any]) -> str:
+    """Return a tool call on one line, its arguments as words."""
+    words = []
+    for value in arguments.values():
+        words += [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    return clean.line(f"[{name}{': ' if words else ''}{'; '.join(words)}]")
+
+
+def local_time(unix_s: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
+
+
+def _state(change: dict[str, Any]) -> str:
+    """Return the state in words; a change that nobody was asked to keep is just made."""
+    if change["state"] == "confirmed" and change["risk"] == "low":
+        return "made"
+    return STATES.get(change["state"], str(change["state"]))
+
+
+def _result_text(block: dict[str, Any]) -> str:
+    content = block["content"]
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)

@@ -1,0 +1,109 @@
+"""The command `oasis`: finds the command in the table, reads its words, runs it, turns errors into an exit status.
+
+Start-up time counts on a router: only what the chosen command needs is imported. Contract: `main(argv)` returns the
+exit status; nothing is raised out of it but bugs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from oasis import VERSION
+from oasis.cli.arguments import read
+from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, HIDDEN, OK
+from oasis.cli.screen import Screen
+from oasis.errors import OasisError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SOCKET = "var/run/oasis/oasis.sock"
+
+
+def main(argv: list[str]) -> int:
+    """Run `oasis` with the words of a command line and return its exit status."""
+    screen = _screen()
+    try:
+        return _run(argv, screen)
+    except OasisError as error:
+        return screen.failure(error)
+    except KeyboardInterrupt:
+        screen.fresh_line()
+        return CANCELLED
+    except BrokenPipeError:
+        # The reader left, as `head` does. Whatever is still buffered must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+
+
+def _run(argv: list[str], screen: Screen) -> int:
+    words = list(argv)
+    leading = []
+    while words and words[0] in FLAGS:
+        leading.append(words.pop(0))
+    screen.is_json = "-j" in leading or "--json" in leading
+    if words[:1] == ["--version"]:
+        screen.line(f"oasis {VERSION}")
+        return OK
+    if not words or "-h" in leading or "--help" in leading:
+        words = ["help", *words[:1]]
+    name = words[0]
+    if name not in COMMANDS and name not in HIDDEN:
+        from oasis.cli.help import unknown
+
+        raise unknown(name, words[1:])
+    arguments = _read(name, words[1:])
+    if arguments["-h"] or arguments["--help"]:
+        name, arguments = "help", {"COMMAND": name}
+    elif arguments["-j"] or arguments["--json"]:
+        screen.is_json = True
+    function, call = _function(name), _caller()
+    try:
+        status: int = function(call, arguments, screen)
+    except OasisError as error:
+        if not getattr(error, "is_absent", False) or not _is_started(call, name, screen):
+            raise
+        status = function(call, arguments, screen)
+    return status
+
+
+def _is_started(call: Any, name: str, screen: Screen) -> bool:
+    """Tell whether a person had the service started that a command had found absent."""
+    if name == "start" or not screen.can_ask:
+        return False
+    from oasis.cli.start import offer
+
+    return offer(call, screen)
+
+
+def _read(name: str, words: list[str]) -> dict[str, str]:
+    usage = (COMMANDS.get(name) or HIDDEN[name])[0]
+    try:
+        return read(usage, words)
+    except UsageError as error:
+        raise UsageError(error.message, f"usage: oasis {name} {usage}".rstrip())
+
+
+def _function(name: str) -> Any:
+    """Return the function of a command; its module is named in the table and imported now."""
+    module, _, function = (COMMANDS.get(name) or HIDDEN[name])[2].partition(":")
+    return getattr(__import__("oasis." + module, fromlist=(function,)), function)
+
+
+def _caller() -> Any:
+    """Return the `call` of a client of the daemon; nothing is opened before it is called."""
+    from oasis.cli.client import Client
+
+    root = os.environ.get("OASIS_ROOT") or "/"
+    return Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run").call
+
+
+def _screen() -> Screen:
+    """Return the Screen of this process: a person is there when both ends are terminals."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a name from the router may not fit the locale
+    is_terminal = os.isatty(0) and os.isatty(1)
+    has_colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
+    return Screen(sys.stdout, sys.stderr, is_terminal, has_colour)

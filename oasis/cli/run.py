@@ -1,0 +1,339 @@
+"""`oasis prompt`, and what every command does with a run: show its events, ask the owner, end with its status.
+
+Contract: a run lives in the daemon and goes on without us; leaving never approves, declines or keeps anything.
+`Turn.follow` reads events until the run ends. Ctrl-C cancels the run; a second one leaves at once. The signals that end
+a program whose terminal or caller is gone cancel it too: a run that nobody follows would hold its chat for minutes.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` loads enum: half the start-up time of a command
+import time
+
+from oasis.cli import cards
+from oasis.cli.client import error_of
+from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
+from oasis.errors import OasisError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.cli.screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+POLL_MS = 15000
+# The answer says that the change waits, the owner then decides, and what came of it is the last line. A model may take
+# long for its words while the clock of the change runs: after so long they are asked all the same.
+ANSWER_S = 5
+LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
+TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
+# The options that cli_request.py reads; a plain question does without it.
+_REQUEST = ("--continue", "--chat", "--head", "--topic", "--service", "--search", "--attach")
+_ENDED = ("done", "cancelled", "error")
+_STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}
+
+
+def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Ask one question and show the answer."""
+    text = arguments["TEXT"]
+    if text == "-":
+        from oasis.cli.input import whole
+
+        text = whole()
+    text = checked(text)
+    more: dict[str, Any] = {}
+    if any(arguments[option] for option in _REQUEST):
+        from oasis.cli.request import params
+
+        more = params(call, arguments, screen)
+    return run(call, call("run.start", {"message": text, **more}), screen, waits=not arguments["--no-wait"])
+
+
+def checked(text: str) -> str:
+    """Return the owner's words without the whitespace around them.
+
+    Raises: UsageError for words that are no text.
+    """
+    text = text.strip()
+    if not text:
+        raise UsageError("the text is empty", "say what the router should do")
+    try:
+        text.encode("utf-8")
+    except UnicodeError:
+        raise UsageError("the text is not valid UTF-8", "set the terminal to UTF-8")
+    return text
+
+
+def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
+    """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
+    if screen.is_json and not after_plan:
+        screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
+    return followed(Turn(call, started["run"], screen, after_plan), waits)
+
+
+def followed(turn: Turn, waits: bool) -> int:
+    """Follow a turn to its end and return the exit status; Ctrl-C cancels it."""
+    known = {number: _signal.getsignal(number) for number in (_signal.SIGTERM, _signal.SIGHUP)}
+    for number, handler in known.items():
+        if handler == _signal.SIG_DFL:  # what nohup ignores stays ignored
+            _signal.signal(number, _leave)
+    try:
+        return turn.follow(waits)
+    except KeyboardInterrupt:
+        return turn.cancel()
+    except SystemExit:
+        turn.abandon()
+        raise
+    finally:
+        for number, handler in known.items():
+            _signal.signal(number, handler)
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(CANCELLED)
+
+
+class Turn:
+    """One run as this terminal has seen it."""
+
+    def __init__(self, call: Call, run_id: str, screen: Screen, after_plan: str = "") -> None:
+        """`after_plan`: stay silent until that plan was decided (its events before are known already)."""
+        self._call = call
+        self._run = run_id
+        self._screen = screen
+        self._is_silent = bool(after_plan)
+        self._after_plan = after_plan
+        self._asks = screen.can_ask
+        self._since = 0
+        self._state = "running"
+        self._is_over = False  # the end was seen
+        self._answer = ""
+        self._plan: dict[str, Any] | None = None  # the plan that waits
+        self._change: dict[str, Any] = {}
+        self._unkept: dict[str, Any] = {}  # the change that the owner is still to be asked about
+        self._ask_s = 0.0  # when at the latest
+        self._status = OK  # of what happened to the plan and the change
+        self._unmade = ""  # the plan that was approved, and of which no change has come
+        self._has_failed = False  # the last tool that was called
+        self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
+        self.message = ""  # the newest message that the run stored
+        self.ending: dict[str, Any] = {}  # of a goal in agent mode
+        self.missing: list[str] = []  # what the owner would have to force for what was refused
+
+    def follow(self, waits: bool) -> int:
+        """Show events until the end; without `waits` a waiting plan is the end."""
+        while True:
+            left_s = self._ask_s - time.monotonic() if self._unkept else POLL_MS / 1000
+            events = self._poll(max(int(left_s * 1000), 0))
+            is_over = self._is_over or (self._state in _ENDED and not events)
+            if self._unkept and (is_over or time.monotonic() >= self._ask_s):
+                self._ask_to_keep()
+            if is_over:
+                return self._end()
+            if self._state == "waiting" and self._plan:
+                if self._asks:
+                    self._ask_approval(self._plan)
+                elif not waits:
+                    return WAITING
+
+    def cancel(self) -> int:
+        """Cancel the run and show how it ended."""
+        self._asks = False
+        self._call("run.cancel", {"run": self._run})
+        while self._state not in _ENDED and self._poll(LAST_POLL_MS):
+            pass
+        self._screen.notice("cancelled")
+        self._tell_unkept()
+        return CANCELLED
+
+    def abandon(self) -> None:
+        """Cancel the run and say nothing: who would read it may be gone."""
+        self._call("run.cancel", {"run": self._run})
+
+    def _poll(self, wait_ms: int) -> list[dict[str, Any]]:
+        reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
+        self._since = reply["next"]
+        self._state = reply["state"]
+        events: list[dict[str, Any]] = reply["events"]
+        for event in events:
+            self._take(event)
+        return events
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if event["type"] == "approval" and event["plan"] == self._after_plan:
+            self._is_silent = False
+        if self._is_silent:
+            return
+        if self._screen.is_json:
+            self._screen.json(event)
+        handler = _HANDLERS.get(event["type"])  # a newer daemon may send more
+        if handler:
+            handler(self, event)
+
+    def _on_delta(self, event: dict[str, Any]) -> None:
+        self._answer += event["text"]
+        self._say(event["text"])
+
+    def _on_reset(self, event: dict[str, Any]) -> None:
+        """Show what is missing of the whole text, or all of it when it is another one."""
+        whole = event["text"]
+        if whole.startswith(self._answer):
+            self._say(whole[len(self._answer) :])
+        else:
+            self._break()
+            self._say(whole)
+        self._answer = whole
+
+    def _on_message(self, event: dict[str, Any]) -> None:
+        self._answer = ""
+        self.message = event.get("id") or self.message
+        self._break()
+
+    def _on_tool_use(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._screen.progress(cards.tool_line(event["name"], event["input"])[:TOOL_TEXT])
+
+    def _on_tool_result(self, event: dict[str, Any]) -> None:
+        self._has_failed = bool(event.get("is_error"))
+        if event.get("is_error"):
+            self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
+
+    def _on_tool_progress(self, event: dict[str, Any]) -> None:
+        self._screen.progress(f"[{event['name']}: {event['text']}"[:TOOL_TEXT] + "]")
+
+    def _on_plan(self, event: dict[str, Any]) -> None:
+        plan = event["plan"]
+        waits = plan["needs_approval"]
+        self._plan = plan if waits else None
+        self._unmade = "" if plan.get("call") else plan["id"]
+        self._show(cards.plan_card(plan, with_hash=waits and not self._asks))
+        if waits and not self._asks:
+            word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
+            self._screen.notice(f"waiting for approval: oasis approve {word}{plan['id']} {plan['hash']}")
+
+    def _on_refused(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._show(cards.refused_card(event))
+
+    def _on_approval(self, event: dict[str, Any]) -> None:
+        if self._plan and self._plan["id"] == event["plan"]:
+            self._plan = None
+        if event["decision"] not in ("approved", "automatic"):
+            self._unmade = ""
+        if event["decision"] in ("declined", "expired"):
+            self._status = DECLINED
+            self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
+
+    def _on_change(self, event: dict[str, Any]) -> None:
+        change = event["change"]
+        is_known = change["id"] == self._change.get("id")  # more time, or a proof: nothing to ask again
+        self._see(change)
+        if not is_known and self._asks and change["state"] == "applied" and change.get("confirm_in_s"):
+            self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
+
+    def _ask_to_keep(self) -> None:
+        from oasis.cli.changes import ask_to_keep
+
+        change, self._unkept = self._unkept, {}
+        if change["id"] == self._change.get("id") and self._change["state"] == "applied":
+            self._break()
+            self._see(ask_to_keep(self._call, change, self._screen))
+
+    def _on_error(self, event: dict[str, Any]) -> None:
+        error = error_of(event["error"])
+        self.missing = list(event["error"].get("force", []))
+        self._error_status = error.exit_status
+        if not self._screen.is_json:
+            self._screen.failure(error)
+
+    def _on_note(self, event: dict[str, Any]) -> None:
+        for line in event["text"].split("\n"):
+            self._screen.notice(line)
+
+    def _on_trimmed(self, event: dict[str, Any]) -> None:
+        count = event["messages"]
+        what = "the oldest message" if count == 1 else f"the {count} oldest messages"
+        tokens = f" (about {event['tokens']} tokens)" if event.get("tokens") else ""
+        self._screen.notice(f"{what} of this thread{tokens} did not fit and went unseen by the model")
+
+    def _on_agent(self, event: dict[str, Any]) -> None:
+        self.ending = {key: event[key] for key in ("state", "message", "turns", "tools")}
+
+    def _on_title(self, event: dict[str, Any]) -> None:
+        self._break()
+        self._screen.progress(f"Title: {event['title']}  ID: {event['chat']}")
+
+    def _on_end(self, event: dict[str, Any]) -> None:
+        self._is_over = True
+        self._state = event["state"]
+
+    def _see(self, change: dict[str, Any]) -> None:
+        """Show a change whose state is new and an end of something: "prepared" is none."""
+        if change["state"] not in cards.STATES:
+            return
+        if (change["id"], change["state"]) == (self._change.get("id"), self._change.get("state")):
+            return
+        self._change = change
+        self._unmade = ""
+        self._status = _STATUS_OF_CHANGE[change["state"]]
+        self._show(cards.change_card(change))
+
+    def _ask_approval(self, plan: dict[str, Any]) -> None:
+        from oasis.cli.plans import ask_approval
+
+        try:
+            ask_approval(self._call, plan, self._screen)
+        except OasisError as error:
+            self._screen.failure(error)
+        self._plan = None  # asked once; what came of it is the run's next event
+
+    def _end(self) -> int:
+        self._break()
+        self._tell_unkept()
+        if self._state == "cancelled":
+            self._screen.notice("cancelled")
+            return CANCELLED
+        if self._state == "error" and self._status == OK:
+            return self._error_status
+        if self._status != OK:
+            return self._status
+        return UNMADE if self._unmade else FAILED if self._has_failed else OK
+
+    def _tell_unkept(self) -> None:
+        if self._change.get("state") == "applied" and self._change.get("confirm_in_s"):
+            self._screen.notice(f"to keep the change: oasis confirm {self._change['id']}")
+
+    def _say(self, text: str) -> None:
+        if not self._screen.is_json:
+            self._screen.text(text)
+
+    def _break(self) -> None:
+        if not self._screen.is_json:
+            self._screen.fresh_line()
+
+    def _show(self, card: list[tuple[str, str]]) -> None:
+        if not self._screen.is_json:
+            cards.show(card, self._screen)
+
+
+_HANDLERS = {
+    "delta": Turn._on_delta,
+    "reset": Turn._on_reset,
+    "message": Turn._on_message,
+    "tool_use": Turn._on_tool_use,
+    "tool_result": Turn._on_tool_result,
+    "tool_progress": Turn._on_tool_progress,
+    "plan": Turn._on_plan,
+    "refused": Turn._on_refused,
+    "approval": Turn._on_approval,
+    "change": Turn._on_change,
+    "error": Turn._on_error,
+    "note": Turn._on_note,
+    "trimmed": Turn._on_trimmed,
+    "agent": Turn._on_agent,
+    "title": Turn._on_title,
+    "end": Turn._on_end,
+}

@@ -1,0 +1,365 @@
+"""Whole chats as one JSON document, out and in again: every message, branch, bookmark and attachment.
+
+    {"format": "oasis.chat", "version": 1, "id", "title", "messages": [...], "records"?: [...],
+     "blobs"?: {sha256: base64}}
+
+What comes in may have been written by anybody, in any order: it is read leniently (reading.py), put into the order in
+which we write, parents first, and its words are marked as those of an import. It is read from a handle twice, message
+by message, so that a document costs the memory of one message: first all of it is checked, then it is stored.
+Upstream's chat files come in by the same door. Imports under MicroPython.
+"""
+
+from array import array
+
+from oasis.core import ids, jsonl, lenient, lua_chats, spans
+from oasis.core.thread import IMPORTED
+from oasis.errors import SchemaError
+
+if False:  # annotations only
+    from oasis.core.shapes import Handle, Iterator, Json, Message, NewId
+
+    Document = Json
+    Span = tuple[int, int]
+
+FORMAT = "oasis.chat"
+VERSION = 1
+# A chat with its attachments: what a small router can hold in memory for a moment.
+FILE_BYTES = lua_chats.FILE_BYTES
+MESSAGES = lua_chats.MESSAGES
+# Values of one message: the longest answer of a model that repeats itself has half as many.
+VALUES = lua_chats.VALUES
+# The text of one attachment in base64, and of one record.
+BLOB_CHARS = 2 * 1024 * 1024
+RECORD_BYTES = 64 * 1024
+# Repairs of one kind that are named; of more, how many.
+REPORTS = 40
+
+
+def document(name: str, title: str, messages: "list[Message]", records: "list[Json]", blobs: "Json") -> "Document":
+    """Return a chat as a document; `messages` parents first, `blobs` maps sha256 to base64 text."""
+    found: Document = {"format": FORMAT, "version": VERSION, "id": name, "title": title, "messages": messages}
+    if records:
+        found["records"] = records
+    if blobs:
+        found["blobs"] = blobs
+    return found
+
+
+def read(handle: "Handle", new_id: "NewId", unix_ms: int = 0) -> "Import":
+    """Return the chat of a file, checked and ready to be stored; `handle` stays open for as long as it is read.
+
+    `unix_ms` is when upstream's chat ended, whose messages tell no time; 0: now.
+    Raises: SchemaError naming the path; nothing of a chat that cannot be stored whole is returned.
+    """
+    size = handle.seek(0, 2)
+    if size > FILE_BYTES:
+        raise SchemaError("the file has %d bytes, more than %d allowed" % (size, FILE_BYTES), "send it in pieces")
+    whole = (0, size)
+    if spans.first(handle, whole) != "{":
+        spans.value(handle, whole, jsonl.LINE_BYTES, VALUES)  # where it is no JSON at all, this says so
+        raise SchemaError(
+            "a chat file must hold an object", 'like {"messages": [{"role": "user", "content": "Hello"}]}'
+        )
+    parts = spans.members(handle, whole)
+    is_ours = "format" in parts and spans.value(handle, parts["format"], RECORD_BYTES) == FORMAT
+    found = _Ours(handle, parts, new_id) if is_ours else _Upstream(handle, parts, new_id, unix_ms)
+    if not found.count:
+        raise SchemaError("the file holds no message", "export the chat again")
+    return found
+
+
+class Import:
+    """A chat on its way in. `title`, `count` of messages, `reports`: what was repaired, `heads`: names of bookmarks."""
+
+    def __init__(self, handle: "Handle", new_id: "NewId") -> None:
+        self._handle = handle
+        self._new_id = new_id
+        self._left_out = 0
+        self.title = ""
+        self.count = 0
+        self.reports: list[str] = []
+        self.heads: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a message of the file has this id."""
+        return False
+
+    def rename(self) -> None:
+        """Give every message a new id: some of them are stored already."""
+
+    def rename_heads(self, names: "dict[str, str]") -> None:
+        """Give bookmarks other names: theirs stand elsewhere already."""
+
+    def messages(self) -> "Iterator[Message]":
+        """Yield the messages, parents first, each marked as words of an import."""
+        raise NotImplementedError
+
+    def records(self) -> "Iterator[Json]":
+        """Yield the records about the chat."""
+        return iter(())
+
+    def blobs(self) -> "Iterator[tuple[str, str]]":
+        """Yield (sha256, base64) of the attachments.
+
+        Raises: SchemaError for what is no text.
+        """
+        return iter(())
+
+    def _report(self, text: str) -> None:
+        if len(self.reports) < REPORTS:
+            self.reports.append(text)
+        else:
+            self._left_out += 1
+            self.reports[REPORTS:] = ["%d more repairs of this kind" % self._left_out]
+
+    def _marked(self, message: "Message") -> "Message":
+        message["taint"] = [IMPORTED] + [label for label in message.get("taint", []) if label != IMPORTED]
+        return message
+
+
+class _Upstream(Import):
+    """A chat of the Lua program: one thread, without ids and times."""
+
+    def __init__(self, handle: "Handle", parts: "dict[str, Span]", new_id: "NewId", unix_ms: int) -> None:
+        Import.__init__(self, handle, new_id)
+        self._parts = parts
+        self._unix_ms = unix_ms
+        for item in lua_chats.messages(handle, parts, self._report):
+            _check_size(self._made(item, "0" * 25, ""), self.count)
+            item = {}  # let go of it before the next one is made
+            self.count += 1
+
+    def messages(self) -> "Iterator[Message]":
+        before = ""
+        # One after another, the last one at the time of the file: lists and branches sort by it.
+        unix_ms = self._unix_ms - self.count
+        for item in lua_chats.messages(self._handle, self._parts, lambda text: None):
+            unix_ms += 1
+            name = self._new_id()
+            if self._unix_ms:
+                name = ids.at(name, unix_ms)
+            yield self._made(item, name, before)
+            item = {}  # let go of it before the next one is made
+            before = name
+
+    def _made(self, item: "dict[str, str]", name: str, before: str) -> "Message":
+        message: Message = {"id": name}
+        message.update(item)
+        if before:
+            message["continues"] = [before]
+        return self._marked(message)
+
+
+class _Ours(Import):
+    """A chat as a document of ours. What is held is where each message stands, and the ids."""
+
+    def __init__(self, handle: "Handle", parts: "dict[str, Span]", new_id: "NewId") -> None:
+        Import.__init__(self, handle, new_id)
+        self._parts = parts
+        self._places = array("I")  # begin and end of each message
+        self._number: dict[str, int] = {}  # id -> which message has it
+        self._other: dict[int, str] = {}  # which message -> the id that it gets instead
+        self._heads: dict[str, str] = {}
+        self._is_renamed = False
+        version = self._value("version", None)
+        if version != VERSION:
+            raise SchemaError("version is %r" % (version,), "this program reads version %d" % VERSION)
+        title = jsonl.mended(self._value("title", ""))
+        _need(isinstance(title, str), "title", "a text")
+        self.title = title
+        for name, opening, what in (
+            ("messages", "[", "a list"),
+            ("records", "[", "a list"),
+            ("blobs", "{", "an object"),
+        ):
+            is_there = name in parts or name == "messages"
+            _need(not is_there or spans.first(handle, parts.get(name, (0, 0))) == opening, name, what)
+        is_ordered = self._look()
+        self._order = None if is_ordered else self._sorted()
+        self._look_at_records()
+
+    def _value(self, name: str, default: "Json") -> "Json":
+        return spans.value(self._handle, self._parts[name], RECORD_BYTES) if name in self._parts else default
+
+    def _look(self) -> bool:
+        """Read all messages once; return whether parents stand before their children."""
+        early: set[str] = set()  # named as parents before they come, if they do
+        is_ordered = True
+        for span in spans.items(self._handle, self._parts["messages"]):
+            number = len(self._places) // 2
+            if number >= MESSAGES:
+                raise SchemaError("more than %d messages" % MESSAGES, "import the chat in parts")
+            message = self._message(span, number, True)
+            name = message["id"]
+            if name in self._number:
+                self._twice(name, span)
+            is_ordered = is_ordered and name not in early
+            self._number[name] = number
+            self._places.append(span[0])
+            self._places.append(span[1])
+            if len(early) < MESSAGES:
+                early.update([parent for parent in message.get("continues", []) if parent not in self._number])
+            else:
+                is_ordered = False  # too many to know: they are sorted, which may change nothing
+            if "head" in message:
+                self.heads.add(message["head"])
+            _check_size(message, number)
+            message = {}  # let go of it before the next one is made
+        self.count = len(self._places) // 2 - len([one for one in self._other if not self._other[one]])
+        return is_ordered
+
+    def _twice(self, name: str, span: "Span") -> None:
+        """A repeated id: the later message keeps it, as when a chat is read; the earlier one gets another."""
+        earlier = self._number[name]
+        is_same = spans.text(self._handle, self._span(earlier)) == spans.text(self._handle, span)
+        self._other[earlier] = "" if is_same else self._new_id()
+        what = "it is kept once" if is_same else "the earlier one is kept under another id"
+        self._report("message %s is there twice: %s" % (name, what))
+
+    def _span(self, number: int) -> "Span":
+        return self._places[2 * number], self._places[2 * number + 1]
+
+    def _message(self, span: "Span", number: int, is_told: bool) -> "Message":
+        path = "messages[%d]" % number
+        try:
+            value = spans.value(self._handle, span, jsonl.LINE_BYTES, VALUES)
+        except SchemaError as error:
+            raise SchemaError("%s: %s" % (path, error.message), error.hint)
+        if not isinstance(value, dict):
+            raise SchemaError(path + " must be an object", "export the chat again")
+        found: list[str] = []
+        whole = jsonl.mended(value)
+        if whole is not value:
+            found.append(path + " with U+FFFD for half a character")
+            value = whole
+        if ids.looks_like_id(value.get("id")) and not ids.is_scru128(value["id"].lower()):
+            found.append(path + ".id")
+            if number not in self._other:
+                self._other[number] = self._new_id()
+            value["id"] = self._other[number]
+        try:
+            message = lenient.message(value, found, path + ".")
+        except SchemaError as error:
+            raise SchemaError(path + error.message[error.message.find(".") :], "export the chat again")
+        if found and is_told:
+            self._report("read in part: " + ", ".join(found[:8]))
+        return self._marked(message)
+
+    def _sorted(self) -> "list[int]":
+        """Return the numbers of the messages, parents before children, else as they stand."""
+        links = [self._links(number) for number in range(len(self._places) // 2)]
+        state = bytearray(len(links))  # 1: its parents are being looked at, 2: done
+        order: list[int] = []
+        for number in range(len(links)):
+            stack = [number]
+            while stack:
+                one = stack[-1]
+                if state[one]:
+                    stack.pop()
+                    if state[one] == 1:
+                        state[one] = 2
+                        order.append(one)
+                    continue
+                state[one] = 1
+                for parent in reversed(links[one]):
+                    if not state[parent]:
+                        stack.append(parent)
+                    elif state[parent] == 1:
+                        self._report("messages[%d] continues itself by a detour; it stays where it stands" % one)
+        if order != list(range(len(links))):
+            self._report("the messages did not stand in their order; they were put into it")
+        return order
+
+    def _links(self, number: int) -> "tuple[int, ...]":
+        parents = self._message(self._span(number), number, False).get("continues", [])
+        return tuple([self._number[parent] for parent in parents if parent in self._number])
+
+    def _look_at_records(self) -> None:
+        for record in self._records(True):
+            if record.get("type") == "bookmark":
+                self.heads.add(record["name"])
+        self.heads.discard("")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._number
+
+    def rename(self) -> None:
+        self._is_renamed = True
+        for name in self._number:
+            number = self._number[name]
+            # The time in it stays: lists and branches sort by it.
+            self._other[number] = ids.at(self._new_id(), ids.scru128_ms(name))
+
+    def rename_heads(self, names: "dict[str, str]") -> None:
+        self._heads = names
+
+    def messages(self) -> "Iterator[Message]":
+        for number in range(len(self._places) // 2) if self._order is None else self._order:
+            name = self._other.get(number)
+            if name == "":
+                continue  # the same message comes once more
+            message = self._message(self._span(number), number, False)
+            message["id"] = name or message["id"]
+            if "continues" in message:
+                message["continues"] = [self._name(parent) for parent in message["continues"]]
+            if message.get("head") in self._heads:
+                message["head"] = self._heads[message["head"]]
+            yield message
+            message = {}  # let go of it before the next one is made
+
+    def _name(self, name: str) -> str:
+        """Return the id that a message of the file has now; one in another chat keeps its own."""
+        return self._other.get(self._number[name], name) if name in self._number and self._is_renamed else name
+
+    def records(self) -> "Iterator[Json]":
+        for record in self._records(False):
+            for key in ("target", "id"):
+                if record.get(key) in self._number:
+                    record[key] = self._name(record[key])
+            if record.get("type") == "bookmark" and record["name"] in self._heads:
+                record["name"] = self._heads[record["name"]]
+            yield record
+
+    def _records(self, is_told: bool) -> "Iterator[Json]":
+        number = -1
+        for span in spans.items(self._handle, self._parts["records"]) if "records" in self._parts else ():
+            number += 1
+            try:
+                record = jsonl.mended(spans.value(self._handle, span, RECORD_BYTES, VALUES))
+                told: list[str] = []
+                record = lenient.record(record, told)
+            except SchemaError as error:
+                told = [error.message]
+                record = None
+            if told and is_told:
+                self._report("records[%d] was left out, or read in part: %s" % (number, ", ".join(told)))
+            if record is not None and "role" not in record:
+                yield record
+
+    def blobs(self) -> "Iterator[tuple[str, str]]":
+        if "blobs" not in self._parts:
+            return
+        found = spans.members(self._handle, self._parts["blobs"])
+        for name in found:
+            try:
+                value = spans.value(self._handle, found[name], BLOB_CHARS)
+            except SchemaError:
+                value = None
+            _need(isinstance(value, str), "blobs", "an object of base64 texts")
+            yield name, value
+
+
+def _check_size(message: "Message", number: int) -> None:
+    try:
+        size = len(jsonl.line(message))
+    except SchemaError as error:
+        raise SchemaError("messages[%d]: %s" % (number, error.message), error.hint)
+    if size > jsonl.LINE_BYTES:
+        raise SchemaError(
+            "messages[%d] has %d bytes; %d are allowed" % (number, size, jsonl.LINE_BYTES), "shorten it in the file"
+        )
+
+
+def _need(ok: bool, path: str, what: str) -> None:
+    if not ok:
+        raise SchemaError("%s must be %s" % (path, what), "export the chat again")

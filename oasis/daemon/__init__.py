@@ -1,0 +1,1 @@
+"""The daemon oasisd: start, wiring, reload, stop."""

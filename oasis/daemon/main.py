@@ -1,0 +1,100 @@
+"""The program oasisd: a daemon in the foreground, as procd wants it, with the front-ends that live in it."""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` names every number, which costs memory
+import os
+import sys
+import threading
+
+from oasis import VERSION
+from oasis.daemon.wiring import Daemon, log
+from oasis.errors import OasisError
+from oasis.redaction.redactor import Masked
+from oasis.system.limits import give_way
+from oasis.system.root import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# musl gives threads 128 KiB, in which deep JSON would end the interpreter.
+STACK_BYTES = 512 * 1024
+
+
+def main(argv: list[str]) -> int:
+    """Run the daemon until SIGTERM or SIGINT; return the exit status."""
+    if argv in (["--version"], ["-V"]):
+        print("oasisd " + VERSION)
+        return 0
+    if argv:
+        print("oasisd: error: unknown argument %s" % argv[0], file=sys.stderr)
+        return 2
+    threading.stack_size(STACK_BYTES)
+    stopping = _stop_pipe()
+    root = Root(os.environ.get("OASIS_ROOT", "/"), os.environ.get("PATH", "").split(":"))
+    os.chdir("/")  # where every program that we start works
+    note = give_way() if root.folder == "/" else ""
+    if note:
+        log(note)
+    try:
+        daemon = Daemon(root, os.environ)
+        sys.stdout = Masked(sys.stdout, daemon.redactor.text)
+        sys.stderr = Masked(sys.stderr, daemon.redactor.text)
+        is_on_bus = daemon.settings.choice("bus", ("1", "0")) == "1"
+        daemon.start()
+    except OasisError as error:
+        print("oasisd: error: %s" % error.message, file=sys.stderr)
+        if error.hint:
+            print("oasisd: hint: %s" % error.hint, file=sys.stderr)
+        return error.exit_status
+    leave_bus = _join_bus(daemon) if is_on_bus else None
+    _settle_messenger(daemon)
+    return _serve(daemon, stopping, leave_bus)
+
+
+def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
+    # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
+    if daemon.root.folder != "/" and not os.path.exists(daemon.root.bus_socket):
+        return None
+    from oasis.bus.objects import front
+
+    return front(daemon)
+
+
+def _settle_messenger(daemon: Daemon) -> None:
+    """Let the messenger be as the settings want it; where nobody turned it on, nothing of it is loaded."""
+    try:
+        sections = [one for one in daemon.settings.uci_sections() if one.type == "telegram"]
+        if daemon.beside.is_made("telegram") or any(one.options.get("enabled") == "1" for one in sections):
+            daemon.beside.part("telegram").settle()
+    except OasisError as error:
+        log("the messenger stays as it was: %s" % error.message, True)
+
+
+def _stop_pipe() -> int:
+    """Return the end of a pipe that becomes readable with the first signal to stop.
+
+    The interpreter writes to the pipe in the signal itself. A handler of ours would run only between two bytecodes: too
+    late for a signal just before a blocking call, and locked for ever inside Event.wait.
+    """
+    stopping, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    return stopping
+
+
+def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) -> int:
+    for note in daemon.notes:
+        log(note)
+    log("ready on %s" % daemon.root.socket)
+    # procd's word that the settings changed; at a terminal it is the terminal that goes.
+    while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
+        daemon.reload()
+        _settle_messenger(daemon)
+    if leave_bus is not None:
+        leave_bus()
+    daemon.stop()
+    return 0

@@ -1,0 +1,439 @@
+"""The daemon's side of the workers: start them, hand them requests, end them; every request gets exactly one ending.
+
+Blocking calls for plain threads. A worker serves one request at a time; when all are busy, requests wait in line
+(urgent ones first). A worker that breaks the protocol, dies or stays silent is killed, and its request ends as an
+error event; others are not touched. An idle worker stays warm for `idle_s`, for the service that it has served: it may
+be captured by then, and knows that one's key only. What a worker started is ended with the request that it was for
+(survivors.py). Never holds a key longer than a request.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import sys
+import threading
+import time
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, PeerError, ProviderError, UsageError
+from oasis.llm.process import STOP_S, TICK_MS, Process, sweep
+from oasis.system import fence
+from oasis.system.digest import sha256
+from oasis.worker import lines
+from oasis.worker.survivors import MARK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Event = dict[str, object]
+    OnEvent = Callable[[Event], None]
+    Cancelled = Callable[[], bool] | threading.Event | None
+
+ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+# Of one call: 1024 vectors of 1024 numbers are 32 MB as Python has them, what a larger router can still hold.
+EMBED_TEXTS = 1024
+# Of one request: some services take no more than 96, and the vectors of all stay below lines.REQUEST_BYTES.
+_EMBED_STEP = 64
+
+# What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
+PATIENCE_S = 180.0
+
+
+def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
+    """Return how to start the worker in worker/; it ends when it cannot become `user`."""
+    folder, _, own = __file__.rpartition("/")
+    folder = folder.rpartition("/")[0] + "/worker"
+    suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
+    return [python, "-I", "-B", f"{folder}/__main__{suffix}", *([user] if user else [])]
+
+
+class Pool:
+    """At most `max_workers` workers, started when needed.
+
+    `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
+    `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
+    there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
+    `user`: whom the workers become, a user that is for nothing else; "" when they stay who the daemon is.
+    """
+
+    def __init__(
+        self,
+        argv: list[str],
+        env: dict[str, str] | None = None,
+        max_workers: int = 2,
+        idle_s: float = 60.0,
+        now_s: Callable[[], float] = time.monotonic,
+        prepare: Callable[[], None] = lambda: None,
+        is_fenced: bool = False,
+        tick_ms: int = 0,
+        user: str = "",
+    ):
+        self._argv = argv
+        self._tick_ms = tick_ms or TICK_MS
+        self._prepare = prepare
+        self._is_fenced = is_fenced
+        self._mark = f"{MARK}={os.urandom(12).hex()}"
+        self._env = {**(ENV if env is None else env), MARK: self._mark.partition("=")[2]}
+        self._uid = _uid(user)
+        self._salt = os.urandom(16).hex()
+        self._max_workers = max_workers
+        self._idle_s = idle_s
+        self._now_s = now_s
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[bool, int]] = []
+        self._numbers = 0
+        self._busy = 0
+        self._warm: list[tuple[float, str, Process]] = []  # until when, for which service
+        self._serving: set[Process] = set()
+        self._has_janitor = False
+        self._is_closed = False
+
+    def set(self, max_workers: int, idle_s: float) -> None:
+        """Have other limits from the next request on."""
+        with self._changed:
+            self._max_workers, self._idle_s = max_workers, idle_s
+            self._changed.notify_all()
+
+    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
+        """Ask a model; call `on_event` with each event, the last is `done` or `error`. Blocks until then.
+
+        `request` is as in lines.py, without `op` and `id`. A cancelled request ends with the error `cancelled`.
+        """
+        self._ask({**request, "op": "chat"}, on_event, cancelled, urgent)
+
+    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
+        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask({**request, "op": "models"}, answers.append, cancelled, False)
+        if answers[-1]["type"] != "models":
+            raise raised(answers[-1])
+        listed = answers[-1]["models"]
+        assert isinstance(listed, list)
+        return listed
+
+    def embed(
+        self, request: Event, texts: list[str], cancelled: Cancelled = None, on_event: OnEvent = lambda event: None
+    ) -> list[list[float]]:
+        """Return a vector for each text, in their order; many texts are asked for in several steps.
+
+        `on_event` hears what each step used, as `usage`, and its end, as `done`.
+        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
+        """
+        if len(texts) > EMBED_TEXTS:
+            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
+        found: list[list[float]] = []
+        for at in range(0, len(texts), _EMBED_STEP):
+            step = texts[at : at + _EMBED_STEP]
+            answers: list[Event] = []
+            self._ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
+            if answers[-1]["type"] == "error":
+                raise raised(answers[-1])
+            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
+            for answer in answers:
+                if answer["type"] in ("usage", "done"):
+                    on_event(answer)
+            if len(found) != at + len(step):
+                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
+        return found
+
+    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Return the HTTP request that `chat` would make, and send nothing.
+
+        Shape: {"method", "url", "headers": without the key, "text": its body}
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask({**request, "op": "show"}, answers.append, cancelled, True)
+        if answers[-1]["type"] == "error":
+            raise raised(answers[-1])
+        pieces = [answer for answer in answers if answer["type"] == "shown"]
+        text = "".join(str(piece["text"]) for piece in pieces)
+        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
+
+    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
+        """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
+
+        The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
+        """
+        self._ask({"op": "mcp", **request}, on_event, cancelled, True)
+
+    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Fetch a page or search the web, as the request's op says; return the result of web.py.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self._ask(request, answers.append, cancelled, True)
+        if answers[-1]["type"] != "web":
+            raise raised(answers[-1])
+        result = answers[-1]["result"]
+        assert isinstance(result, dict)
+        return result
+
+    def close(self) -> None:
+        """End all workers, their requests as well, and what they left behind; let no new one start."""
+        with self._changed:
+            was_closed, self._is_closed = self._is_closed, True
+            warm, self._warm = self._warm, []
+            serving = list(self._serving)
+            self._changed.notify_all()
+        for process in serving:
+            process.end_now()
+        for _, _, process in warm:
+            process.stop()
+        if self._numbers and not was_closed:
+            sweep(self._uid, {process.pid for process in serving}, self._mark)
+
+    def count(self) -> dict[str, int]:
+        """Return how many requests are waiting and how many workers are busy or warm."""
+        with self._changed:
+            return {"waiting": len(self._waiting), "busy": self._busy, "warm": len(self._warm)}
+
+    # One request
+
+    def _ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        turn = _Turn(request, on_event, cancelled)
+        if not self._take_seat(turn, urgent):
+            on_event(_CLOSED if self._is_closed else _CANCELLED)
+            return
+        try:
+            ending = self._ending(turn)
+        except OasisError as error:
+            ending = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
+        except OSError as error:
+            ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
+        finally:
+            self._leave_seat(turn)
+        on_event(ending)
+
+    def _ending(self, turn: _Turn) -> Event:
+        """Have the request answered and return its ending.
+
+        Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
+        what `prepare` raises.
+        """
+        data = jsonl.line({**self._told_of_walls(turn.request), "id": turn.number})
+        if len(data) > lines.REQUEST_BYTES:
+            raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
+        self._prepare()
+        turn.service = self._service_of(turn.request)
+        turn.process = self._process(turn.service)
+        try:
+            ending = self._serve(turn, turn.process, data)
+        except _NeverSpokeError:
+            turn.process.stop(0)
+            turn.process = Process(self._argv, self._env)
+            ending = self._serve(turn, turn.process, data)
+        turn.process.is_used = True
+        turn.is_healthy = ending is not _CANCELLED and not turn.process.has_rest()
+        return ending
+
+    def _serve(self, turn: _Turn, process: Process, data: bytes) -> Event:
+        """Have one worker answer; while it does, the end of the daemon may kill it."""
+        with self._changed:
+            if self._is_closed:
+                return _CLOSED
+            self._serving.add(process)
+        try:
+            return self._converse(turn, process, data)
+        finally:
+            with self._changed:
+                self._serving.discard(process)
+
+    def _service_of(self, request: Event) -> str:
+        """Return what tells one service from another, without a key that could be read from it."""
+        options = request.get("options")
+        known = options if isinstance(options, dict) else {}
+        op = str(request.get("op"))
+        parts = ["llm" if op in _OF_MODELS else op, *(str(request.get(name)) for name in _OF_SERVICE)]
+        return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
+
+    def _told_of_walls(self, request: Event) -> Event:
+        """Return a request that says when its service, should it be on the router, is behind the fence."""
+        options = request.get("options")
+        known = options if isinstance(options, dict) else {}
+        if not self._is_fenced or fence.lets(str(request.get("base_url") or "")):
+            return request
+        return {**request, "options": {**known, "walled": True}}
+
+    def _converse(self, turn: _Turn, process: Process, data: bytes) -> Event:
+        """Pass on the events of one request; return its ending without passing it on."""
+        total, heard_s = 0, self._now_s()
+        for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
+            if turn.is_cancelled():
+                turn.grace_s = STOP_S
+                return _CANCELLED
+            if not line:
+                if self._now_s() - heard_s > turn.silence_s:
+                    raise PeerError(f"the worker was silent for {turn.silence_s:g} s")
+                continue
+            heard_s = self._now_s()
+            total += len(line)
+            if total > lines.REQUEST_BYTES:
+                raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
+            event = lines.decode(line, turn.number)
+            if event["type"] in lines.ENDINGS:
+                return event
+            turn.on_event(event)
+        if process.is_used and total == 0:
+            raise _NeverSpokeError("a warm worker ended before it took the request")
+        raise PeerError(*_obituary(process, str(turn.request.get("key") or "")))
+
+    # Seats
+
+    def _take_seat(self, turn: _Turn, urgent: bool) -> bool:
+        """Wait for a free worker and number the request; False when it was cancelled meanwhile."""
+        with self._changed:
+            self._numbers += 1
+            ticket = (not urgent, self._numbers)
+            self._waiting.append(ticket)
+            while not self._is_closed and not turn.is_cancelled():
+                if self._busy < self._max_workers and ticket == min(self._waiting):
+                    self._busy += 1
+                    self._waiting.remove(ticket)
+                    turn.number = ticket[1]
+                    return True
+                self._changed.wait(0.2)
+            self._waiting.remove(ticket)
+            self._changed.notify_all()
+            return False
+
+    def _process(self, service: str) -> Process:
+        """Return a warm worker of a service that still lives, else a new one, in the place of another's."""
+        while True:
+            with self._changed:
+                mine = [one for one in self._warm if one[1] == service]
+                is_full = self._busy + len(self._warm) > self._max_workers
+                chosen = mine[-1] if mine else self._warm[0] if self._warm and is_full else None
+                if chosen is not None:
+                    self._warm.remove(chosen)
+            if chosen is None:
+                return Process(self._argv, self._env)
+            process = chosen[2]
+            if mine and process.is_alive() and not process.has_rest():
+                return process
+            process.stop(0)
+
+    def _leave_seat(self, turn: _Turn) -> None:
+        process = turn.process
+        if process is not None and not turn.is_healthy:
+            process.stop(turn.grace_s)
+        if process is not None and sweep(self._uid, {process.pid}, self._mark):
+            print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
+            if turn.is_healthy:
+                turn.is_healthy = False
+                process.stop(0)
+        with self._changed:
+            self._busy -= 1
+            keep = turn.is_healthy and not self._is_closed and self._idle_s > 0
+            if process is not None and keep:
+                self._warm.append((self._now_s() + self._idle_s, turn.service, process))
+                self._start_janitor()
+            self._changed.notify_all()
+        if process is not None and turn.is_healthy and not keep:
+            process.stop()
+
+    # Idle workers
+
+    def _start_janitor(self) -> None:
+        if not self._has_janitor:
+            self._has_janitor = True
+            threading.Thread(target=self._reap, name="worker-janitor", daemon=True).start()
+
+    def _reap(self) -> None:
+        """End workers whose time is over; runs as long as there are idle ones."""
+        while True:
+            with self._changed:
+                now_s = self._now_s()
+                over = [process for until_s, _, process in self._warm if until_s <= now_s]
+                self._warm = [pair for pair in self._warm if pair[0] > now_s]
+                if not self._warm and not over:
+                    self._has_janitor = False
+                    return
+                if not over:
+                    self._changed.wait(max(0.01, min(until_s for until_s, _, _ in self._warm) - now_s))
+            for process in over:
+                process.stop()
+
+
+class _Turn:
+    """One request on its way through the pool."""
+
+    def __init__(self, request: Event, on_event: OnEvent, cancelled: Cancelled):
+        self.request = request
+        self.on_event = on_event
+        self.is_cancelled = _as_callable(cancelled)
+        self.silence_s = _silence_s(request)
+        self.number = 0
+        self.process: Process | None = None
+        self.service = ""
+        self.is_healthy = False
+        self.grace_s = 0.0  # a worker that broke the protocol gets no time to end by itself
+
+
+# What a request is addressed to; operations with models share a worker, every other one has its own.
+_OF_SERVICE = ("profile", "vendor", "base_url", "key")
+_OF_MODELS = ("chat", "models", "embed", "show")
+
+
+def _uid(user: str) -> int | None:
+    try:
+        return pwd.getpwnam(user).pw_uid if user else None
+    except KeyError:
+        return None
+
+
+class _NeverSpokeError(Exception):
+    """A warm worker was ending when it was handed a request: nothing is lost, a new one can have it."""
+
+
+def raised(event: Event) -> ProviderError:
+    """Return an error event as the exception that says the same."""
+    body = event["error"]
+    assert isinstance(body, dict)
+    error = ProviderError(body["message"], body["hint"])
+    error.code = body["code"]
+    error.retryable = body["retryable"]
+    return error
+
+
+def _numbers(event: Event) -> list[float]:
+    vector = event["embedding"]
+    assert isinstance(vector, list)
+    return [float(number) for number in vector]
+
+
+def _error(code: str, message: str, hint: str) -> Event:
+    return {"type": "error", "error": {"code": code, "message": message, "hint": hint, "retryable": False}}
+
+
+_REPORT = "try again; when it happens again, the system log has more"
+_CANCELLED = _error("cancelled", "the request was cancelled", "")
+_CLOSED = _error("cancelled", "oasis is stopping", "")
+
+
+def _obituary(process: Process, key: str) -> tuple[str, str]:
+    status = process.exit_status()
+    words = process.last_words(key).strip().split("\n")[-1][:300]
+    reason = f"status {status}" if status is None or status >= 0 else f"signal {-status}"
+    hint = "the router may be out of memory; close other programs" if status == -9 else _REPORT
+    return f"the worker ended in the middle of a request ({reason}){': ' + words if words else ''}", hint
+
+
+def _silence_s(request: Event) -> float:
+    given = request.get("options")
+    options = given if isinstance(given, dict) else {}
+    once_s = float(options.get("idle_s") or 600) + float(options.get("connect_s") or 10)
+    return once_s * (int(options.get("retries", 2)) + 1) + PATIENCE_S
+
+
+def _as_callable(cancelled: Cancelled) -> Callable[[], bool]:
+    if cancelled is None:
+        return lambda: False
+    return cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled

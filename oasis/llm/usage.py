@@ -1,0 +1,310 @@
+"""What models used, by month, service and model; and the owner's budget for a month.
+
+Sums, not a log. They are written to RAM with each request, and to flash when the day changes and when the daemon stops:
+the messages of a chat hold their own usage on flash already, and a write for each exchange would wear it out to say the
+same again. A power cut loses the sums since the last write at most, never those of the day before.
+
+Shape of the file: {"months": {"2026-11": {SERVICE: {MODEL: [requests, input, output, cache read, cache written]}}}}.
+Months are those of UTC. Where the clock is not set yet, what is used counts into the newest month that is known.
+Cost is counted from prices that the owner entered (`config price`), in millionths of the currency; none is invented.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, SchemaError, SettingsError, StoreError
+
+if False:  # annotations only
+    from collections.abc import Iterable
+
+    from oasis.config.settings import Settings
+    from oasis.core.shapes import Any, Callable
+    from oasis.system.files import Files
+    from oasis.uci.model import Section
+
+    Row = list[int]
+    Months = dict[str, dict[str, dict[str, Row]]]
+    Prices = dict[tuple[str, str], tuple[int, int, int]]
+
+FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+# What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
+PRICE = ("service", "model", "input", "output", "cached")
+KEEP_MONTHS = 13
+# A name beyond these is a fault or a joke; it is counted under OTHER.
+MODELS_PER_SERVICE = 64
+OTHER = "(other)"
+WARN_PERCENT = 80
+_MILLION = 1000000
+# Of one request, as the decoders bound it (providers/events.py), and of a sum.
+MOST_TOKENS = 10**9
+_MOST = 10**15
+
+
+class BudgetError(OasisError):
+    code = "budget"
+    exit_status = 5
+
+
+class Usage:
+    """The counts of one router root. `unix_s()` is the wall time; `state` is a file on flash, `scratch` one in RAM.
+
+    `tell(text)` hears once a month that the budget is spent, when the first request is refused for it. `is_set()` tells
+    whether the clock may be believed.
+    """
+
+    def __init__(
+        self, settings: Settings, files: Files, state: str, scratch: str, unix_s: Callable[[], int],
+        tell: Callable[[str], object] = lambda text: None, is_set: Callable[[], bool] = lambda: True,
+    ) -> None:  # fmt: skip
+        self._is_set = is_set
+        self._tell = tell
+        self._spent = ""  # the month of which was told that its budget is spent
+        self._settings = settings
+        self._files = files
+        self._state = state
+        self._scratch = scratch
+        self._unix_s = unix_s
+        self._lock = threading.Lock()
+        self._warned = ""  # the month of which the owner was told that its budget is nearly spent
+        self._months = self._read(scratch) or self._read(state) or {}
+        self._day = self._today()
+        self._is_kept = self._read(state) == self._months
+
+    def _read(self, path: str) -> Months | None:
+        data = self._files.read(path)
+        try:
+            value = jsonl.loads(data) if data else {}
+        except SchemaError:
+            value = None
+        months = value.get("months", {}) if isinstance(value, dict) else None
+        if _is_months(months):
+            return months
+        print("oasisd: %s is damaged; what models used is counted anew" % path, file=sys.stderr)
+        return None
+
+    # Counting
+
+    def add(self, service: str, model: str, spent: dict[str, Any]) -> None:
+        """Count one request. `spent` is the usage as its message has it."""
+        with self._lock:
+            models = self._months.setdefault(self._month(), {}).setdefault(service, {})
+            if model not in models and len(models) >= MODELS_PER_SERVICE:
+                model = OTHER
+            row = models.setdefault(model, [0] * (1 + len(FIELDS)))
+            row[0] += 1
+            for number, field in enumerate(FIELDS, 1):
+                row[number] = min(row[number] + _whole(spent.get(field)), _MOST)
+            for old in sorted(self._months)[:-KEEP_MONTHS]:
+                del self._months[old]
+            self._is_kept = False
+            self._write()
+
+    def _write(self) -> None:
+        """Write to RAM, and to flash when the day is another one; what fails is told, and stops no answer."""
+        try:
+            self._files.replace(self._scratch, jsonl.line({"months": self._months}))
+            if self._day != self._today():
+                self._day = self._today()
+                self._keep()
+        except StoreError as error:
+            print("oasisd: what models used is not written: %s" % error.message, file=sys.stderr)
+
+    def _keep(self) -> None:
+        if not self._is_kept:
+            self._files.replace(self._state, jsonl.line({"months": self._months}))
+            self._is_kept = True
+
+    def close(self) -> None:
+        """Put on flash what is in RAM only."""
+        with self._lock:
+            try:
+                self._keep()
+            except StoreError as error:
+                print("oasisd: what models used is not written: %s" % error.message, file=sys.stderr)
+
+    def _today(self) -> int:
+        return self._unix_s() // 86400
+
+    def _month(self) -> str:
+        now = time.gmtime(max(self._unix_s(), 0))
+        month = "%04d-%02d" % (now.tm_year, now.tm_mon)
+        # A clock that is set says the month, also where it went ahead once and left a later one behind.
+        return month if self._is_set() else max([month, *self._months])
+
+    # Looking
+
+    def list(self, month: str = "") -> dict[str, object]:
+        """Return the counts of all months, or of one.
+
+        Shape: {"usage": [{"month", "service", "model", "requests", "input_tokens", "output_tokens", "cached_tokens",
+        "cost"?}], "month": the present one, "currency", "budget"?: {"tokens"?, "tokens_used", "cost"?, "cost_used",
+        "percent"}, "prices": [{"service", "model", "input", "output", "cached"?}]}; costs are texts, and absent where
+        no price is known.
+        """
+        prices = self.prices()
+        with self._lock:
+            found = [
+                _item(name, service, model, row, prices)
+                for name in sorted(self._months, reverse=True)
+                for service, models in sorted(self._months[name].items())
+                for model, row in sorted(models.items())
+                if month in ("", name)
+            ]
+            now = self._month()
+        reply: dict[str, object] = {"usage": found, "month": now, "currency": self._settings.main().get("currency", "")}
+        budget = self._budget()
+        if budget:
+            reply["budget"] = budget
+        reply["prices"] = [
+            {"service": "", **{name: section.options[name] for name in PRICE if name in section.options}}
+            for section in self._settings.sections()
+            if section.type == "price"
+        ]
+        return reply
+
+    # The budget
+
+    def check(self, service: str) -> str:
+        """Look at the budget before a service is asked; return what the owner should know, "" for nothing.
+
+        Raises: BudgetError when it is spent, SettingsError when it cannot be read.
+        """
+        budget = self._budget()
+        if not budget or service in self._free():
+            return ""
+        percent = int(str(budget["percent"]))
+        if percent >= 100:
+            if self._spent != self._month():
+                self._spent = self._month()
+                self._tell("The budget of this month is spent (%s)" % _told(budget))
+            raise BudgetError(
+                "the budget of this month is spent (%s)" % _told(budget),
+                "a model at home and the built-in service go on; budget_tokens and budget_cost in /etc/config/oasis",
+            )
+        with self._lock:
+            if percent < WARN_PERCENT or self._warned == self._month():
+                return ""
+            self._warned = self._month()
+        return "%d %% of this month's budget are used (%s)" % (percent, _told(budget))
+
+    def _budget(self) -> dict[str, object]:
+        """Return how much of the budget is used, {} where there is none."""
+        tokens = self._settings.number("budget_tokens", 0)
+        cost = amount("oasis.main.budget_cost", self._settings.main().get("budget_cost", "0"))
+        if not tokens and not cost:
+            return {}
+        prices, free = self.prices(), self._free()
+        used_tokens = used_cost = 0
+        with self._lock:
+            for service, models in self._months.get(self._month(), {}).items():
+                for model, row in models.items() if service not in free else ():
+                    used_tokens += row[1] + row[2]
+                    used_cost += _cost(service, model, row, prices) or 0
+        shares = [100 * used // limit for used, limit in ((used_tokens, tokens), (used_cost, cost)) if limit]
+        budget: dict[str, object] = {"tokens_used": used_tokens, "cost_used": _money(used_cost), "percent": max(shares)}
+        if tokens:
+            budget["tokens"] = tokens
+        if cost:
+            budget["cost"] = _money(cost)
+        return budget
+
+    def _free(self) -> set[str]:
+        """Return the services that cost nothing."""
+        return {item["identifier"] for item in self._settings.services() if item["is_local"]}
+
+    def prices(self) -> Prices:
+        """Return what a million tokens cost in, out and from the cache, by (service or "", model)."""
+        found: Prices = {}
+        for section in self._settings.sections():
+            if section.type == "price":
+                options = {key: value for key, value in section.options.items() if isinstance(value, str)}
+                found[(options.get("service", ""), options.get("model", ""))] = self._price(section, options)
+        return found
+
+    def _price(self, section: Section, options: dict[str, str]) -> tuple[int, int, int]:
+        name = "oasis.%s." % section.name
+        first = amount(name + "input", options.get("input", ""))
+        second = amount(name + "output", options.get("output", ""))
+        return first, second, amount(name + "cached", options["cached"]) if "cached" in options else first
+
+
+def amount(name: str, text: str) -> int:
+    """Return an amount of money in millionths.
+
+    Raises: SettingsError for what is none, with the name of what holds it.
+    """
+    whole, _, part = text.partition(".")
+    digits = whole + part
+    if not (digits.isascii() and digits.isdigit() and len(part) <= 6 and len(whole) < 10):
+        raise SettingsError("%s is %r" % (name, text), "an amount like 2.50")
+    return int(whole or "0") * _MILLION + int((part + "000000")[:6])
+
+
+def of_chat(lines: Iterable[dict[str, Any]], prices: Prices) -> list[dict[str, object]]:
+    """Return what the messages of a chat say that they used, by service and model; titles are not among them."""
+    rows: dict[tuple[str, str], Row] = {}
+    for line in lines:
+        spent = line.get("usage")
+        if line.get("role") == "assistant" and isinstance(spent, dict):
+            name = str(line.get("provider", "")), str(line.get("model", ""))
+            row = rows.setdefault(name, [0] * (1 + len(FIELDS)))
+            row[0] += 1
+            for number, field in enumerate(FIELDS, 1):
+                row[number] += _whole(spent.get(field))
+    items = [_item("", service, model, row, prices) for (service, model), row in sorted(rows.items())]
+    return [{key: value for key, value in item.items() if key != "month"} for item in items]
+
+
+def _is_months(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(services, dict)
+        and all(isinstance(models, dict) and all(map(_is_row, models.values())) for models in services.values())
+        for services in value.values()
+    )
+
+
+def _is_row(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 1 + len(FIELDS)
+        and all(type(count) is int and 0 <= count <= _MOST for count in value)
+    )
+
+
+def _whole(value: object) -> int:
+    """Return a count as a message has it, 0 for what is none: older programs stored what a service said."""
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+
+
+def _cost(service: str, model: str, row: Row, prices: Prices) -> int | None:
+    price = prices.get((service, model)) or prices.get(("", model))
+    if price is None:
+        return None
+    fresh = max(row[1] - row[3], 0)  # the whole prompt is counted, what came from the cache included
+    return (fresh * price[0] + row[2] * price[1] + row[3] * price[2]) // _MILLION
+
+
+def _item(month: str, service: str, model: str, row: Row, prices: Prices) -> dict[str, object]:
+    item: dict[str, object] = {"month": month, "service": service, "model": model, "requests": row[0]}
+    item.update(input_tokens=row[1], output_tokens=row[2], cached_tokens=row[3])
+    cost = _cost(service, model, row, prices)
+    if cost is not None:
+        item["cost"] = _money(cost)
+    return item
+
+
+def _money(millionths: int) -> str:
+    """Return an amount as people write it: two places, four where there is less than that."""
+    if 0 < millionths < _MILLION // 100:
+        return "0.%04d" % (millionths // 100)
+    return "%d.%02d" % (millionths // _MILLION, millionths % _MILLION // 10000)
+
+
+def _told(budget: dict[str, object]) -> str:
+    parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
+    parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
+    return ", ".join(parts)

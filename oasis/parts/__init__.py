@@ -1,0 +1,1 @@
+"""Optional parts: each can be left out of an installation."""

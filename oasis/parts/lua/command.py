@@ -1,0 +1,86 @@
+"""`oasis plugins`: tool servers on this router that were made for upstream, and the owner's word on each."""
+
+from __future__ import annotations
+
+from oasis.cli.commands import DECLINED, OK
+from oasis.core import clean
+from oasis.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.cli.screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+ACTIONS = ("list", "review", "accept")
+
+
+def plugins(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Do what ACTION says; list them without one."""
+    action, name = arguments["ACTION"] or "list", arguments["NAME"]
+    if action not in ACTIONS:
+        raise UsageError(f"unknown action {action!r}", "one of " + ", ".join(ACTIONS))
+    if action == "list":
+        return _list(call("plugin.list", {}), screen)
+    if not name:
+        raise UsageError(f"`plugins {action}` needs the NAME of a tool server", "list them: oasis plugins")
+    if action == "accept":
+        return _accept(call, name, arguments["HASH"], screen)
+    reply = call("plugin.review", {"server": name})
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        _show(reply, screen)
+    return OK
+
+
+def _list(reply: dict[str, Any], screen: Screen) -> int:
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    for one in reply["plugins"]:
+        screen.line(clean.line(f"{one['server']:<32} {one['state']:<9} {', '.join(one['tools'])}"))
+        if one.get("note"):
+            screen.line(clean.line(f"    {one['note']}"), "-")
+    for note in reply["notes"]:
+        screen.line(clean.line(note), "-")
+    if not reply["plugins"]:
+        screen.line("no manifest in /etc/oasis/tool-manifest.d describes a tool server")
+    return OK
+
+
+def _show(reply: dict[str, Any], screen: Screen) -> None:
+    for line in reply["lines"]:
+        screen.line("  " + clean.line(line))
+    if reply["more"]:
+        screen.line(f"  … and {reply['more']} lines more")
+    for tool in reply["tools"]:
+        screen.line(clean.line(f"{tool['name']}: {tool['description']}"))
+    screen.line(clean.line(f"{reply['server']}, {reply['path']}: {reply['state']}"), "bold")
+    screen.line(f"sha256 {reply['sha256']}")
+    screen.line(reply["words"])
+
+
+def _accept(call: Call, name: str, digest: str, screen: Screen) -> int:
+    if not digest:
+        if not screen.can_ask:
+            raise UsageError(
+                "without a terminal the sum of the file is needed",
+                f"oasis plugins review {name}, then accept {name} SUM",
+            )
+        from oasis.cli.input import line
+
+        reply = call("plugin.review", {"server": name})
+        _show(reply, screen)
+        if (line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
+            return DECLINED
+        digest = str(reply["sha256"])
+    reply = call("plugin.accept", {"server": name, "hash": digest})
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        screen.line(f"{clean.line(name)} is accepted; switch its tools on: oasis tools enable NAME")
+    return OK

@@ -1,0 +1,331 @@
+"""The methods that upstream's programs call (upstream.py): its names and the shapes of its replies over our methods.
+
+Everything is done by a method of ours in the role of the caller, so nothing is let through here that is not let
+through there. What upstream did past its owner is not done: a tool that changes anything is not run by itself but is
+asked for in a chat, the router is restarted by no call, and no icon file is removed. Upstream's gate `rpc.enable` is
+not read: it made up for calls without a login, and each of these has the rights of a session.
+
+Replies keep upstream's keys and add to them; a failure has `status` and `desc` beside `error`, and whatever the phone
+app needs to find in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.api.chat_methods import ICON_FILE, ICONS
+from oasis.api.methods import failure
+from oasis.api.table import check
+from oasis.core import jsonl
+from oasis.core import lua_chats as forms
+from oasis.errors import OasisError, PolicyError, UsageError
+from oasis.parts.lua.sending import Sending, proposal
+from oasis.parts.lua.table import UPSTREAM
+from oasis.uci.model import listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.bus.calls import Waiters
+    from oasis.daemon.wiring import Daemon
+
+    Role = dict[str, object]
+    Reply = dict[str, object]
+
+# Answers of upstream's, word by word: programs compare them.
+OK, ERROR, NOT_FOUND, NOT_DONE, NO_COMMANDS = "OK", "ERROR", "NOT FOUND", "NG", "No Parsing ..."
+_HIDDEN = ("oasis", "rpcd")  # of the packages that a message may have attached
+_IMAGES = ("png", "jpg", "jpeg", "webp", "gif", "svg")
+# The app asks for the whole list afterwards.
+_CHATS = 200
+# How long a call waits for a service to be restarted, or for the plan of it to wait.
+_OPERATE_S = 15.0
+# name:type:value as upstream has it, entries parted by "," or ";", and by blanks where the phone app joins them.
+_ENTRY = re.compile(r"(?:^|[\s,;]+)([A-Za-z_][\w-]*):(string|number|integer|boolean|array|object):")
+
+
+class Phone:
+    """Upstream's methods on one daemon. `now_s()` is monotonic."""
+
+    def __init__(self, daemon: Daemon, waiters: Waiters, now_s: Callable[[], float]) -> None:
+        self._daemon = daemon
+        self._now_s = now_s
+        self._ask: Callable[..., dict[str, Any]] = daemon.methods.call
+        self._sending = Sending(self._ask, waiters, now_s)
+        self.heard = self._sending.heard
+
+    def call(self, name: str, params: dict[str, object], role: Role) -> Reply:
+        """Call a method of UPSTREAM; a missing argument is "".
+
+        Raises: as the methods behind it, UsageError for arguments that are no texts.
+        """
+        arguments = UPSTREAM[name][1]
+        values = {**dict.fromkeys(arguments, ""), **check(name, params, arguments)}
+        reply: Reply = getattr(self, "_" + name.replace(".", "_"))(role, **values)
+        return reply
+
+    def failed(self, name: str, error: OasisError) -> Reply:
+        """Return the reply to a call that failed, of upstream's methods or those that both have."""
+        told = "\n".join(filter(None, (error.message, error.hint)))
+        reply = {**failure(error), "status": ERROR, "desc": told}
+        if name == "chat.send":  # without `content` the app sends the message once more
+            reply.update(content=told, reboot=False, shutdown=False)
+        elif name == "chat.load" and isinstance(error, UsageError):
+            reply["status"] = NOT_FOUND
+        elif name.startswith("tool.manager.set"):
+            reply.update(status=NOT_DONE, comment=told)
+        return reply
+
+    def plain(self, reply: dict[str, Any]) -> Reply:
+        """Return a thread with its messages as upstream's programs read them: a role and a text each."""
+        return {**reply, "messages": forms.write(reply["messages"])["messages"]}
+
+    # What there is
+
+    def _base_info(self, role: Role) -> Reply:
+        service = self._ask("service.list", {}, role)["service"]
+        names = listed(self._daemon.files.names(self._daemon.root.confdir))
+        return {
+            "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
+            **self._load_sysmsg_list(role),
+            "chat": {"item": [{"id": item["id"], "title": item["title"]} for item in self._chats(role)[:_CHATS]]},
+            "service": [{key: item[key] for key in ("identifier", "name", "model", "active")} for item in service],
+            "configs": [name for name in names if name not in _HIDDEN and not name.startswith(".")],
+        }
+
+    def _chats(self, role: Role) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._ask("chat.list", {}, role)["item"]
+        return found
+
+    def _config(self, role: Role) -> Reply:
+        path = self._daemon.settings.main().get("chat_path", "/etc/oasis/chats")
+        return {"path": path, "prefix": "", "chat_max": "0"}  # no limit: none is told by 0
+
+    def _confirm(self, role: Role) -> Reply:
+        change = self._ask("change.pending", {}, role)["change"]
+        if not change or change["state"] != "applied":
+            return {"status": NOT_FOUND}
+        diff = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
+        commands = [command for part in diff for command in commands_of(part)]
+        return {"status": OK, "uci_list": jsonl.dumps(proposal(commands)["uci_list"]), "change": change}
+
+    def _analize(self, role: Role, message: str) -> Reply:
+        from oasis.change.parse import fenced
+
+        commands = [str(item["command"]) for item in fenced.read(message) if item["kind"] == "change"]
+        return proposal(commands) if commands else {"status": NO_COMMANDS}
+
+    # System messages
+
+    def _topics(self, role: Role) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._ask("topic.list", {}, role)["topics"]
+        return found
+
+    def _load_sysmsg_list(self, role: Role) -> Reply:
+        return {"sysmsg": [{"key": topic["key"], "title": topic["title"]} for topic in self._topics(role)]}
+
+    def _load_sysmsg_data(self, role: Role) -> Reply:
+        found: Reply = {topic["key"]: {"title": topic["title"], "chat": topic["text"]} for topic in self._topics(role)}
+        icons: Any = self._icons()
+        return {"general": {}, "title": {}, "icons": {**icons["ctrl"], **icons["list"]} if icons else {}, **found}
+
+    def _add_sysmsg_data(self, role: Role, title: str, message: str) -> Reply:
+        key = self._ask("topic.add", {"title": title, "text": message}, role)["key"]
+        return {"status": OK, "new_sysmsg_key": key}
+
+    def _update_sysmsg_data(self, role: Role, target: str, title: str, message: str) -> Reply:
+        return self._ask("topic.update", {"key": target, "title": title, "text": message}, role)
+
+    def _delete_sysmsg_data(self, role: Role, target: str) -> Reply:
+        return self._ask("topic.delete", {"key": target}, role)
+
+    # Services
+
+    def _select_ai_service(self, role: Role, id: str, name: str, model: str) -> Reply:
+        for item in self._ask("service.list", {}, role)["service"]:
+            if item["identifier"] == id and name in ("", item["name"]) and model in ("", item["model"]):
+                return self._ask("service.select", {"identifier": id}, role)
+        raise UsageError("there is no service %r of that name and model" % id, "ask for base_info again")
+
+    def _service_operate(self, role: Role, cmd: str, service: str) -> Reply:
+        if cmd not in ("restart", "reload"):
+            raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
+        run = self._daemon.exchanges().errands.act(service, cmd, self._daemon.came(role))
+        story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
+        told = story.text("")
+        return {"status": ERROR, "desc": told} if story.is_failed else {"status": OK, "message": told, "run": run.id}
+
+    def _system_confirm(self, role: Role, option: str) -> Reply:
+        raise PolicyError("the router is neither restarted nor shut down from here", "LuCI: System, Reboot")
+
+    # Icons: the page's own files and what an older Oasis left beside them
+
+    def _icons(self) -> Reply:
+        """Return {"ctrl": {"path", "using"}, "list": {key: file}}, {} where there is no icon."""
+        names = self._daemon.files.names(self._daemon.root.path("/www" + ICONS))
+        images = [name for name in names if name.rpartition(".")[2].lower() in _IMAGES]
+        kept = self._kept_icons()
+        found = {"icon_%d" % number: name for number, name in enumerate(images, 1) if name not in kept["hidden"]}
+        using = [key for key, name in found.items() if name == kept["using"]] or list(found)[:1]
+        return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found} if found else {}
+
+    def _kept_icons(self) -> dict[str, Any]:
+        data = self._daemon.files.read(self._daemon.root.state_folder + ICON_FILE)
+        return jsonl.loads(data) if data else {"using": "", "hidden": []}
+
+    def _keep_icons(self, **changed: object) -> Reply:
+        line = jsonl.line({**self._kept_icons(), **changed})
+        self._daemon.files.replace(self._daemon.root.state_folder + ICON_FILE, line)
+        return {"status": OK}
+
+    def _icon(self, key: str) -> str:
+        icons: Any = self._icons()
+        if not icons or key not in icons["list"]:
+            raise UsageError("there is no icon %r" % key, "ask for load_icon_info")
+        return str(icons["list"][key])
+
+    def _load_icon_info(self, role: Role) -> Reply:
+        return self._icons() or {"status": NOT_FOUND}
+
+    def _select_icon(self, role: Role, using: str) -> Reply:
+        return self._keep_icons(using=self._icon(using))
+
+    def _delete_icon(self, role: Role, target: str) -> Reply:
+        return self._keep_icons(hidden=[*self._kept_icons()["hidden"], self._icon(target)])
+
+    # Chats
+
+    def _chat_send(self, role: Role, id: str, sysmsg_key: str, message: str) -> Reply:
+        return self._sending.send(role, id, sysmsg_key, message)
+
+    def _chat_create(
+        self, role: Role, role1: str, content1: str, role2: str, content2: str, role3: str, content3: str
+    ) -> Reply:
+        import binascii
+
+        data = _chat_file([(role1, content1), (role2, content2), (role3, content3)])
+        text = binascii.b2a_base64(data, newline=False).decode()
+        upload = self._ask("upload.part", {"data": text, "name": "chat.json", "is_last": True}, role)["upload"]
+        return {"status": OK, "id": self._ask("chat.import", {"upload": upload}, role)["chats"][0]["id"]}
+
+    def _chat_append(self, role: Role, id: str, role1: str, content1: str, role2: str, content2: str) -> Reply:
+        self._daemon.conversations().append(id, _chat_file([(role1, content1), (role2, content2)]))
+        return {"status": OK}
+
+    def _title_auto_set(self, role: Role, id: str) -> Reply:
+        for item in self._chats(role):
+            if item["id"] == id:
+                return {"status": OK, "title": item["title"]}  # made with the first answer
+        raise UsageError("there is no chat %r" % id, "list them with: oasis list")
+
+    def _title_manual_set(self, role: Role, id: str, title: str) -> Reply:
+        if not title.strip():
+            raise UsageError("a title has at least one character")
+        self._ask("chat.rename", {"id": id, "title": title}, role)
+        return {"status": OK, "title": title.strip()}
+
+    # Tools
+
+    def _tools(self, role: Role) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._ask("tool.list", {}, role)["tools"]
+        return found
+
+    def _tool_manager_get_tool_list(self, role: Role) -> Reply:
+        found = [{"server": t["source"], "name": t["name"], "enable": _flag(t["enabled"])} for t in self._tools(role)]
+        return {"tool": found}
+
+    def _tool_manager_set_tool_enabled(self, role: Role, tool: str) -> Reply:
+        return self._switched(role, tool, True)
+
+    def _tool_manager_set_tool_disabled(self, role: Role, tool: str) -> Reply:
+        return self._switched(role, tool, False)
+
+    def _switched(self, role: Role, tool: str, is_on: bool) -> Reply:
+        self._ask("tool.set", {"name": tool, "enabled": is_on}, role)
+        return {"status": OK, "comment": "%s is %s" % (tool, "on" if is_on else "off")}
+
+    def _tool_edge_tool_list(self, role: Role) -> Reply:
+        schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.exchanges().registry.specs()}
+        found = {}
+        for tool in self._tools(role):
+            entry = {"name": tool["name"], "server": tool["source"], "enable": _flag(tool["enabled"])}
+            entry.update(type="function", description=tool["description"], conflict="0")
+            found[tool["name"]] = {**entry, **_parameters(schemas.get(tool["name"], {}))}
+        servers = sorted({entry["server"] for entry in found.values()})
+        info = [{"name": name, "status": "loaded"} for name in servers]
+        return {"tools": found, "server_info": info, "local_tool": "1"}
+
+    def _tool_edge_function_calling(self, role: Role, tool: str, param: str) -> Reply:
+        found = [one for one in self._tools(role) if one["name"] == tool]
+        if not found:
+            raise UsageError("there is no tool %r" % tool, "ask for tool_list")
+        if found[0]["class"] != "read" or found[0]["approval"] != "allow":
+            raise PolicyError(
+                "the tool %s is not run by itself: it may change something or reach others" % tool,
+                "say what you want in the chat; what it changes is then shown to you before it is done",
+            )
+        text = self._daemon.exchanges().errands.look(tool, arguments_of(param))
+        reply = jsonl.loads(text)
+        return reply if isinstance(reply, dict) else {"result": reply}
+
+
+def commands_of(part: dict[str, Any]) -> list[str]:
+    """Return the difference of a package as commands, as far as its lines tell: {"package", "lines"}."""
+    found, section = [], ""
+    for line in part["lines"]:
+        word, _, rest = line["text"].strip().partition(" ")
+        name, _, value = rest.partition(" ")
+        if word == "config":
+            section = value.strip("'") or "@" + name.strip("'")
+        elif word in ("option", "list") and line["op"] != " ":
+            verbs = {"option": ("delete", "set"), "list": ("del_list", "add_list")}[word]
+            found.append((verbs[line["op"] == "+"], "%s.%s.%s" % (part["package"], section, name), value.strip("'")))
+    new = {path for verb, path, _ in found if verb == "set"}
+    return [
+        "%s %s" % (verb, path if verb == "delete" else "%s=%s" % (path, value))
+        for verb, path, value in found
+        if verb != "delete" or path not in new
+    ]
+
+
+def _flag(is_on: bool) -> str:
+    return "1" if is_on else "0"
+
+
+def _parameters(schema: dict[str, Any]) -> dict[str, list[str]]:
+    """Return a schema as upstream's registry tells it: `property` is a list of name:type:description."""
+    known = schema.get("properties", {})
+    words = [":".join((name, one.get("type", "string"), one.get("description", ""))) for name, one in known.items()]
+    return {"property": words, "required": list(schema.get("required", []))}
+
+
+def _chat_file(pairs: list[tuple[str, str]]) -> bytes:
+    return jsonl.line({"messages": [{"role": role, "content": text} for role, text in pairs if role and text]})
+
+
+def arguments_of(param: str) -> dict[str, Any]:
+    """Return the arguments of a tool as upstream's programs write them: JSON, or name:type:value.
+
+    Raises: UsageError for anything else, SchemaError for broken JSON.
+    """
+    param = param.strip()
+    if not param or param[0] == "{":
+        found = jsonl.loads(param or "{}")
+        return found if isinstance(found, dict) else {}
+    parts = _ENTRY.split(param)
+    if parts[0]:
+        raise UsageError("param is neither JSON nor name:type:value", "like name:string:lan")
+    return {name: _value(kind, text.strip()) for name, kind, text in zip(*[iter(parts[1:])] * 3, strict=True)}
+
+
+def _value(kind: str, text: str) -> object:
+    if kind == "string":
+        return text
+    if kind == "boolean":
+        return text.lower() in ("true", "1")
+    try:
+        return jsonl.loads(text)
+    except OasisError:
+        raise UsageError("%r is no %s" % (text[:40], kind))

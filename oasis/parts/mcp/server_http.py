@@ -1,0 +1,339 @@
+"""MCP over streamable HTTP on 127.0.0.1, with a token: for programs on this machine, or through an ssh tunnel.
+
+Not part of the daemon: a process of its own, started by hand. Nobody is let in without the token in the header
+Authorization; a page in a browser is kept out by Host and Origin as well, whatever it guesses. One address, /mcp:
+POST brings a message, and is answered by JSON or by a stream of events when there is something to say before the
+answer; GET has no stream of its own to offer; DELETE ends a session (older protocol versions).
+"""
+
+from __future__ import annotations
+
+import http.server
+import os
+import queue
+import secrets
+import threading
+
+from oasis.cli.commands import OK
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SchemaError
+from oasis.parts.mcp import server as mcp
+from oasis.parts.mcp.bridge import parsed
+from oasis.parts.mcp.server_stdio import named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.cli.screen import Screen
+
+    Message = dict[str, Any]
+
+PATH = "/mcp"
+SESSIONS = 16
+_META = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
+_HEADER_MISMATCH = -32020
+# Of a request of the newer kind: what its headers repeat, so that what stands in front need not read the body.
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_STATUS = {-32601: 404, -32602: 400, -32600: 400, -32700: 400, _HEADER_MISMATCH: 400, mcp.UNSUPPORTED: 400}
+ASK_S = 600.0
+PING_S = 15.0
+
+
+def serve(session: Callable[[], mcp.Session], port: int, token_file: str, screen: Screen) -> int:
+    """Serve until a signal; say where, never with which token."""
+    server = Server(("127.0.0.1", port), session, token(token_file))
+    screen.notice(f"MCP at http://127.0.0.1:{server.server_port}{PATH}; the token is in {token_file}")
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+    return OK
+
+
+def token(path: str) -> str:
+    """Return the token of a file that only its owner can read; made when it is not there.
+
+    Raises: OasisError for a file that others can read, or that is too short to be one.
+    """
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as handle:
+            handle.write(secrets.token_urlsafe(32) + "\n")
+    except FileExistsError:
+        pass
+    if os.stat(path).st_mode & 0o077:
+        raise OasisError("others can read %s" % path, "chmod 600 %s" % path)
+    with open(path, encoding="ascii", errors="replace") as handle:
+        found = handle.read().strip()
+    if len(found) < 32:
+        raise OasisError("%s holds no token" % path, "remove it: a new one is made")
+    return found
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Many clients; `session()` makes one for each."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], session: Callable[[], mcp.Session], secret: str) -> None:
+        super().__init__(address, Handler)
+        self.secret = secret
+        self.make = session
+        self.lock = threading.Lock()
+        self.sessions: dict[str, tuple[mcp.Session, dict[object, Exchange]]] = {}
+        self._shared: dict[str, mcp.Session] = {}
+
+    def shared(self, client: object) -> mcp.Session:
+        """Return the session of a client by its name, for requests that tell all else themselves.
+
+        Each client has runs of its own, and the owner is told who proposes what.
+        """
+        name = clean.name(client.get("name")) if isinstance(client, dict) else ""
+        with self.lock:
+            found = self._shared.pop(name, None) or self.make()
+            if len(self._shared) >= SESSIONS:
+                del self._shared[next(iter(self._shared))]
+            self._shared[name] = found
+        return found
+
+    def opened(self) -> str:
+        """Return the id of a new session; the oldest gives way when there are too many."""
+        name = secrets.token_hex(16)
+        with self.lock:
+            if len(self.sessions) >= SESSIONS:
+                del self.sessions[next(iter(self.sessions))]
+            self.sessions[name] = (self.make(), {})
+        return name
+
+
+class Exchange:
+    """One request, and what is said about it before its answer."""
+
+    def __init__(self) -> None:
+        self.said: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self.asked = ""
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        self._answers.put(None)
+
+    def is_cancelled(self) -> bool:
+        return self._is_cancelled
+
+    def notify(self, method: str, params: Message) -> None:
+        self.said.put({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def ask(self, method: str, params: Message) -> Message | None:
+        self.asked = "oasis-" + secrets.token_hex(8)
+        self.said.put({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params})
+        try:
+            return self._answers.get(timeout=ASK_S)
+        except queue.Empty:
+            return None
+
+    def answer(self, message: Message) -> None:
+        result = message.get("result")
+        self._answers.put(result if isinstance(result, dict) else None)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "oasis"
+    sys_version = ""
+    timeout = 30
+    server: Server
+
+    def do_GET(self) -> None:
+        if self._may():
+            self._refuse(405, "there is no stream to listen to", {"Allow": "POST, DELETE"})
+
+    def do_DELETE(self) -> None:
+        if not self._may():
+            return
+        with self.server.lock:
+            found = self.server.sessions.pop(self.headers.get("Mcp-Session-Id", ""), None)
+        self._send(200 if found else 404, b"")
+
+    def do_POST(self) -> None:
+        if not self._may():
+            return
+        body = self._body()
+        if body is None:
+            return
+        try:
+            message = parsed(body)
+            if isinstance(message, list):
+                raise SchemaError("batches are no more")
+        except SchemaError as error:
+            self._answer(mcp.not_json(error.message))
+            return
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        if isinstance(meta, dict) and _META in meta:
+            self._modern(message, str(meta[_META]))
+        else:
+            self._older(message)
+
+    def _may(self) -> bool:
+        """Let in who has the token and is no page of a browser; answer all others."""
+        own = {f"{name}:{self.server.server_port}" for name in ("127.0.0.1", "localhost")}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host", "") not in own or (origin and origin.partition("://")[2] not in own):
+            self._refuse(403, "not from here")
+        elif self.path.partition("?")[0] != PATH:
+            self._refuse(404, "the address is " + PATH)
+        elif not secrets.compare_digest(
+            self.headers.get("Authorization", "").encode(), ("Bearer " + self.server.secret).encode()
+        ):
+            self._refuse(401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"})
+        else:
+            return True
+        self.close_connection = True
+        return False
+
+    def _body(self) -> bytes | None:
+        length = self.headers.get("Content-Length", "")
+        kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            self._refuse(415, "the body must be application/json")
+        elif not length.isascii() or not length.isdigit() or int(length[:20]) > jsonl.LINE_BYTES:
+            self._refuse(413, "the body must have a length of at most %d bytes" % jsonl.LINE_BYTES)
+        else:
+            return self.rfile.read(int(length))
+        self.close_connection = True
+        return None
+
+    def _modern(self, message: Message, version: str) -> None:
+        wrong = self._mismatch(message, version)
+        if wrong:
+            error = {"code": _HEADER_MISMATCH, "message": wrong}
+            self._answer({"jsonrpc": "2.0", "id": message.get("id"), "error": error})
+        elif "id" not in message:
+            self._send(202, b"")
+        else:
+            self._work(self.server.shared(message["params"]["_meta"].get(_CLIENT)), message, {})
+
+    def _mismatch(self, message: Message, version: str) -> str:
+        told = {"MCP-Protocol-Version": version, "Mcp-Method": str(message.get("method"))}
+        named = _NAMED.get(str(message.get("method")))
+        if named:
+            told["Mcp-Name"] = str(message["params"].get(named))
+        for header, value in told.items():
+            if self.headers.get(header) != value:
+                return "Bad Request: the header %s does not agree with the body" % header
+        return ""
+
+    def _older(self, message: Message) -> None:
+        if message.get("method") == "initialize":
+            name = self.server.opened()
+            session, running = self.server.sessions[name]
+            self._work(session, message, running, {"Mcp-Session-Id": name})
+            return
+        name = self.headers.get("Mcp-Session-Id", "")
+        found = self.server.sessions.get(name)
+        if found is None:
+            self._refuse(404 if name else 400, "there is no such session; initialize first")
+            return
+        version = self.headers.get("MCP-Protocol-Version")
+        if version is not None and version not in mcp.HANDSHAKE:
+            self._refuse(400, "the protocol version is not supported")
+            return
+        self._within(message, *found)
+
+    def _within(self, message: Message, session: mcp.Session, running: dict[object, Exchange]) -> None:
+        params = message.get("params")
+        if "method" not in message:
+            for exchange in list(running.values()):
+                if exchange.asked == message.get("id"):
+                    exchange.answer(message)
+        elif message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            found = running.get(named(params.get("requestId")))
+            if found is not None:
+                found.cancel()
+        elif "id" in message:
+            self._work(session, message, running)
+            return
+        self._send(202, b"")
+
+    def _work(
+        self, session: mcp.Session, message: Message, running: dict[object, Exchange],
+        headers: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Answer a request: by JSON, or by events once something was said before the answer."""
+        exchange = Exchange()
+        number = named(message.get("id"))
+        running[number] = exchange
+        answers: list[Message] = []
+
+        def work() -> None:
+            try:
+                answer = session.handle(message, exchange)
+                answers.extend([answer] if answer else [])
+            finally:
+                exchange.said.put(None)
+
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            first = exchange.said.get()
+            if first is None:
+                self._answer(answers[0] if answers else {}, headers)
+            else:
+                self._stream(first, exchange, answers)
+        finally:
+            running.pop(number, None)
+
+    def _stream(self, first: Message, exchange: Exchange, answers: list[Message]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            said: Message | None = first
+            while said is not None:
+                self._event(said)
+                said = self._next(exchange)
+            for answer in answers:
+                self._event(answer)
+        except OSError:
+            exchange.cancel()  # the client has gone, and with it who would read the answer
+
+    def _next(self, exchange: Exchange) -> Message | None:
+        while True:
+            try:
+                return exchange.said.get(timeout=PING_S)
+            except queue.Empty:
+                self.wfile.write(b": still here\n\n")
+                self.wfile.flush()
+
+    def _event(self, message: Message) -> None:
+        self.wfile.write(b"event: message\ndata: " + jsonl.line(message) + b"\n")
+        self.wfile.flush()
+
+    def _answer(self, message: Message, headers: dict[str, str] | None = None) -> None:
+        code = message.get("error", {}).get("code", 0)
+        self._send(_STATUS.get(code, 200), jsonl.line(message), headers)
+
+    def _refuse(self, status: int, reason: str, headers: dict[str, str] | None = None) -> None:
+        error = {"code": -32000, "message": reason}
+        self._send(status, jsonl.line({"jsonrpc": "2.0", "id": None, "error": error}), headers)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        if body:
+            self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: standard error is the owner's terminal."""

@@ -1,0 +1,356 @@
+"""The MCP servers that the owner set up: sections of UCI, what each was last seen to have, and lines opened when used.
+
+    config mcp_server 'files'
+        option enabled '1'
+        list command 'node'  list command '/opt/files.js'     a program, argument by argument; or
+        option url 'https://mcp.example.org/mcp'              an address; its token is in keys.json under mcp:NAME
+        option timeout '60'
+
+Upstream's sections `remote_mcp_server` (server_label, server_url, allowed_tools) are read as well. A server is asked
+what it has only by the owner's word (`refresh`) or when it says that this changed; the list is kept on flash, so that
+a start of the router waits for nobody. Calls connect by themselves, and once more when the server has gone.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.config.sections import is_at_home
+from oasis.config.settings import write
+from oasis.core import clean
+from oasis.errors import OasisError, ToolError, UsageError
+from oasis.parts.mcp import peer as protocol
+from oasis.parts.mcp.http import ForgottenError, Http
+from oasis.parts.mcp.kept import SEPARATOR, Keep, specs
+from oasis.parts.mcp.stdio import Stdio
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.parts.mcp.http import Post
+    from oasis.parts.mcp.peer import Message, Peer
+    from oasis.uci import model
+    from oasis.uci.cursor import Cursor
+
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+NAME_CHARS = 24
+TIMEOUT_S, MOST_S = 60, 600
+
+
+class Server:
+    """One server, as a source of the registry (tools/registry.py)."""
+
+    def __init__(self, settings: dict[str, Any], connect: Callable[[dict[str, Any]], Any], keep: Keep) -> None:
+        self.settings = settings
+        self.name = "mcp:" + settings["name"]
+        self._connect = connect
+        self._keep = keep
+        self._lock = threading.Lock()  # of who opens the line, which takes its time
+        self._holding = threading.Lock()
+        self._is_over = False
+        self._peer: Peer | None = None
+        self._line: Any = None
+        self._specs: list[dict[str, Any]] | None = None
+        self.fault = ""
+
+    def specs(self) -> list[dict[str, Any]]:
+        """Return what the server had when it was last asked."""
+        if self._specs is None:
+            self._specs = specs(self.settings, self._keep.read(self.settings["name"]))
+        return self._specs
+
+    def call(self, name: str, arguments: dict[str, Any], operator: object, watch: Any) -> dict[str, Any]:
+        """Call a tool of the server; connects where that is needed.
+
+        Raises: ToolError with the server's words, or ours.
+        """
+        own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
+        return dict(self._remembered(lambda: self._called(own, arguments, watch)))
+
+    def _remembered(self, work: Callable[[], Any]) -> Any:
+        """Do what needs the line, and once more when the server has forgotten its session."""
+        try:
+            return work()
+        except ForgottenError:
+            self.close()
+            return work()
+
+    def _called(self, name: str, arguments: dict[str, Any], watch: Any) -> dict[str, Any]:
+        peer = self._opened()
+        method, params, read = _request(name, arguments, self._own(name))
+        if read is None:
+            return {"items": [_plain(one) for one in peer.listed(str(params["what"]), watch.left_s(TIMEOUT_S))]}
+        result = read(peer.request(method, params, watch.left_s(MOST_S), watch.progress, watch.is_cancelled))
+        if peer.is_changed:
+            self._try_refresh()
+        return dict(result)
+
+    def _try_refresh(self) -> None:
+        """Ask for the new list; that it cannot be had does not undo the call that was made."""
+        try:
+            self.refresh()
+        except OasisError as error:
+            self.fault = error.message
+
+    def _own(self, name: str) -> bool:
+        return any(tool.get("name") == name for tool in self._keep.read(self.settings["name"]).get("tools", []))
+
+    def refresh(self) -> list[str]:
+        """Ask the server what it has, keep that, and return the names of its tools.
+
+        Raises: ToolError when it cannot be reached or speaks no MCP.
+        """
+        found = self._remembered(self._asked)
+        self._keep.write(self.settings["name"], found)
+        self._specs = None
+        return [str(one["name"]) for one in self.specs()]
+
+    def _asked(self) -> Message:
+        peer = self._opened()
+        return {
+            "tools": peer.listed("tools"),
+            "has": [one for one in ("resources", "prompts") if peer.has(one)],
+        }
+
+    def _opened(self) -> Peer:
+        with self._lock:
+            if self._peer is not None and self._line is not None and self._line.is_alive():
+                return self._peer
+            self.close()
+            line = self._connect(self.settings)
+            peer = protocol.Peer(self.settings["name"], line)
+            try:
+                self._take(line, None)
+                peer.connect()
+                self._take(line, peer)
+            except OasisError as error:
+                self.close()
+                self.fault = error.message
+                raise
+            self.fault = ""
+            return peer
+
+    def _take(self, line: Any, peer: Peer | None) -> None:
+        """Hold a line; one that was closed while it was being opened is not held."""
+        with self._holding:
+            if not self._is_over and (peer is None or self._line is line):
+                self._line, self._peer = line, peer
+                return
+        line.close()
+        raise ToolError("the MCP server %s was switched off or changed" % self.settings["name"], "call it again")
+
+    def close(self) -> None:
+        """End the line, also one that is being opened; a later call opens another."""
+        with self._holding:
+            line, self._line, self._peer = self._line, None, None
+        if line is not None:
+            line.close()
+
+    def end(self) -> None:
+        """End the line for good: the server is off, or set up otherwise."""
+        with self._holding:
+            self._is_over = True
+        self.close()
+
+    def state(self) -> str:
+        """Return how it stands with the line: connected, not connected, or what was wrong."""
+        return self.fault or ("connected" if self._peer is not None else "not connected")
+
+
+def read(sections: list[model.Section]) -> list[dict[str, Any]]:
+    """Return the servers of the settings, wrong ones with what is wrong in `note`.
+
+    Shape: [{"name", "enabled", "command": [str], "url", "timeout_s", "allowed": [tools], [] for all, "note"}]
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for section in sections:
+        if _is_server(section):
+            entry = _entry(section)
+            found.setdefault(entry["name"], entry)
+    return list(found.values())
+
+
+def _is_server(section: model.Section) -> bool:
+    return section.type in ("mcp_server", "remote_mcp_server")
+
+
+def _entry(section: model.Section) -> dict[str, Any]:
+    options = section.options
+    is_old = section.type == "remote_mcp_server"
+    name = str(options.get("server_label" if is_old else "name") or section.name)
+    url = str(options.get("server_url" if is_old else "url") or "")
+    given = options.get("command", [])
+    command = [str(word) for word in given] if isinstance(given, list) else str(given).split()
+    allowed = options.get("allowed_tools", [])
+    entry: dict[str, Any] = {"name": name, "command": command, "url": url, "note": fault(name, command, url)}
+    entry["enabled"] = str(options.get("enabled", "0" if is_old else "1")) == "1" and not entry["note"]
+    seconds = str(options.get("timeout", TIMEOUT_S))
+    is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 10
+    entry["timeout_s"] = min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S
+    entry["allowed"] = [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split()
+    return entry
+
+
+def fault(name: str, command: list[str], url: str) -> str:
+    """Return what is wrong with the settings of a server, "" for nothing."""
+    if not name or len(name) > NAME_CHARS or set(name) - _NAME:
+        return "the name may have letters, digits and -, %d at most" % NAME_CHARS
+    if bool(command) == bool(url):
+        return "either a command or a url is needed"
+    if url and not _is_address(url):
+        return "the url must be https://HOST/PATH, or http:// in the home network"
+    if command and not command[0].startswith("/") and "/" in command[0]:
+        return "the command must be a path from / or a name"
+    return ""
+
+
+def _is_address(url: str) -> bool:
+    scheme, slashes, rest = url.partition("://")
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set(" @#\"'<>\\")
+    return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
+
+
+def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
+    """Return method, params, and what reads the result; None where there is a list to be gone through."""
+    if not is_tool and name in ("resources", "prompts"):
+        return "", {"what": name}, None
+    if not is_tool and name == "read":
+        return "resources/read", {"uri": arguments["uri"]}, protocol.contents
+    if not is_tool and name == "prompt":
+        return "prompts/get", {"name": arguments["name"], "arguments": arguments.get("arguments", {})}, protocol.prompt
+    return "tools/call", {"name": name, "arguments": arguments}, protocol.told
+
+
+def _plain(item: Message) -> Message:
+    keys = ("uri", "name", "description", "mimeType", "arguments")
+    return {key: item[key] for key in keys if key in item}
+
+
+class Servers:
+    """All servers of one daemon; `sections()` gives UCI as it is now, `user` who programs of others run as."""
+
+    def __init__(
+        self, sections: Callable[[], list[model.Section]], keep: Keep, token: Callable[[str], str],
+        post: Callable[[], Post], user: str, env: dict[str, str], cursor: Callable[[], Cursor],
+    ) -> None:  # fmt: skip
+        self._sections = sections
+        self._cursor = cursor
+        self._keep = keep
+        self._token = token
+        self._post = post
+        self._user = user
+        self._env = env
+        self._lock = threading.Lock()
+        self._servers: dict[str, Server] = {}
+
+    def sources(self) -> list[Server]:
+        """Return the servers that are on, for the registry."""
+        with self._lock:
+            wanted = {entry["name"]: entry for entry in read(self._sections())}
+            gone = [one for name, one in self._servers.items() if one.settings != wanted.get(name)]
+            for server in gone:
+                del self._servers[server.settings["name"]]
+            for name, entry in wanted.items():
+                if entry["enabled"] and name not in self._servers:
+                    self._servers[name] = Server(entry, self._connect, self._keep)
+            found = [self._servers[name] for name in wanted if name in self._servers]
+        _end(gone)
+        return found
+
+    def _connect(self, entry: dict[str, Any]) -> Any:
+        if entry["url"]:
+            token = self._token(entry["name"])
+            if token and entry["url"].startswith("http://") and not is_at_home(entry["url"]):
+                raise ToolError("the token of %s would be sent for all to read" % entry["name"],
+                                "give its address as https://…")  # fmt: skip
+            return Http(entry["name"], entry["url"], token, self._post())
+        return Stdio(entry["name"], entry["command"], self._env, self._user)
+
+    def listed(self, is_owner: bool = True) -> list[dict[str, Any]]:
+        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token.
+
+        Shape: [{"name", "where", "enabled", "state", "tools": int, "has_token": bool, "note"?}]
+        """
+        running = {server.settings["name"]: server for server in self.sources()}
+        found = [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
+        return found if is_owner else [{**one, "where": _origin(one["where"])} for one in found]
+
+    def _shown(self, entry: dict[str, Any], server: Server | None) -> dict[str, Any]:
+        shown = {key: entry[key] for key in ("name", "enabled")}
+        shown["where"] = entry["url"] or " ".join(entry["command"])
+        shown["state"] = server.state() if server else "off"
+        shown["tools"] = len(server.specs()) if server else 0
+        shown["has_token"] = bool(entry["url"] and self._token(entry["name"]))
+        return {**shown, "note": entry["note"]} if entry["note"] else shown
+
+    def refresh(self, name: str) -> list[str]:
+        """Ask one server what it has; see Server.refresh.
+
+        Raises: UsageError for a server that is not set up or is off.
+        """
+        for server in self.sources():
+            if server.settings["name"] == name:
+                return server.refresh()
+        raise UsageError("there is no MCP server %r that is on" % clean.line(name)[:64], "list them: oasis servers")
+
+    def close(self) -> None:
+        """End all lines."""
+        with self._lock:
+            servers, self._servers = list(self._servers.values()), {}
+        _end(servers)
+
+    # What the owner sets
+
+    def add(self, name: str, command: list[str], url: str) -> None:
+        """Set up a server; it is on, and its tools are off.
+
+        Raises: UsageError for a name that is taken, or settings that cannot be.
+        """
+        wrong = fault(name, command, url)
+        if wrong:
+            raise UsageError(wrong, "like: oasis servers add files node /opt/files.js")
+        if any(entry["name"] == name for entry in read(self._sections())):
+            raise UsageError("there is an MCP server %r already" % name, "remove it first")
+        place = {"section": "@mcp_server[-1]"}
+        steps: list[dict[str, Any]] = [{"op": "add", "type": "mcp_server"}]
+        steps.append({"op": "set", **place, "option": "name", "value": name})
+        steps += [{"op": "add_list", **place, "option": "command", "value": word} for word in command]
+        if url:
+            steps.append({"op": "set", **place, "option": "url", "value": url})
+        self._write(steps)
+
+    def check(self, name: str) -> None:
+        """Raise UsageError when no server has that name."""
+        if not any(entry["name"] == name for entry in read(self._sections())):
+            raise UsageError("there is no MCP server %r" % clean.line(name)[:64], "list them: oasis servers")
+
+    def delete(self, name: str) -> None:
+        """Remove a server, its token and what was kept of it.
+
+        Raises: UsageError when there is none.
+        """
+        self.check(name)
+        found = [one for one in self._sections() if _is_server(one) and _entry(one)["name"] == name]
+        self._write([{"op": "delete", "section": str(one.name)} for one in found])
+        self.sources()  # which ends its line
+        self._keep.drop(name)
+
+    def _write(self, steps: list[dict[str, Any]]) -> None:
+        write(self._cursor(), steps)
+
+
+def _end(servers: list[Server]) -> None:
+    """End servers, all at once: each may take its time, and who stops the daemon has little."""
+    ending = [threading.Thread(target=server.end, daemon=True) for server in servers]
+    for one in ending:
+        one.start()
+    for one in ending:
+        one.join()
+
+
+def _origin(where: str) -> str:
+    """Return the program, or the host of an address."""
+    scheme, slashes, rest = where.partition("://")
+    return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]

@@ -1,0 +1,1 @@
+"""Sentences: tokens, concepts, slots, frames and patterns, the same for every language."""

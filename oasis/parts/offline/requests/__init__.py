@@ -1,0 +1,1 @@
+"""What the offline provider can do: facts for command templates, and answers in words."""

@@ -1,0 +1,1 @@
+"""The messenger Telegram as a front end."""

@@ -1,0 +1,115 @@
+"""`oasis telegram` and `oasis notices`: who may write to the router's bot, how it goes, and what happened meanwhile.
+
+Contract: the bot's token is no word of a command (`oasis key telegram` asks for it); a secret for codes is shown once,
+and kept only when a code that it gives came back.
+"""
+
+from __future__ import annotations
+
+from oasis.cli import input as cli_input
+from oasis.cli.commands import DECLINED, OK
+from oasis.core import clean, when
+from oasis.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.cli.screen import Screen
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+
+_USAGE = "usage: oasis telegram [list|on|off|pair [guest]|forget ID|secret|approve on|off|notices on|off]"
+ACTIONS = ("list", "on", "off", "pair", "forget", "secret", "approve", "notices")
+_SWITCH = {"on": True, "off": False}
+
+
+def telegram(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Do what the first word says; show how it goes without one."""
+    action, word = arguments["ACTION"] or "list", arguments["WORD"]
+    if action in _SWITCH and not word:
+        reply = call("telegram.set", {"enabled": _SWITCH[action]})
+        if _SWITCH[action] and not reply["has_token"]:
+            screen.notice("it is switched on, and begins with a token")
+        return _list(reply, screen)
+    if action in ("approve", "notices") and word in _SWITCH:
+        return _list(call("telegram.set", {action: _SWITCH[word]}), screen)
+    if action == "list" and not word:
+        return _list(call("telegram.list", {}), screen)
+    if action == "pair" and word in ("", "owner", "guest"):
+        return _pair(call("telegram.pair", {"who": word or "owner"}), screen)
+    if action == "forget" and word:
+        return _done(call("telegram.forget", {"id": word}), "forgotten: nobody answers them any more", screen)
+    if action == "secret" and not word:
+        return _secret(call, screen)
+    raise UsageError("that is not understood", _USAGE)
+
+
+def notices(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Print what happened while nobody looked, oldest first."""
+    reply = call("notice.list", {})
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    for one in reply["notices"]:
+        screen.line(clean.line(f"{when.shown(one['when_unix_s'])}  {one['text']}"))
+    if not reply["notices"]:
+        screen.line("nothing has happened since the router started")
+    return OK
+
+
+def _list(reply: dict[str, Any], screen: Screen) -> int:
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    bot = f" as {clean.line(reply['bot'])}" if reply["bot"] else ""
+    screen.line(f"Telegram is {reply['state']}{bot}")
+    if reply["problem"] and reply["state"] != "off":
+        screen.line(clean.line(f"  {reply['problem']}"))
+    if not reply["has_token"]:
+        screen.line("  no token is set: make a bot with @BotFather, then: oasis key telegram")
+    codes = "with a code" if reply["has_secret"] else "no secret for codes, so nothing risky: oasis telegram secret"
+    screen.line(f"  approving there: {f'on, {codes}' if reply['approve'] else 'off'}")
+    screen.line(f"  notices: {'on' if reply['notices'] else 'off'}")
+    for one in reply["people"]:
+        screen.line(
+            clean.line(f"{one['id']}  {one['role']:5}  {one['name']}, since {when.shown(one['paired_unix_s'])}")
+        )
+    if not reply["people"]:
+        screen.line("  nobody is paired: oasis telegram pair")
+    return OK
+
+
+def _pair(reply: dict[str, Any], screen: Screen) -> int:
+    if screen.is_json:
+        screen.json(reply)
+        return OK
+    bot = f"@{clean.line(reply['bot'])}" if reply["bot"] else "your bot"
+    screen.line(f"{reply['code']}")
+    screen.line(
+        f"Send this to {bot} within {reply['expires_in_s'] // 60} minutes; who sends it is {reply['role']} there."
+    )
+    return OK
+
+
+def _secret(call: Call, screen: Screen) -> int:
+    """Show a new secret, and keep it once the owner's authenticator has it."""
+    if not screen.can_ask and not screen.is_json:
+        raise UsageError("a secret is shown once, and kept when its first code is typed", "do it at a terminal")
+    reply = call("telegram.secret", {})
+    screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
+    screen.line(reply["uri"])
+    code = (cli_input.line(screen, "Code that it shows now: ") or "").replace(" ", "")
+    if not code:
+        screen.notice("nothing was changed")
+        return DECLINED
+    return _done(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end", screen)
+
+
+def _done(reply: dict[str, Any], words: str, screen: Screen) -> int:
+    if screen.is_json:
+        screen.json(reply)
+    else:
+        screen.line(words)
+    return OK

@@ -1,0 +1,77 @@
+"""Where each new secret of a plan comes from: the card tells it, for the value itself stands behind a mask.
+
+What the owner typed, what is copied and what the router makes by itself may stay masked, since he knows it or nobody
+need know it. What somebody else chose is shown in clear and is a reason for risk: it may be a key that others know.
+Knows no chat and no front-end.
+"""
+
+from __future__ import annotations
+
+from oasis.change.diff import difference
+from oasis.redaction import secret_options
+from oasis.uci import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.change.shapes import Difference, Plan
+    from oasis.uci.model import Package
+
+WROTE = "as you wrote it"
+ENTERED = "entered with the key button"
+COPIED = "copied from %s"
+GENERATED = "generated on the router"
+MODEL = "chosen by the model"
+OTHERS = "chosen by somebody else"
+BEFORE = "as it was before"
+# Of these the card holds the value.
+_CLEAR = (MODEL, OTHERS)
+_REASON = "the secret of %s is %s, who knows it"
+
+
+def tell(plan: Plan, known: dict[str, str], otherwise: str) -> bool:
+    """Put into a plan where its new secrets come from; return whether somebody else chose one.
+
+    `known` tells it by value, `otherwise` of any other one.
+    Shape of plan["secrets"]: [{"where": package.section.option, "from", "value"?: in clear}].
+    """
+    found: list[dict[str, str]] = []
+    for name, (old, new) in plan["images"].items():
+        before, after = model.parse(old, name), model.parse(new, name)
+        if _held(before, name) != _held(after, name):
+            for item in difference.compare(before, after, name):
+                found += [_told(item, value, known, otherwise) for value in _new(item)]
+    chosen = [one["where"] for one in found if one["from"] in _CLEAR]
+    plan["secrets"] = found
+    plan["words"] += ["%s: %s" % (one["where"], one["from"]) for one in found]
+    if chosen:
+        plan["risk"] = "risky"
+        plan["reasons"] = [_REASON % (where, otherwise) for where in dict.fromkeys(chosen)] + plan["reasons"]
+    return bool(chosen)
+
+
+def _held(version: Package, name: str) -> list[object]:
+    """Return what the options for secrets of a package hold, in their order."""
+    return [
+        value
+        for section in version.sections
+        for option, value in section.options.items()
+        if secret_options.is_secret(name, section.type, option)
+    ]
+
+
+def _new(item: Difference) -> list[str]:
+    """Return the new secrets of a difference, and the word by which the router makes one."""
+    if "new" not in item or not item.get("option"):
+        return []
+    if not secret_options.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
+        return []
+    new, old = [[one] if isinstance(one, str) else one for one in (item["new"], item.get("old", []))]
+    return [value for value in new if value not in old]
+
+
+def _told(item: Difference, value: str, known: dict[str, str], otherwise: str) -> dict[str, str]:
+    source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)
+    told = {"where": "%s.%s.%s" % (item["package"], item["section"], item["option"]), "from": source}
+    # A plain word of the owner's sentence may have been meant otherwise: nothing worth a mask is told by it.
+    is_clear = source in _CLEAR or (source == WROTE and value.replace(" ", "").isalpha())
+    return {**told, "value": value} if is_clear else told

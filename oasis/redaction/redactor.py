@@ -1,0 +1,410 @@
+"""The one redactor: no secret that the router holds leaves it, by whatever text.
+
+Secrets are the values of secret options (secrets.py), the accounts and tokens inside addresses, and the keys of model
+services. Tools hide them where they stand; here every text is searched for those of SECRET_CHARS characters and more,
+in the forms that quoting and encoding give them, and for what is a secret by its form (forms.py), whoever holds it. On
+the way to a model a placeholder stands for the value, everywhere else, and for what only looks like one, a mask.
+
+A placeholder names one value of one option in one chat. It is made from these by HMAC, so that it is the same after a
+restart, another one in the next chat, and nobody can make one up. What the owner enters as a secret (`keep`) has a
+placeholder from the start, is in memory alone, and is gone with the daemon. What they type as one in a message has a
+placeholder that is made of chat and value, before anything of it is sent: it stays the same when the value was set on
+the router, after a restart too, and so does the beginning of what a service is sent. Read afresh when a file changed;
+knows no front-end.
+"""
+
+from __future__ import annotations
+
+import binascii
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, StoreError, UciError, UsageError
+from oasis.redaction import secret_options
+from oasis.redaction.secret_options import MASK
+from oasis.system.digest import hmac_sha256
+from oasis.uci import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TextIO
+
+    from oasis.change.shapes import Callable
+    from oasis.system.files import Files
+
+    # (package, section, type, option, value); type "" is a secret that no placeholder stands for; of an entered one
+    # package and type are ENTERED, and section is its placeholder
+    Secret = tuple[str, str, str, str, str]
+
+# Shorter ones are hidden by their place alone: four digits stand in every address and number.
+SECRET_CHARS = 8
+ENTERED = "(entered)"
+# A front-end that repeats itself must not fill the memory.
+_ENTERED = 32
+# Passwords in messages of all chats, the newest; a chat that goes on enters its own again.
+_TYPED = 256
+_CLEAN = 512
+# Without one of these no text holds what forms.py looks for; an idle daemon does without it.
+_MARKS = ("=", ":", "$", "<", "--", "sk-", "eyJ", "_", "{S", "option", "list", "AKIA", "ASIA", "AIza", " -u", "LS0t",
+          "earer ", "EARER ", "sshpass", "csk-", "xox", "tskey-", "AGE-", "nmcli", "login ", " -", " *", "ommunity",
+          "com2sec", "asswd", "PASS ", "LOGIN ", "AUTH", "asic ", "%3", "\uff1a", "\uff1d")  # fmt: skip
+# Fields in which tools give lines that programs wrote; a field of the configuration has a key that may be public.
+_LOGS = (("text",), ("lines",), ("output",))
+_PROGRAM = "oasisd: "
+_SECRET_BYTES = 4096  # a private key; an SSH or VPN key has less
+_DIGITS = 8
+_ACCOUNT = rb"://[^/@\s:'\"]*:([^/@\s'\"]+)@"
+_TOKEN = rb"[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=([^&\s'\"]+)"
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
+
+class Redactor:
+    """What the router holds in secret, and texts without it.
+
+    `key` is the install key, `keys()` gives the keys of model services.
+    """
+
+    def __init__(self, files: Files, confdir: str, key: bytes, keys: Callable[[], list[str]]) -> None:
+        self._files = files
+        self._confdir = confdir
+        self._key = key
+        self._keys = keys
+        self._known: dict[str, tuple[object, list[Secret]]] = {}  # package: (stamp of its file, what it holds)
+        self._entered: list[Secret] = []
+        self._typed: dict[str, tuple[str, str]] = {}  # placeholder: (chat, value)
+        self._clean: set[int] = set()  # of texts in which nothing was found by its form
+        self._cached: tuple[list[Secret], list[tuple[str, Secret]]] = ([], [])  # the secrets and their forms
+
+    def held(self) -> list[Secret]:
+        """Return all secrets of the configuration, in the order of packages and files."""
+        known: dict[str, tuple[object, list[Secret]]] = {}
+        for package in self._files.names(self._confdir):
+            try:
+                stamp = self._files.stamp(self._confdir + "/" + package)
+                old = self._known.get(package)
+                known[package] = old if old and old[0] == stamp else (stamp, self._read(package))
+            except StoreError:
+                continue  # a folder, a FIFO, a loop of links: no tool reads it either
+        self._known = known
+        return [secret for _, found in known.values() for secret in found] + self._entered
+
+    def keep(self, value: str, random: str) -> str:
+        """Keep what the owner enters as a secret; return its placeholder, made with a random text.
+
+        Raises: UsageError for what cannot be a secret.
+        """
+        if not value or len(value.encode("utf-8", "replace")) > _SECRET_BYTES or "\x00" in value:
+            raise UsageError("a secret has 1 to %d bytes" % _SECRET_BYTES, "enter it again")
+        name = self.placeholder(random, (ENTERED, "", "", "", value))
+        self._entered = [*self._entered, (ENTERED, name, ENTERED, "", value)][-_ENTERED:]
+        return name
+
+    def _read(self, package: str) -> list[Secret]:
+        data = self._files.read(self._confdir + "/" + package) or b""
+        found = [(package, "", "", "", match.decode("utf-8", "replace")) for match in _within(data)]
+        try:
+            sections = model.parse(data, package).sections
+        except UciError:
+            return found  # no tool reads it either
+        for section in sections:
+            for option, value in section.options.items():
+                if secret_options.looks_secret(package, section.type, option):
+                    for one in value if isinstance(value, list) else [value]:
+                        if secret_options.is_word(one):
+                            continue
+                        found.append((package, str(section.name), section.type, option, one))
+        return found
+
+    def placeholder(self, chat: str, secret: Secret) -> str:
+        """Return what stands for a secret in a chat."""
+        package, section, kind, option, value = secret
+        if kind == ENTERED:
+            return section
+        bound = jsonl.canonical(["placeholder", chat, package, section, option, value])
+        return "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8"))[:_DIGITS]
+
+    def named(self, chat: str, placeholder: str) -> Secret | None:
+        """Return the secret that a placeholder of a chat stands for, None when it stands for nothing any more."""
+        told, value = self._typed.get(placeholder, ("", ""))
+        if value and told == chat:
+            return ENTERED, placeholder, ENTERED, "", value
+        for secret in self.held():
+            if secret[2] and self.placeholder(chat, secret) == placeholder:
+                return secret
+        return None
+
+    def is_typed(self, placeholder: str) -> bool:
+        """Tell whether a placeholder stands for what somebody typed in a message."""
+        return placeholder in self._typed
+
+    def hide(self, value: Any, chat: str = "") -> Any:
+        """Return a JSON value without secrets in its texts: with placeholders of a chat, without one masked."""
+        held = self._forms()
+        replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in held]
+        marked: list[bool] = []
+
+        def change(text: str, is_owner: bool) -> str:
+            if _may_be_key(text):
+                marked.append(True)
+            return self._hidden(text, is_owner, chat, replaced)
+
+        turned = _turned(value, change)
+        return _without_blocks(turned) if marked and not isinstance(value, str) else turned
+
+    def _hidden(self, text: str, is_owner: bool, chat: str, replaced: list[tuple[str, str]]) -> str:
+        """Return a text without secrets; `is_owner`: its sentences are somebody's own, who may type a password."""
+        if is_owner:
+            from oasis.redaction import secret_forms as forms  # an idle daemon does without
+
+            text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))
+        for name, (told, value) in list(self._typed.items()):
+            if len(value) >= SECRET_CHARS:
+                shown = [(form, name if chat and told == chat else MASK) for form in written_forms(value)]
+                text = _without(text, shown)
+        text = _without(text, replaced)
+        if is_owner or not any(mark in text for mark in _MARKS):
+            return text
+        seen = hash(text)  # a chat is sent again and again, and what is long in it has no secret
+        if seen in self._clean:
+            return text
+        from oasis.redaction import secret_forms as forms
+
+        found = forms.within_json(text, forms.spans(text))
+        if not found:
+            if len(self._clean) >= _CLEAN:
+                self._clean.clear()
+            self._clean.add(seen)
+        return forms.replaced(text, found, lambda value: MASK)
+
+    def _typed_as(self, value: str, chat: str) -> str:
+        """Return what stands for a password that was typed in a message of a chat."""
+        if not chat:
+            return MASK
+        bound = jsonl.canonical(["placeholder", chat, "typed", value])
+        name = "«secret:%s»" % hmac_sha256(self._key, bound.encode("utf-8", "surrogatepass"))[:_DIGITS]
+        self._typed.pop(name, None)
+        self._typed[name] = chat, value
+        while len(self._typed) > _TYPED:
+            del self._typed[next(iter(self._typed))]
+        return name
+
+    def text(self, text: str) -> str:
+        """Return a text with every secret masked."""
+        return str(self.hide(text))
+
+    def first_words(self, text: str, inputs: list[Any]) -> str:
+        """Return the owner's text with every secret masked, also those that tools were called with: they typed them."""
+        text = self.hide({"role": "user", "content": text})["content"]
+        if not text or "=" not in str(inputs):
+            return self.text(text)
+        from oasis.redaction import typed  # with the first call that sets something
+
+        return typed.without(self.text(text), typed.values(inputs))
+
+    def open_end(self, text: str) -> int:
+        """Return how many characters at the end of a text must wait for what follows, lest a secret be cut in two."""
+        forms = [form for form, _ in self._forms()]
+        cut = min([_begins(text, form) for form in forms], default=len(text))
+        moved = -1
+        while moved != cut:  # neither may the cut go through a secret that is whole
+            moved = cut
+            for form in forms:
+                found = text.find(form, max(cut - len(form) + 1, 0), cut + len(form) - 1)
+                cut = min(cut, found) if found >= 0 else cut
+        return len(text) - cut
+
+    def error(self, error: OasisError) -> OasisError:
+        """Mask what an error tells, in place, and return it."""
+        for name, value in list(vars(error).items()):
+            setattr(error, name, self.hide(value))
+        error.args = (error.message,)
+        return error
+
+    def _forms(self) -> list[tuple[str, Secret]]:
+        found = self.held() + [("", "", "", "", key) for key in self._keys()]
+        if found != self._cached[0]:
+            long = [secret for secret in found if len(secret[4]) >= SECRET_CHARS]
+            forms = [(form, secret) for secret in long for form in written_forms(secret[4])]
+            # A secret inside another one must not cut it.
+            self._cached = found, sorted(forms, key=lambda pair: -len(pair[0]))
+        return self._cached[1]
+
+
+class Masked:
+    """A stream that writes what it is given with every secret masked: what standard error is for a daemon.
+
+    Where it cannot be written, nothing is raised: the log tells of a change, and must not break it off. The name of the
+    program before a line is no secret, and its colon is no reason to load the forms in an idle daemon.
+    """
+
+    def __init__(self, stream: TextIO, mask: Callable[[str], str]) -> None:
+        self._stream = stream
+        self._mask = mask
+
+    def write(self, text: str) -> int:
+        name = _PROGRAM if text.startswith(_PROGRAM) else ""
+        try:
+            shown = name + self._mask(text[len(name) :])
+        except OasisError as error:
+            shown = "(a line is left out, for it cannot be told whether it holds a secret: %s)\n" % error.code
+        _try(self._stream.write, shown)
+        return len(text)
+
+    def flush(self) -> None:
+        _try(self._stream.flush)
+
+
+def _try(act: Callable[..., object], *text: str) -> None:
+    try:
+        act(*text)
+    except OSError:
+        pass  # nobody reads it any more, or its flash is full: there is no other place where this could be told
+
+
+def written_forms(value: str) -> list[str]:
+    """Return how a value stands in a text: plain, in JSON, in a shell's or UCI's quotes, in an address, encoded."""
+    percent = "".join([c if c in _PLAIN else "".join(["%%%02X" % byte for byte in c.encode("utf-8")]) for c in value])
+    found = [value]
+    for form in (jsonl.dumps(value)[1:-1], value.replace("'", "'\\''"), percent, *_encoded(value)):
+        if form not in found:
+            found.append(form)
+    return found
+
+
+def _encoded(value: str) -> list[str]:
+    """Return a value as hexadecimal digits and base64, there also as it stands inside something longer."""
+    data = value.encode("utf-8", "surrogatepass")
+    if len(data) < SECRET_CHARS:
+        return []
+    found = [data.hex(), data.hex().upper()]
+    for before in range(3):
+        whole = binascii.b2a_base64(b"\0" * before + data, newline=False).decode("ascii").rstrip("=")
+        # A sixth of a byte at each end belongs to what stands around it.
+        end = len(whole) if (before + len(data)) % 3 == 0 else len(whole) - 1
+        core = whole[(8 * before + 5) // 6 : end]
+        found += [core, core.replace("+", "-").replace("/", "_")]
+    return found
+
+
+def walk(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        items = [walk(item, change) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if isinstance(value, dict):
+        fields = {key: walk(item, change) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    return value
+
+
+def _turned(value: Any, change: Callable[[str, bool], str], is_owner: bool = False) -> Any:
+    """Return a JSON value with every text changed as by `walk`; those of an owner's message are told as theirs."""
+    if isinstance(value, str):
+        return change(value, is_owner)
+    if isinstance(value, (list, tuple)):
+        items = [_turned(item, change, is_owner) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if isinstance(value, dict):
+        is_owner = is_owner or value.get("role") == "user"
+        fields = {key: _turned(item, change, is_owner) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    return value
+
+
+def _may_be_key(text: str) -> bool:
+    """Tell whether a text may be a line of a private key, most of which are short and have none of its marks."""
+    return (
+        "-----" in text or "Private-" in text or "</" in text or (44 <= len(text) <= 64 and text.rstrip().endswith("="))
+    )
+
+
+def _without_blocks(value: Any) -> Any:
+    """Return a JSON value in which private keys are masked whose lines are texts of their own, as those of a log."""
+    from oasis.redaction import secret_forms as forms  # an idle daemon does without
+
+    groups: dict[tuple[str, ...], list[str]] = {}
+    _gather(value, (), groups)
+    changed = {}
+    for name, texts in groups.items():
+        joined = "\n".join(texts)
+        found = forms.blocks(joined, name[-1:] in _LOGS)
+        if found:  # a line of a block never holds the end of a text, so that all texts are still there
+            changed[name] = iter(_pieces(texts, found))
+    return _put(value, (), changed) if changed else value
+
+
+def _pieces(texts: list[str], found: list[tuple[int, int]]) -> list[str]:
+    """Return texts with what stands in some places of all of them, joined by line ends, masked."""
+    shown, begun, at = [], 0, 0
+    for text in texts:
+        pieces, done = [], 0
+        while at < len(found) and found[at][0] <= begun + len(text):
+            start, end = found[at][0] - begun, found[at][1] - begun
+            pieces += [text[done:start], MASK]
+            done, at = end, at + 1
+        shown.append("".join([*pieces, text[done:]]))
+        begun += len(text) + 1
+    return shown
+
+
+def _gather(value: Any, name: tuple[str, ...], groups: dict[tuple[str, ...], list[str]]) -> None:
+    from oasis.redaction import secret_forms as forms  # an idle daemon does without
+
+    if isinstance(value, str):
+        if not forms.is_json(value):  # the result of a tool, whose texts were judged before
+            groups.setdefault(name, []).append(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _gather(item, (*name, str(key)), groups)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _gather(item, name, groups)
+
+
+def _put(value: Any, name: tuple[str, ...], changed: dict[tuple[str, ...], Iterator[str]]) -> Any:
+    """Return a JSON value with the texts of some places replaced, in the order of _gather."""
+    from oasis.redaction import secret_forms as forms
+
+    if isinstance(value, str):
+        shown = next(changed[name]) if name in changed and not forms.is_json(value) else value
+        return value if shown == value else shown
+    if isinstance(value, dict):
+        fields = {key: _put(item, (*name, str(key)), changed) for key, item in value.items()}
+        return value if all(fields[key] is item for key, item in value.items()) else fields
+    if isinstance(value, (list, tuple)):
+        items = [_put(item, name, changed) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def _begins(text: str, form: str) -> int:
+    """Return where the end of a text that is a beginning of a form starts, the text's length when none is."""
+    at = max(len(text) - len(form) + 1, 0)
+    while (at := text.find(form[0], at)) >= 0:
+        if form.startswith(text[at:]):
+            return at
+        at += 1
+    return len(text)
+
+
+def _within(data: bytes) -> list[bytes]:
+    if not any(map(_may_hold, data.split(b"\n"))):
+        return []
+    import re  # with the first address that could hold one: an idle daemon does without
+
+    found: list[bytes] = re.findall(_ACCOUNT, data)
+    return found + re.findall(_TOKEN, data, re.I)
+
+
+def _may_hold(line: bytes) -> bool:
+    """Tell whether a line can match one of the two: neither of them goes over blanks."""
+    return (b"://" in line and b"@" in line) or (b"=" in line and (b"?" in line or b"&" in line))
+
+
+def _without(text: str, replaced: list[tuple[str, str]]) -> str:
+    for form, shown in replaced:
+        if form in text:
+            text = text.replace(form, shown)
+    return text

@@ -1,0 +1,98 @@
+"""Which UCI options hold a secret, decided by name and never by value.
+
+The catalogue's mark decides where it tells it; for what has no entry, or is exec there, the rules in secrets.json do.
+
+One place for every way out of the router: tool results, diffs, logs and chats ask here before they show a value.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oasis.catalogue import entries
+from oasis.core import jsonl
+
+MASK = "********"  # always as long, so that it tells nothing about the value
+
+# By these an option asks the router for a secret: netifd's WireGuard makes a key. They are none themselves.
+_WORDS = ("generate",)
+
+_rules: dict[str, list[list[str]]] = {}
+_named: dict[str, tuple[str, ...]] = {}
+_NOT_NAMED = ("lock_password",)  # of secrets.json's `shown`, those of any package
+
+
+def is_secret(package: str, type: str, option: str) -> bool:
+    """Tell whether `option` of a section of `type` holds a secret."""
+    known = entries.is_secret(package, type, option)
+    return looks_secret(package, type, option) if known is None else known
+
+
+def looks_secret(package: str, type: str, option: str) -> bool:
+    """Tell it by the name alone, without the catalogue's help and memory: never False for what is_secret says."""
+    if not _rules:
+        _rules.update(_load())
+    path = (package, type, option)
+    return not _matches(_rules["shown"], path) and _matches(_rules["secret"], path)
+
+
+def is_named(option: str) -> bool:
+    """Tell it by the name of an option of any package: for texts in which it stands."""
+    if not _named:
+        if not _rules:
+            _rules.update(_load())
+        names = [rule[2].lower() for rule in _rules["secret"] if rule[:2] == ["*", "*"]]
+        # At once: another thread may ask meanwhile.
+        _named.update({"is": tuple(name for name in names if "*" not in name),
+                       "ends": tuple(name[1:] for name in names if name.startswith("*")),
+                       "begins": tuple(name[:-1] for name in names if name.endswith("*"))})  # fmt: skip
+    option = option.lower()
+    if option in _NOT_NAMED:
+        return False
+    return option in _named["is"] or option.endswith(_named["ends"]) or option.startswith(_named["begins"])
+
+
+def may_hold(package: str, option: str) -> bool:
+    """Tell whether an option of that name holds a secret in a section of any type: for who does not know the type."""
+    known = [type for type in entries.types(package) if entries.option(package, type, option)]
+    return any(is_secret(package, type, option) for type in known or [""])
+
+
+def kind(package: str, type: str, option: str) -> str:
+    """Return the class of the secret that an option holds, "" for none; without a catalogue every name is its own."""
+    if not is_secret(package, type, option):
+        return ""
+    found = entries.mark(package, type, option)
+    return found if found.startswith("secret:") else "secret %s.%s" % (package, option)
+
+
+def is_word(value: str) -> bool:
+    """Tell whether a value of an option for secrets is none, but asks for one to be made."""
+    return value in _WORDS
+
+
+def mask(value: object) -> object:
+    """Return what is shown in place of a secret, in the shape of the value: a text or a list."""
+    if isinstance(value, list):
+        return [mask(one) for one in value]
+    return value if is_word(str(value)) else MASK
+
+
+def _load() -> dict[str, list[list[str]]]:
+    path = os.path.join(os.path.dirname(__file__), "secrets.json")
+    with open(path, "rb") as handle:
+        data = jsonl.loads(handle.read())
+    return {name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")}
+
+
+def _matches(rules: list[list[str]], path: tuple[str, str, str]) -> bool:
+    return any(all(_fits(part, name) for part, name in zip(rule, path, strict=True)) for rule in rules)
+
+
+def _fits(part: str, name: str) -> bool:
+    # At most one star a part; UCI names differ in case from package to package.
+    head, star, tail = part.lower().partition("*")
+    name = name.lower()
+    if not star:
+        return head == name
+    return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)

@@ -1,0 +1,96 @@
+"""The tool `read_config`: one UCI package, or one section of it, with every secret hidden.
+
+The package of Oasis itself is not readable here, and no value of a secret option leaves this module. Texts that may be
+somebody else's words (text_origin.py) are left out for a model that did not ask for them, and marked where it did.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oasis.catalogue import spelling
+from oasis.catalogue.draft import find
+from oasis.core import clean
+from oasis.errors import ToolError
+from oasis.redaction import secret_options
+from oasis.redaction.foreign import HIDDEN, NAME
+from oasis.tools.facts import Facts
+
+_OWN = "oasis"
+_USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
+_ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
+_TOKEN = re.compile(r"([?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=)[^&\s]+", re.I)
+_ARMOUR = "-----BEGIN "  # of a key or certificate, whatever the option is called
+
+
+def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
+    """Return {"package", "sections": {name: {".type", ".anonymous"?, option: value}}, "untrusted"?} as in the file.
+
+    Raises: ToolError for a package or section that does not exist, naming the nearest ones, and for Oasis's own.
+    """
+    package = input.get("package")
+    if not isinstance(package, str) or not package:
+        raise ToolError("read_config needs the name of a package", "one of " + ", ".join(_names(facts)))
+    if package == _OWN:
+        raise ToolError("the package oasis is not readable here", "its settings are on the Oasis page")
+    if not re.match(r"[A-Za-z0-9_-]{1,64}\Z", package) or not facts.has_package(package):
+        raise ToolError(f"there is no package {package[:40]!r}", "nearest: " + _nearest(package, _names(facts)))
+    facts = facts.asked(input.get("names"))
+    sections = facts.config(package)
+    wanted = input.get("section")
+    if wanted:
+        name = find(sections, str(wanted))
+        if not name:
+            raise ToolError(
+                f"package {package} has no section {str(wanted)[:40]!r}", _near_section(sections, str(wanted))
+            )
+        sections = {name: sections[name]}
+    whose = {name: facts.foreign(package, one) for name, one in sections.items()}
+    hidden = {name: found if not facts.shows_names else {} for name, found in whose.items()}
+    answer: dict[str, object] = {"package": package}
+    answer["sections"] = {name: _shown(package, name, one, facts, hidden[name]) for name, one in sections.items()}
+    # The name of a section cannot be left out: commands need it.
+    told = [label for name, found in whose.items() for at, label in found.items() if at == NAME or not hidden[name]]
+    return {**answer, "untrusted": sorted(set(told))} if told else answer
+
+
+def _shown(
+    package: str, name: str, section: dict[str, object], facts: Facts, hidden: dict[str, str]
+) -> dict[str, object]:
+    kind = str(section.get(".type", ""))
+    answer: dict[str, object] = {".type": kind}
+    if section.get(".anonymous"):
+        answer[".anonymous"] = True
+    for option, value in section.items():
+        if not option.startswith("."):
+            if secret_options.is_secret(package, kind, option):
+                answer[option] = facts.hide(package, name, kind, option, value)
+            else:
+                answer[option] = HIDDEN if option in hidden else _plain(option, value)
+    return answer
+
+
+def _plain(option: str, value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(option, item) for item in value]
+    text = _ACCOUNT.sub(lambda found: found.group(1) + secret_options.MASK + "@", str(value))
+    text = _TOKEN.sub(lambda found: found.group(1) + secret_options.MASK, text)
+    if _ARMOUR in text:
+        return secret_options.MASK
+    # An SSID may have been chosen by a neighbour (client mode).
+    return clean.name(text) if option == "ssid" else text
+
+
+def _names(facts: Facts) -> list[str]:
+    names = facts.packages() or [name for name in _USUAL if facts.has_package(name)]
+    return [name for name in names if name != _OWN]
+
+
+def _near_section(sections: dict[str, dict[str, object]], wanted: str) -> str:
+    if not sections:
+        return "the package is empty"
+    return "nearest: " + _nearest(wanted, list(sections))
+
+
+def _nearest(wanted: str, names: list[str]) -> str:
+    return ", ".join(spelling.closest(wanted, names)) or "none"

@@ -1,0 +1,1 @@
+"""The pure-Python ubus: messages, connections, our objects and calls of others."""

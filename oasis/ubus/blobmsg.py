@@ -1,0 +1,161 @@
+"""Values as the bus carries them: attributes with names and types.
+
+Bytes in, values out, and back; no socket and no message. What is read comes from others: depth, number of values and
+every length are checked, and a blob is read whole or refused. Text is UTF-8 that ends at its first NUL, as in C; a
+boolean is a number of 8 bits; None is a value of no type. What JSON can say and the bus cannot is said as near as may
+be, since a model may send it: a number of more than 64 bits as its digits, a NUL and an empty name as U+FFFD.
+Source: libubox's blobmsg.h, blobmsg.c (the checks are those of blobmsg_check_attr).
+"""
+
+from __future__ import annotations
+
+from oasis.errors import ToolError
+from oasis.ubus.blob import LENGTH, NAMED, broken, named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Place = tuple[int, str | None, int, int]
+
+NOTHING, ARRAY, TABLE, STRING, INT64, INT32, INT16, INT8, DOUBLE = range(9)
+# Far more than any object of a router has; far less than Python's own limit.
+DEEPEST = 64
+# What a model sends may be as deep as that, and goes out inside of more.
+_DEEPEST_OUT = 2 * DEEPEST
+# A value takes at least 4 bytes on the bus and some 100 in Python. The largest answers of a router, logs of a thousand
+# lines, have some 10,000.
+VALUES = 65536
+_NAME_BYTES = 65535
+_SIZES = {INT64: 8, INT32: 4, INT16: 2}
+
+
+def decode(data: bytes) -> dict[str, object]:
+    """Return the named values of a blob.
+
+    Raises: ToolError for what is no such data, too deep, or too many values.
+    """
+    return _Reader(data).table(0, len(data), 0)
+
+
+def encode(values: dict[str, object]) -> bytes:
+    """Return named values as the content of a blob.
+
+    Raises: ToolError for a value that the bus has no type for, and for too many levels.
+    """
+    return _table(values, 0)
+
+
+class _Reader:
+    """One blob while it is read: by places, so that nothing nested is copied at every level."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._left = VALUES
+
+    def table(self, at: int, end: int, depth: int) -> dict[str, object]:
+        """Return names and values; the first of a name counts and a value without one is passed over, as in C."""
+        found: dict[str, object] = {}
+        for kind, name, start, stop in self._places(at, end, depth):
+            value = self._value(kind, start, stop, depth + 1)
+            if name is not None:
+                found.setdefault(name, value)
+        return found
+
+    def _places(self, at: int, end: int, depth: int) -> Iterator[Place]:
+        """Yield type, name (None: it has none), start and end of the content of each value between two places."""
+        if depth > DEEPEST:
+            raise ToolError("the bus sent data in more than %d levels" % DEEPEST)
+        data = self._data
+        while at + 4 <= end:
+            self._left -= 1
+            if self._left < 0:
+                raise ToolError("the bus sent more than %d values" % VALUES)
+            head = int.from_bytes(data[at : at + 4], "big")
+            start, stop = at + 4, at + (head & LENGTH)
+            if stop < start or stop > end:
+                raise broken()
+            name = None
+            if head & NAMED:
+                last = start + 2 + int.from_bytes(data[start : start + 2], "big")
+                if stop - start < 3 or last >= stop or data[last]:
+                    raise broken()
+                name = data[start + 2 : last].decode("utf-8", "replace")
+                start += (last - start + 4) & ~3
+                if start > stop:
+                    raise broken()
+            yield (head >> 24) & 0x7F, name, start, stop
+            at += ((head & LENGTH) + 3) & ~3
+
+    def _value(self, kind: int, start: int, end: int, depth: int) -> object:
+        if kind == TABLE:
+            return self.table(start, end, depth)
+        if kind == ARRAY:
+            return [self._value(one, at, to, depth + 1) for one, _, at, to in self._places(start, end, depth)]
+        content = self._data[start:end]
+        if kind == STRING:
+            if content[-1:] != b"\0":
+                raise broken()
+            return content[: content.index(b"\0")].decode("utf-8", "replace")
+        if kind == INT8 and len(content) == 1:
+            return content != b"\0"
+        if kind in _SIZES and len(content) == _SIZES[kind]:
+            return int.from_bytes(content, "big", signed=True)
+        if kind == DOUBLE and len(content) == 8:
+            import struct
+
+            return struct.unpack(">d", content)[0]
+        if kind != NOTHING:
+            raise broken()
+        return None
+
+
+def _table(values: dict[str, object], depth: int) -> bytes:
+    # The programs of the bus print a value without a name as if it stood in a list.
+    return b"".join([_value(str(key) or "\ufffd", value, depth) for key, value in values.items()])
+
+
+def _value(name: str, value: object, depth: int) -> bytes:
+    kind, content = _content(value, depth)
+    label = _text(name)
+    if len(label) > _NAME_BYTES + 1:
+        raise ToolError("the bus takes no name of %d bytes" % (len(label) - 1))
+    return named(kind, label, content)
+
+
+def _text(text: str) -> bytes:
+    """Return a text with its NUL; what C would take for the end becomes the sign for what cannot be shown."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace") + b"\0"
+
+
+def _content(value: object, depth: int) -> tuple[int, bytes]:
+    if isinstance(value, bool):
+        return INT8, bytes([value])
+    if isinstance(value, int):
+        return _number(value)
+    if isinstance(value, str):
+        return STRING, _text(value)
+    if value is None:
+        return NOTHING, b""
+    if depth >= _DEEPEST_OUT:
+        raise ToolError("the bus takes no data of more than %d levels" % _DEEPEST_OUT)
+    if isinstance(value, dict):
+        return TABLE, _table(value, depth + 1)
+    if isinstance(value, (list, tuple)):
+        return ARRAY, b"".join([_value("", item, depth + 1) for item in value])
+    if isinstance(value, float) and value - value == 0:
+        import struct
+
+        return DOUBLE, struct.pack(">d", value)
+    raise ToolError("the bus takes no %s" % ("%r" % value if isinstance(value, float) else type(value).__name__))
+
+
+def _number(value: int) -> tuple[int, bytes]:
+    if -(1 << 31) <= value < 1 << 31:
+        return INT32, value.to_bytes(4, "big", signed=True)
+    if -(1 << 63) <= value < 1 << 63:
+        return INT64, value.to_bytes(8, "big", signed=True)
+    try:
+        return STRING, _text(str(value))
+    except ValueError:
+        raise ToolError("the bus takes no number of so many digits")

@@ -1,0 +1,144 @@
+"""Calls to other objects of the bus: over its socket where there is one, else through the `ubus` program.
+
+The socket (buswire.py) starts no process and shows nobody the arguments; the program is for hosts without it.
+`-S` is used because only then the exit status is the plain ubus status and a failure does not echo its arguments.
+Source: ubus's own cli.c and the recorded behaviour of 24.10 (a reply without data is status 0 and empty output).
+"""
+
+import _socket
+
+from oasis.core import jsonl
+from oasis.errors import SchemaError, ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.system.executor import Executor
+
+# The argument that is a secret: who has it is its owner.
+SESSION = "ubus_rpc_session"
+_TIMEOUT_S = 10
+NOT_FOUND, NO_DATA, _TIMED_OUT = 4, 5, 7
+_NAME, _OLD_NAME = "/ubus/ubus.sock", "/ubus.sock"
+_WORDS = {
+    1: "invalid command",
+    2: "invalid argument",
+    3: "no such method",
+    4: "not found",
+    5: "no data",
+    6: "permission denied",
+    7: "timed out",
+    8: "not supported",
+    9: "unknown error",
+    10: "connection failed",
+    12: "the arguments are no JSON object",
+    255: "cannot connect to ubusd",
+}
+
+
+class Ubus:
+    """The bus; `program` is "" where the host has none.
+
+    `connect(timeout_s)` opens the bus's socket (see `opener`): OSError where there is none. `is_real`: sessions of this
+    bus are worth something, as they are not in a folder on a host, where the program may be all that there is.
+    """
+
+    def __init__(
+        self, executor: "Executor", program: str, connect: "Callable[[float], _socket.socket] | None" = None,
+        is_real: bool = True,
+    ) -> None:  # fmt: skip
+        self._executor = executor
+        self._program = program
+        self._connect = connect
+        self._is_real = is_real
+
+    def call(
+        self, name: str, method: str, arguments: "dict[str, object] | None" = None, timeout_s: float = _TIMEOUT_S
+    ) -> "dict[str, object] | None":
+        """Call `method` of object `name`; return its reply, None when it has no data.
+
+        The program's arguments stand in the process list for a moment: a session goes over the socket or not at all.
+        Raises: ToolError naming object and method.
+        """
+        try:
+            connection = self._connect(timeout_s) if self._connect else None
+        except OSError:
+            connection = None
+        if connection is None:
+            if self._is_real and arguments and SESSION in arguments:
+                raise ToolError("ubus call %s %s: the bus cannot be reached" % (name, method), "is ubusd running?")
+            return self._run(name, method, arguments, timeout_s)
+        try:
+            return _ask(connection, name, method, arguments or {})
+        finally:
+            connection.close()
+
+    def _run(
+        self, name: str, method: str, arguments: "dict[str, object] | None", timeout_s: float
+    ) -> "dict[str, object] | None":
+        if not self._program:
+            raise ToolError("there is no ubus on this host", "on a router it is part of the system")
+        words = [self._program, "-S", "-t", str(max(int(timeout_s), 1)), "call", name, method]
+        if arguments:
+            words.append(jsonl.dumps(arguments))
+        status, out, _ = self._executor.run(words, timeout_s=timeout_s + 5)
+        if status:
+            raise _failure(name, method, status)
+        if not out.strip():
+            return None
+        try:
+            reply = jsonl.loads(out)
+        except SchemaError as error:
+            raise ToolError("ubus call %s %s answered with %s" % (name, method, error.message))
+        return reply if isinstance(reply, dict) else None
+
+
+def opener(path: str) -> "Callable[[float], _socket.socket]":
+    """Return what opens the bus's socket at a path, or at the one that it had before 21.02."""
+    old = path[: -len(_NAME)] + _OLD_NAME if path.endswith(_NAME) else ""
+
+    def connect(timeout_s: float) -> "_socket.socket":
+        try:
+            return _opened(path, timeout_s)
+        except OSError:
+            try:
+                return _opened(old, timeout_s)
+            except OSError:
+                pass  # where it should be is the place to tell of
+            raise
+
+    return connect
+
+
+def _opened(path: str, timeout_s: float) -> "_socket.socket":
+    # What `socket` would do, without what that imports; it closes itself on exec as well.
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(timeout_s)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _ask(
+    connection: "_socket.socket", name: str, method: str, arguments: "dict[str, object]"
+) -> "dict[str, object] | None":
+    from oasis.ubus import call as buswire  # an idle daemon does without
+
+    try:
+        return buswire.call(connection, name, method, arguments)
+    except buswire.Failed as error:
+        raise _failure(name, method, error.status)
+    except TimeoutError:
+        raise _failure(name, method, _TIMED_OUT)
+    except OSError as error:
+        raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
+
+
+def _failure(name: str, method: str, status: int) -> ToolError:
+    error = ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
+    error.status = status
+    return error
