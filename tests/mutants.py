@@ -29,7 +29,7 @@ TRANSACTION, GUARD = "oasis/change/apply/transaction.py", "oasis/change/apply/gu
 PLAN = "oasis/change/plan.py"
 FILES = "oasis/system/files.py"
 APPROVAL = "oasis/change/approval.py"
-OF_CHANGES = ("tests/change/test_transaction.py", "tests/change/test_plan.py")
+OF_CHANGES = ("tests/change/apply/test_transaction.py", "tests/change/test_plan.py")
 STORE = "oasis/core/store.py"
 OF_CHATS = ("tests/core/test_store.py", "tests/chats/test_faults.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
@@ -38,26 +38,26 @@ OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.
 OF_SERVICES = ("tests/change/test_failing_services.py",)
 OF_STANDS = ("tests/change/test_stands.py",)
 HARMLESS, OF_HARMLESS = "oasis/change/harmless.py", ("tests/change/test_harmless.py",)
-ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/test_ends.py",)
+ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends.py",)
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
 OF_ROLES = ("tests/test_roles.py",)
-OF_APPROVAL = ("tests/change/test_approval.py", "tests/test_daemon.py")
+OF_APPROVAL = ("tests/change/test_approval.py", "tests/daemon/test_wiring.py")
 
 TELEGRAM = "oasis/parts/telegram/"
-OF_CODES = ("tests/telegram/test_codes.py",)
-OF_TALK = ("tests/telegram/test_people_talk.py",)
-OF_LINE = ("tests/telegram/test_line.py",)
-OF_OWED = ("tests/telegram/test_owed.py",)
-OF_PRESENCE = ("tests/test_presence.py",)
-OF_APPROVING = ("tests/telegram/test_approval.py",)
+OF_CODES = ("tests/parts/telegram/test_codes.py",)
+OF_TALK = ("tests/parts/telegram/test_people_talk.py",)
+OF_LINE = ("tests/parts/telegram/test_line.py",)
+OF_OWED = ("tests/parts/telegram/test_owed.py",)
+OF_PRESENCE = ("tests/agent/test_principal.py",)
+OF_APPROVING = ("tests/parts/telegram/test_approval.py",)
 
 CLOCKWORK = "oasis/parts/schedule/clockwork.py"
-OF_SPOKEN = ("tests/schedule/test_spoken.py",)
-OF_CLOCKWORK = ("tests/schedule/test_clockwork.py",)
+OF_SPOKEN = ("tests/parts/schedule/test_spoken.py",)
+OF_CLOCKWORK = ("tests/parts/schedule/test_clockwork.py",)
 STANDING, UNATTENDED = "oasis/parts/schedule/standing.py", "oasis/parts/schedule/unattended.py"
-OF_STANDING = ("tests/schedule/test_standing.py",)
+OF_STANDING = ("tests/parts/schedule/test_standing.py",)
 HELD = "oasis/change/held.py"
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
 OF_ADMISSION = ("tests/change/reach/test_admission.py",)
@@ -65,24 +65,24 @@ OF_HELD = ("tests/change/test_held.py",)
 REFUSED = "oasis/tools/refused.py"
 OF_REFUSED = ("tests/test_force.py",)
 REPAIR = "oasis/agent/correction.py"
-OF_REPAIR = ("tests/test_repair.py",)
+OF_REPAIR = ("tests/agent/test_correction.py",)
 OF_JUDGE = ("tests/eval/test_judge.py",)
 OFFLINE = "oasis/parts/offline/"
-OF_ANSWERS = ("tests/offline/test_answers.py",)
-OF_FOLLOWING = ("tests/offline/test_follow.py",)
+OF_ANSWERS = ("tests/parts/offline/test_answers.py",)
+OF_FOLLOWING = ("tests/parts/offline/test_follow.py",)
 
 OF_CARDS = ("tests/test_cards.py",)
 OF_GENERATED = ("tests/change/test_generated_text.py",)
 OF_WAYS = ("tests/test_ways_out.py",)
 ALIVE = "oasis/change/apply/proof_of_life.py"
-OF_PROOF = ("tests/change/test_alive.py",)
+OF_PROOF = ("tests/change/apply/test_proof_of_life.py",)
 
 CALLS = "oasis/bus/calls.py"
-OF_BUS = ("tests/frontends/test_bus.py",)
+OF_BUS = ("tests/bus/test_objects.py",)
 
 FENCED = "oasis/change/parse/fenced.py"
 FENCES = "oasis/tools/fences.py"
-OF_FENCES = ("tests/tools/test_fences.py", "tests/change/test_fenced.py")
+OF_FENCES = ("tests/tools/test_fences.py", "tests/change/parse/test_fenced.py")
 
 # Name, file, the text of the safety, what stands there without it, the tests that must notice.
 CONFINEMENT = "oasis/system/confinement.py"
@@ -99,13 +99,13 @@ ASKING = "oasis/agent/client.py"
 FAILOVER = "oasis/agent/failover.py"
 OF_TRANSPORT = ("tests/worker/test_transport.py",)
 OF_PROXIES = ("tests/worker/test_proxies.py",)
-OF_FAILOVER = ("tests/test_failover.py",)
-OF_TEXTS = ("tests/test_texts.py", "tests/change/test_foreign.py")
-OF_ASKING = ("tests/test_asking.py",)
+OF_FAILOVER = ("tests/agent/test_failover.py",)
+OF_TEXTS = ("tests/test_texts.py", "tests/redaction/test_foreign.py")
+OF_ASKING = ("tests/agent/test_client.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
 BUS_TURNS = "oasis/ubus/incoming.py"
-OF_BUS_VALUES = ("tests/system/test_blobmsg.py",)
-OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/system/test_buspeer.py")
+OF_BUS_VALUES = ("tests/ubus/test_blobmsg.py",)
+OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/ubus/test_peer.py")
 
 TOOLS = "oasis/tools/registry.py"
 PERMITS = "oasis/tools/permissions.py"
@@ -113,10 +113,10 @@ OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
 RECORDS = "oasis/system/records.py"
-OF_RECORDS = ("tests/memory/test_records.py",)
-OF_KNOWLEDGE = ("tests/memory/test_knowledge_daemon.py",)
-OF_HOME = ("tests/memory/test_at_home.py",)
-OF_FACTS = ("tests/memory/test_facts_daemon.py",)
+OF_RECORDS = ("tests/system/test_records.py",)
+OF_KNOWLEDGE = ("tests/parts/memory/test_knowledge_daemon.py",)
+OF_HOME = ("tests/parts/memory/test_at_home.py",)
+OF_FACTS = ("tests/parts/memory/test_facts_daemon.py",)
 
 MUTANTS = (
     (
@@ -124,14 +124,14 @@ MUTANTS = (
         TELEGRAM + "text.py",
         'return "%s (%s)" % (anchor % inline(label, (*inside, "a")), where), end + 1 - at',
         'return anchor % inline(label, (*inside, "a")), end + 1 - at',
-        ("tests/telegram/test_text.py",),
+        ("tests/parts/telegram/test_text.py",),
     ),
     (
         "link-with-a-user-name-before-its-host",
         TELEGRAM + "text.py",
         '(:[0-9]{1,5})?(?:[/?#]|\\Z)")',
         '(:[0-9]{1,5})?(?:[/?#@]|\\Z)")',
-        ("tests/telegram/test_text.py",),
+        ("tests/parts/telegram/test_text.py",),
     ),
     (
         "telegram-code-used-twice",
@@ -173,7 +173,7 @@ MUTANTS = (
         TELEGRAM + "people.py",
         'if one["chat"] == chat and one["user"] == (user if is_private else 0):',
         'if one["chat"] == chat:',
-        ("tests/telegram/test_people.py",),
+        ("tests/parts/telegram/test_people.py",),
     ),
     (
         "telegram-stranger-answered",
@@ -217,7 +217,7 @@ MUTANTS = (
         "oasis/agent/start.py",
         "is_model or who.has_teller, unattended",
         "is_model, unattended",
-        ("tests/schedule/test_schedule_daemon.py",),
+        ("tests/parts/schedule/test_schedule_daemon.py",),
     ),
     (
         "telegram-update-handled-twice",
@@ -238,7 +238,7 @@ MUTANTS = (
         TELEGRAM + ".py",
         '"approve": "0", "notices"',
         '"approve": "1", "notices"',
-        ("tests/telegram/test_faults.py",),
+        ("tests/parts/telegram/test_faults.py",),
     ),
     (
         "telegram-approve-without-a-code",
@@ -311,14 +311,14 @@ MUTANTS = (
         "oasis/parts/schedule/running.py",
         "            is_over = role.decided in STATES\n",
         "            is_over = False\n",
-        ("tests/schedule/test_book.py",),
+        ("tests/parts/schedule/test_book.py",),
     ),
     (
         "schedule-plan-that-a-kill-loses-is-not-told",
         "oasis/parts/schedule/__init__.py",
         """ or b'"state":"waiting"' in data)""",
         ")",
-        ("tests/schedule/test_book.py",),
+        ("tests/parts/schedule/test_book.py",),
     ),
     (
         "telegram-update-of-any-shape",
@@ -388,21 +388,21 @@ MUTANTS = (
         "oasis/parts/memory/extract.py",
         "if data.startswith(magic):",
         "if not magic:",
-        ("tests/memory/test_extract.py",),
+        ("tests/parts/memory/test_extract.py",),
     ),
     (
         "knowledge: damaged vectors are near to nothing",
         "oasis/parts/memory/vectors.py",
         "if not 0 < own <= 1:",
         "if own == 0:",
-        ("tests/memory/test_library.py",),
+        ("tests/parts/memory/test_library.py",),
     ),
     (
         "facts: the opposite of what was said is no fact",
         "oasis/parts/memory/facts_reading.py",
         "if not claims or _turns_round(fact, claims, said):",
         "if not claims:",
-        ("tests/memory/test_facts_heard.py",),
+        ("tests/parts/memory/test_facts_heard.py",),
     ),
     (
         "facts: a message about passwords is not read",
@@ -451,28 +451,28 @@ MUTANTS = (
         "oasis/parts/memory/facts_kept.py",
         'for fact in self.sure() if set(taint) <= set(fact.get("taint", []))]',
         "for fact in self.sure()]",
-        ("tests/memory/test_facts_kept.py",),
+        ("tests/parts/memory/test_facts_kept.py",),
     ),
     (
         "facts: no day begins while the clock is not trusted",
         "oasis/parts/memory/facts_kept.py",
         "if today == last or not self._is_trusted(self._newest_s()):",
         "if today == last:",
-        ("tests/memory/test_facts_kept.py",),
+        ("tests/parts/memory/test_facts_kept.py",),
     ),
     (
         "facts: what was said at home stays there",
         "oasis/parts/memory/structured.py",
         'and (found["is_local"] or not answering.get("is_local")):',
         "and True:",
-        ("tests/memory/test_facts_heard.py",),
+        ("tests/parts/memory/test_facts_heard.py",),
     ),
     (
         "facts: what was said at home is compared there",
         "oasis/parts/memory/facts_near.py",
         "if not name or (is_home and not embedder.is_local):",
         "if not name:",
-        ("tests/memory/test_facts_heard.py",),
+        ("tests/parts/memory/test_facts_heard.py",),
     ),
     (
         "facts: who answers tells where they are compared",
@@ -507,112 +507,112 @@ MUTANTS = (
         "oasis/parts/memory/skills/library.py",
         "        if faults:\n            raise UsageError(",
         "        if False:\n            raise UsageError(",
-        ("tests/skills/test_skills_daemon.py",),
+        ("tests/parts/memory/skills/test_skills_daemon.py",),
     ),
     (
         "skills: a link is not followed",
         "oasis/parts/memory/skills/shelf.py",
         "if not stat.S_ISREG(found.st_mode):",
         "if stat.S_ISFIFO(found.st_mode):",
-        ("tests/skills/test_skill.py",),
+        ("tests/parts/memory/test_skill.py",),
     ),
     (
         "plugins: a changed file is off",
         "oasis/parts/lua/plugin_shelf.py",
         "if not is_equal(reviewed[server], sha256(data)):",
         "if False:",
-        ("tests/plugins/test_plugins.py",),
+        ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: the file is looked at before each call",
         "oasis/parts/lua/plugin_shelf.py",
         "        if fault:\n            raise PolicyError(",
         "        if False:\n            raise PolicyError(",
-        ("tests/plugins/test_plugins.py",),
+        ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: the sum that is accepted is that of the file",
         "oasis/parts/lua/plugin_shelf.py",
         "if not is_equal(digest, sha256(data)):",
         "if False:",
-        ("tests/plugins/test_plugins.py",),
+        ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: a restart is asked whatever policy says",
         "oasis/parts/lua/plugin_shelf.py",
         "operator.asking(True)",
         "operator.asking(False)",
-        ("tests/plugins/test_plugins.py",),
+        ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: the base system is no tool server",
         "oasis/parts/lua/plugin_scripts.py",
         'if re.split(r"[.-]", server)[0] in BASE:',
         "if False:",
-        ("tests/plugins/test_scripts.py",),
+        ("tests/parts/lua/test_plugin_scripts.py",),
     ),
     (
         "plugins: our own objects are no tool server",
         "oasis/parts/lua/plugin_scripts.py",
         "if server in OURS:",
         "if False:",
-        ("tests/plugins/test_scripts.py",),
+        ("tests/parts/lua/test_plugin_scripts.py",),
     ),
     (
         "plugins: what others can write to does not count",
         "oasis/parts/lua/plugin_scripts.py",
         " or state.st_mode & 0o022",
         "",
-        ("tests/plugins/test_scripts.py",),
+        ("tests/parts/lua/test_plugin_scripts.py",),
     ),
     (
         "plugins: what is for the owner alone stays nowhere",
         "oasis/parts/lua/plugin_results.py",
         'for key, item in value.items() if key != "user_only"}',
         "for key, item in value.items()}",
-        ("tests/plugins/test_results.py",),
+        ("tests/parts/lua/test_plugin_results.py",),
     ),
     (
         "plugins: only true is a wish",
         "oasis/parts/lua/plugin_results.py",
         "if merged.get(action) is True:",
         "if merged.get(action):",
-        ("tests/plugins/test_results.py",),
+        ("tests/parts/lua/test_plugin_results.py",),
     ),
     (
         "seed: no path leads up",
         "oasis/worker/workspace.py",
         'if ".." in names:',
         "if False:",
-        ("tests/seed/test_files.py",),
+        ("tests/tools/workspace/test_files.py",),
     ),
     (
         "seed: links are not followed",
         "oasis/worker/workspace.py",
         "_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW",
         "_FOLDER = os.O_RDONLY | os.O_DIRECTORY",
-        ("tests/seed/test_files.py",),
+        ("tests/tools/workspace/test_files.py",),
     ),
     (
         "seed: only what is listed runs",
         "oasis/tools/workspace/programs.py",
         "if not any(found[: len(one)] == one for one in allowed):",
         "if False:",
-        ("tests/seed/test_programs.py",),
+        ("tests/tools/workspace/test_programs.py",),
     ),
     (
         "seed: a shell cannot be listed",
         "oasis/tools/workspace/wishes.py",
         'if found[0][0].rpartition("/")[2] in SHELLS:',
         "if False:",
-        ("tests/seed/test_programs.py",),
+        ("tests/tools/workspace/test_programs.py",),
     ),
     (
         "seed: what a program left behind ends",
         "oasis/tools/workspace/programs.py",
         "os.kill(int(name), 9)",
         "pass",
-        ("tests/seed/test_programs.py",),
+        ("tests/tools/workspace/test_programs.py",),
     ),
     (
         "web: loopback is closed",
@@ -661,21 +661,21 @@ MUTANTS = (
         "oasis/redaction/secret_forms.py",
         "for pattern in (_AT_ONCE, *_odd[:-1]):",
         "for pattern in (_AT_ONCE,):",
-        ("tests/change/test_forms.py",),
+        ("tests/redaction/test_secret_forms.py",),
     ),
     (
         "secrets: passphrases of plain words",
         "oasis/redaction/passphrases.py",
         "yield from _phrase(text, name.start(), *clause)",
         "pass",
-        ("tests/change/test_forms.py",),
+        ("tests/redaction/test_secret_forms.py",),
     ),
     (
         "secrets: a word of no language behind a password's name",
         "oasis/redaction/passphrases.py",
         "yield from _strange(text, *clause)",
         "pass",
-        ("tests/change/test_forms.py",),
+        ("tests/redaction/test_secret_forms.py",),
     ),
     (
         "secrets: a typed password is not sent",
@@ -767,14 +767,14 @@ MUTANTS = (
         "oasis/tools/workspace/net.py",
         "closed=closed(operator)",
         "closed=[]",
-        ("tests/seed/test_net.py",),
+        ("tests/tools/workspace/test_net.py",),
     ),
     (
         "settings: what is taken over is in force",
         "oasis/daemon/reload.py",
         "policy.set(*rules)",
         "pass",
-        ("tests/test_takeover.py",),
+        ("tests/daemon/test_reload.py",),
     ),
     (
         "settings: a change of them is no restart",
@@ -816,21 +816,21 @@ MUTANTS = (
         "oasis/cli/client.py",
         "absent.is_absent = not self._has_answered",
         "absent.is_absent = True",
-        ("tests/frontends/test_start.py",),
+        ("tests/cli/test_start.py",),
     ),
     (
         "services: an interface that comes up ends the impatience",
         "oasis/system/backoff.py",
         " or online != self._online()",
         "",
-        ("tests/test_asking.py",),
+        ("tests/agent/test_client.py",),
     ),
     (
         "chats: an export is masked before it is cut",
         "oasis/api/chat_methods.py",
         'messages = self._hide([message for message in shown if "role" in message])',
         'messages = [message for message in shown if "role" in message]',
-        ("tests/test_conversations.py",),
+        ("tests/api/test_chat_methods.py",),
     ),
     (
         "providers: a list of models may come alone",
@@ -1113,14 +1113,14 @@ MUTANTS = (
         "oasis/llm/prices.py",
         'amount("budget_cost", words["budget_cost"])',
         "pass",
-        ("tests/services/test_prices.py",),
+        ("tests/llm/test_prices.py",),
     ),
     (
         "prices: one for a model of a service",
         "oasis/llm/prices.py",
         'if section.type == "price" and (',
         'if False and section.type == "price" and (',
-        ("tests/services/test_prices.py",),
+        ("tests/llm/test_prices.py",),
     ),
     ("failover: not after a word was shown", FAILOVER, " and not self._has_output", "", OF_FAILOVER),
     ("failover: not when the owner stopped it", FAILOVER, 'if failure["code"] in _STAYS:', "if False:", OF_FAILOVER),
@@ -1173,7 +1173,7 @@ MUTANTS = (
         "oasis/system/rate_limit.py",
         "        self._give_back(name)\n",
         "",
-        ("tests/system/test_pace.py",),
+        ("tests/system/test_rate_limit.py",),
     ),
     ("fences: only of models without tools", "oasis/agent/turn.py", "if collector.is_fenced and", "if", OF_FENCES),
     ("fences: a cut answer changes nothing", FENCES, "if is_cut and changes:", "if False:", OF_FENCES),
@@ -1241,7 +1241,7 @@ MUTANTS = (
         "oasis/parts/schedule/devices.py",
         "AT_ONCE, WRITE_S = 8, 3600",
         "AT_ONCE, WRITE_S = 800, 3600",
-        ("tests/schedule/test_book.py",),
+        ("tests/parts/schedule/test_book.py",),
     ),
     ("schedule: once ends itself", CLOCKWORK, 'noted["enabled"] = False', "pass", OF_CLOCKWORK),
     ("schedule: an event rests", CLOCKWORK, "and self._is_rested(entry, now_s)", "", OF_CLOCKWORK),
@@ -1451,23 +1451,29 @@ MUTANTS = (
         "oasis/ubus/objects.py",
         "if self._is_real and arguments",
         "if False and arguments",
-        ("tests/frontends/test_bus_wire.py",),
+        ("tests/bus/test_wire.py",),
     ),
     (
         "phone: no tool past the owner",
         "oasis/parts/lua/phone.py",
         'if found[0]["class"] != "read" or found[0]["approval"] != "allow":',
         "if False:",
-        ("tests/frontends/test_phone.py",),
+        ("tests/parts/lua/test_phone.py",),
     ),
     (
         "phone: a message sent again joins",
         "oasis/parts/lua/sending.py",
         "self._sent(role, chat, message) or self._begin",
         "self._begin",
-        ("tests/frontends/test_bus_sending.py",),
+        ("tests/parts/lua/test_sending.py",),
     ),
-    ("recovery at start", "oasis/daemon/wiring.py", "self.transaction.recover()", "None", ("tests/test_daemon.py",)),
+    (
+        "recovery at start",
+        "oasis/daemon/wiring.py",
+        "self.transaction.recover()",
+        "None",
+        ("tests/daemon/test_wiring.py",),
+    ),
     ("recovery: puts back", TRANSACTION, "change = self._journal.pending_id()", 'change = ""', OF_CHANGES),
     (
         "one change at a time",
@@ -1502,14 +1508,14 @@ MUTANTS = (
         "oasis/uci/disk.py",
         "if old is not None and _bytes(path) != old:",
         "if False:",
-        ("tests/uci/test_files.py",),
+        ("tests/uci/test_file_backend.py",),
     ),
     (
         "foreign edit: who waited for a lock looks at the file again",
         "oasis/uci/disk.py",
         "if os.path.samestat(os.fstat(self._descriptor), os.stat(path)):",
         "if True:",
-        ("tests/uci/test_files.py",),
+        ("tests/uci/test_file_backend.py",),
     ),
     (
         "foreign edit: nothing is undone where nothing of ours was written",
@@ -1627,7 +1633,7 @@ MUTANTS = (
         "oasis/config/key_migration.py",
         "    settings.add_keys(found)\n    _write",
         "    _write",
-        ("tests/services/test_moving.py",),
+        ("tests/config/test_key_migration.py",),
     ),
     (
         "keys: none among the words of a command",
@@ -1641,14 +1647,14 @@ MUTANTS = (
         "oasis/llm/usage.py",
         "if percent >= 100:",
         "if False:",
-        ("tests/services/test_usage.py",),
+        ("tests/llm/test_usage.py",),
     ),
     (
         "environment: keys are taken out of it",
         "oasis/config/host.py",
         'environment.pop(name, "")',
         'environment.get(name, "")',
-        ("tests/layers/test_host.py",),
+        ("tests/config/test_host.py",),
     ),
     ("proof: the nonce", ALIVE, " or not is_equal(nonce, self._nonce)", "", OF_PROOF),
     (
@@ -1686,21 +1692,21 @@ MUTANTS = (
         "oasis/api/methods.py",
         "self._shop.transaction.witness(role, unproved)",
         '"word"',
-        ("tests/test_daemon.py",),
+        ("tests/daemon/test_wiring.py",),
     ),
     (
         "read-back: after every reload",
         TRANSACTION,
         'evidence.readback.verify({**plan, "services": record["services"]}, before)',
         "[]",
-        ("tests/change/test_readback.py",),
+        ("tests/change/apply/test_verification.py",),
     ),
     (
         "read-back: a service that is turned off has ended",
         "oasis/change/apply/verification.py",
         "if any((found or {}).values()):",
         "if False:",
-        ("tests/change/test_readback.py",),
+        ("tests/change/apply/test_verification.py",),
     ),
     (
         "services: what was switched off is not started along with others",
@@ -1714,21 +1720,21 @@ MUTANTS = (
         "oasis/change/apply/services.py",
         "if status and name not in off:",
         "if False:",
-        ("tests/change/test_switches.py",),
+        ("tests/change/apply/test_switches.py",),
     ),
     (
         "openings: every word for yes and no",
         "oasis/change/policy.py",
         "return value in allowed or (meaning",
         "return value in allowed or (False and meaning",
-        ("tests/change/test_switches.py",),
+        ("tests/change/apply/test_switches.py",),
     ),
     (
         "uci: what a batch staged is what was foreseen",
         "oasis/uci/program_backend.py",
         'self._compare(shown.split(b"\\n", added)[-1], expected)',
         "pass",
-        ("tests/uci/test_program.py",),
+        ("tests/uci/test_program_backend.py",),
     ),
     (
         "extend: the guard waits as long",
@@ -1746,7 +1752,13 @@ MUTANTS = (
         ":",
         ("tests/change/test_window.py",),
     ),
-    ("undo: code comes back with its owner alone", PLAN, "= bool(code)", "= False", ("tests/change/test_undo.py",)),
+    (
+        "undo: code comes back with its owner alone",
+        PLAN,
+        "= bool(code)",
+        "= False",
+        ("tests/change/history/test_undo.py",),
+    ),
     (
         "code: taking away what kept it from running",
         "oasis/change/policy.py",
@@ -1836,21 +1848,21 @@ MUTANTS = (
         "oasis/parts/memory/knowledge.py",
         "taint.append(MODEL)",
         "pass",
-        ("tests/memory/test_knowledge_daemon.py",),
+        ("tests/parts/memory/test_knowledge_daemon.py",),
     ),
     (
         "moments: what is no time of day is not passed over",
         "oasis/parts/offline/session.py",
         "        if wrong:\n",
         "        if False:\n",
-        ("tests/offline/test_moments.py",),
+        ("tests/parts/offline/test_moments.py",),
     ),
     (
         "moments: an end and for good are asked about",
         "oasis/parts/offline/session.py",
         "if endless and ends:",
         "if False:",
-        ("tests/offline/test_moments.py",),
+        ("tests/parts/offline/test_moments.py",),
     ),
     ("low: nothing without a look", "oasis/change/policy.py", "if router is None:", "if False:", OF_HARMLESS),
     (
@@ -1914,7 +1926,7 @@ MUTANTS = (
         "oasis/agent/owner_actions.py",
         'role = "client" if client else _OWNER',
         "role = _OWNER",
-        ("tests/mcp/test_server.py",),
+        ("tests/parts/mcp/test_server.py",),
     ),
     ("roles: tools that are taken out", "oasis/api/table.py", 'and "no tool:" + tool not in named', "", OF_ROLES),
     (
@@ -1996,14 +2008,14 @@ MUTANTS = (
         "oasis/change/parse/commands.py",
         "if _is_typographic(text):",
         "if False and _is_typographic(text):",
-        ("tests/change/test_commands.py",),
+        ("tests/change/parse/test_commands.py",),
     ),
     (
         "commands: what nobody sees is named",
         "oasis/uci/shell_words.py",
         "if at >= 0:",
         "if False and at >= 0:",
-        ("tests/change/test_commands.py",),
+        ("tests/change/parse/test_commands.py",),
     ),
     (
         "cards: a plan that is cut in Telegram",
@@ -2142,7 +2154,7 @@ MUTANTS = (
         "oasis/agent/turn.py",
         'message["taint"] = taint',
         "pass",
-        ("tests/test_agent.py",),
+        ("tests/agent/test_turn.py",),
     ),
     (
         "secrets: hidden on the way to a model",
@@ -2170,14 +2182,14 @@ MUTANTS = (
         "oasis/agent/runs.py",
         "keep = self._open_end(whole) if self._open_end is not None else 0",
         "keep = 0",
-        ("tests/test_runs.py",),
+        ("tests/agent/test_runs.py",),
     ),
     (
         "secrets: nor through its middle",
         "oasis/redaction/redactor.py",
         "cut = min(cut, found) if found >= 0 else cut",
         "pass",
-        ("tests/test_runs.py",),
+        ("tests/agent/test_runs.py",),
     ),
     (
         "services: a change reloads what reads it",
@@ -2323,7 +2335,7 @@ MUTANTS = (
         "oasis/llm/pool.py",
         "        self._prepare()\n",
         "",
-        ("tests/worker/test_pool.py",),
+        ("tests/llm/test_pool.py",),
     ),
     (
         "worker: not root",
@@ -2345,7 +2357,7 @@ MUTANTS = (
         "oasis/core/bookmarks.py",
         "if head and (head not in found or name in below[head]):",
         "if head:",
-        ("tests/core/test_heads.py",),
+        ("tests/core/test_bookmarks.py",),
     ),
     (
         "chat: a new message moves no bookmark sideways",
@@ -2366,14 +2378,14 @@ MUTANTS = (
         "oasis/core/lenient.py",
         'or "unknown"\n        _distrust(made)',
         'or "unknown"',
-        ("tests/core/test_reading.py",),
+        ("tests/core/test_lenient.py",),
     ),
     (
         "chat: a label that cannot be read does not pass for none",
         "oasis/core/lenient.py",
         '        labels.append(UNREADABLE)\n    made["taint"] = labels\n\n\ndef _distrust',
         '    made["taint"] = labels\n\n\ndef _distrust',
-        ("tests/core/test_reading.py",),
+        ("tests/core/test_lenient.py",),
     ),
     (
         "said: what was said at home makes no vector elsewhere",
@@ -2522,63 +2534,63 @@ MUTANTS = (
         "oasis/parts/mcp/stdio.py",
         "while data and not self._ended:",
         "while data:",
-        ("tests/mcp/test_bounds.py",),
+        ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: questions of a server are bounded",
         "oasis/parts/mcp/stdio.py",
         "is_flood = self._replies > REPLIES",
         "is_flood = False",
-        ("tests/mcp/test_bounds.py",),
+        ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: a server that is over is not opened again",
         "oasis/parts/mcp/servers.py",
         "if not self._is_over and (",
         "if (",
-        ("tests/mcp/test_bounds.py",),
+        ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: a token goes to the home network or by https",
         "oasis/parts/mcp/servers.py",
         'and not is_at_home(entry["url"])',
         "and False",
-        ("tests/mcp/test_bounds.py",),
+        ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: who only looks sees no arguments",
         "oasis/parts/mcp/servers.py",
         "return found if is_owner else",
         "return found if True else",
-        ("tests/mcp/test_bounds.py",),
+        ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: a client keeps its name",
         "oasis/api/methods.py",
         'if peer.setdefault("client", known) != known:',
         'peer["client"] = known\n        if False:',
-        ("tests/mcp/test_server.py",),
+        ("tests/parts/mcp/test_server.py",),
     ),
     (
         "mcp: an id that is none ends no server",
         "oasis/parts/mcp/server_stdio.py",
         '        number = named(message.get("id"))',
         '        number = message.get("id")',
-        ("tests/mcp/test_server.py",),
+        ("tests/parts/mcp/test_server.py",),
     ),
     (
         "agent: one call over and over is stopped",
         "oasis/agent/start.py",
         "return Repeats().watched(call) if is_model else call",
         "return call",
-        ("tests/test_repeats.py",),
+        ("tests/agent/test_loop_guard.py",),
     ),
     (
         "runs: clients leave room for the owner",
         "oasis/agent/runs.py",
         "if client and sum(",
         "if False and sum(",
-        ("tests/test_runs.py",),
+        ("tests/agent/test_runs.py",),
     ),
     (
         "doctor: a fault in a check ends no round",
@@ -2599,35 +2611,35 @@ MUTANTS = (
         "oasis/redaction/redactor.py",
         "    except OSError:\n        pass  # nobody reads it",
         "    except ZeroDivisionError:\n        pass  # nobody reads it",
-        ("tests/test_daemon.py",),
+        ("tests/daemon/test_wiring.py",),
     ),
     (
         "runs: a run ends whatever else fails",
         "oasis/agent/runs.py",
         "    finally:  # a run without an end",
         "    else:  # a run without an end",
-        ("tests/test_runs.py",),
+        ("tests/agent/test_runs.py",),
     ),
     (
         "privacy-shows-the-key",
         CHAT,
         'hidden = {name: value.replace(key, "***") if key else value',
         "hidden = {name: value",
-        ("tests/test_privacy.py",),
+        ("tests/api/test_privacy.py",),
     ),
     (
         "privacy-stores-what-it-shows",
         "oasis/agent/start.py",
         "        finally:\n            chat.discard()",
         "        finally:\n            chat.flush()",
-        ("tests/test_privacy.py",),
+        ("tests/api/test_privacy.py",),
     ),
     (
         "privacy-asks-the-service",
         PROTOCOL,
         'chat.run() if request["op"] == "chat" else chat.show()',
         "chat.run()",
-        ("tests/test_privacy.py",),
+        ("tests/api/test_privacy.py",),
     ),
     (
         "setup-asks-neighbours-outside",
@@ -2641,7 +2653,7 @@ MUTANTS = (
         "oasis/cli/setup.py",
         'if not reply["ok"]:',
         "if False:",
-        ("tests/frontends/test_terminal_setup.py",),
+        ("tests/cli/test_terminal_setup.py",),
     ),
     (
         "doctor-waits-one-after-the-other",
@@ -2676,14 +2688,14 @@ MUTANTS = (
         OFFLINE + "session.py",
         "if not any(self._changes(part) for part in answer.parts):",
         "if True:",
-        ("tests/offline/test_moments.py",),
+        ("tests/parts/offline/test_moments.py",),
     ),
     (
         "offline-carries-every-time-in-an-end",
         OFFLINE + "moments.py",
         'return kind == "day" and "days" in slots',
         "return bool(slots)",
-        ("tests/offline/test_moments.py",),
+        ("tests/parts/offline/test_moments.py",),
     ),
     (
         "decoder-takes-any-number-of-tokens",
@@ -2704,14 +2716,14 @@ MUTANTS = (
         "oasis/llm/pool.py",
         "mine = [one for one in self._warm if one[1] == service]",
         "mine = list(self._warm)",
-        ("tests/worker/test_pool.py",),
+        ("tests/llm/test_pool.py",),
     ),
     (
         "worker-leaves-programs-behind",
         "oasis/llm/pool.py",
         "if process is not None and sweep(self._uid, {process.pid}, self._mark):",
         "if False:",
-        ("tests/worker/test_pool.py",),
+        ("tests/llm/test_pool.py",),
     ),
     (
         "a-failed-step-of-stop-holds-up-the-rest",
@@ -2725,21 +2737,21 @@ MUTANTS = (
         OFFLINE + "caution.py",
         'STOPS = {"later", "condition"',
         'STOPS = {"condition"',
-        ("tests/offline/test_nearly.py",),
+        ("tests/parts/offline/test_nearly.py",),
     ),
     (
         "offline-does-what-is-supposed",
         OFFLINE + "caution.py",
         '"later", "condition", "past"',
         '"later", "past"',
-        ("tests/offline/test_nearly.py",),
+        ("tests/parts/offline/test_nearly.py",),
     ),
     (
         "knowledge-result-without-end",
         "oasis/parts/memory/knowledge.py",
         'while result["passages"] and len(',
         "while False and len(",
-        ("tests/memory/test_knowledge_daemon.py",),
+        ("tests/parts/memory/test_knowledge_daemon.py",),
     ),
     (
         "telegram-takes-forwarded-words-for-the-owner-s",

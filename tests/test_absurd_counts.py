@@ -1,11 +1,11 @@
 """A service that says absurd things of what it used: later turns go on, and stopping puts back what waits."""
 
 import pytest
+from tests.oasisd.test_wiring import apply_wifi, config, of_type, say
 
-from tests.daemon import start_daemon
-from tests.memory.scripted import Scripted
-from tests.test_daemon import apply_wifi, config, of_type, say
-from tests.test_models import root_with
+from tests.llm.test_workers import root_with
+from tests.oasisd import start_daemon
+from tests.parts.memory.scripted import Scripted
 
 # As long as Python still writes it down; and what comes out of other languages' floats.
 ABSURD = {"digits": 10**4298, "a float": 1e300, "less than none": -(10**30), "no number": "9" * 4299}

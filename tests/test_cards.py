@@ -9,6 +9,7 @@ import re
 import subprocess
 
 import pytest
+from tests.oasisd.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401
 
 from oasis.api.table import ROLES
 from oasis.change.approval import Desk
@@ -18,10 +19,9 @@ from oasis.parts.telegram import approval, run
 from oasis.parts.telegram import card as telegram_card
 from oasis.parts.telegram import text as telegram_text
 from oasis.uci.visible import plain
-from tests.daemon import start_daemon
-from tests.frontends import launcher
+from tests.cli import launcher
+from tests.oasisd import start_daemon
 from tests.recorder import results
-from tests.test_daemon import approve, config, follow, of_type, option, root  # noqa: F401
 from tests.test_untrusted import Scene
 
 MARK = "quenepa"

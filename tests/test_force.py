@@ -12,7 +12,7 @@ from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
 from oasis.system.root import Root
 from oasis.tools.operator import Operator
-from tests.daemon import copy_root
+from tests.oasisd import copy_root
 from tests.test_untrusted import MAC, ORDER, Scene, lease
 
 OWNER = {"name": "owner", "terminal": False}

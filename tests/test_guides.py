@@ -16,9 +16,9 @@ from oasis.change.parse import commands
 from oasis.doctor import rounds
 from oasis.doctor.scene import Scene
 from oasis.providers import load
-from tests.daemon import copy_root, start_daemon
+from tests.cli import launcher
 from tests.doctor.clinic import Clinic
-from tests.frontends import launcher
+from tests.oasisd import copy_root, start_daemon
 from tests.tools.kit import Hands, Store, registry
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -68,7 +68,7 @@ def test_a_tool_is_offered_when_it_is_on_and_answers():
 UNDERSTAND = """
 import json
 from oasis.parts.offline.provider import Provider
-from tests.offline.stock import NOW_S, Router
+from tests.parts.offline.stock import NOW_S, Router
 router = Router()
 for sentence in json.loads(input()):
     events = Provider().reply([{"id": "1", "role": "user", "content": sentence}], router.facts, NOW_S)

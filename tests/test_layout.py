@@ -12,7 +12,7 @@ import warnings
 
 import pytest
 
-from tests.daemon import copy_root, start_daemon
+from tests.oasisd import copy_root, start_daemon
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(REPOSITORY, "oasis")

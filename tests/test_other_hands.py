@@ -3,11 +3,12 @@
 import json
 import os
 
-from tests.daemon import start_daemon
+from tests.oasisd.test_wiring import follow, of_type, say
+
+from tests.api.test_chat_methods import failure, replace, talk, text_of, texts  # noqa: F401  # a fixture
+from tests.llm.test_workers import root_with
+from tests.oasisd import start_daemon
 from tests.recorder import Recorder
-from tests.test_conversations import failure, replace, talk, text_of, texts  # noqa: F401  # a fixture
-from tests.test_daemon import follow, of_type, say
-from tests.test_models import root_with
 
 A, B, C, D = ["03jrq2tcl18qk2nxfr9wpzdn" + digit for digit in "abcd"]
 THREAD = [

@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
+from tests.oasisd.test_wiring import approve, config, of_type
 
 from tests.recorder import results
-from tests.test_daemon import approve, config, of_type
 from tests.test_untrusted import Scene
 
 WIFI = "planted wifi ke\"y's"

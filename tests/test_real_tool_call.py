@@ -6,13 +6,13 @@ It is a small one: it picks the tool and copies the words of its arguments, so t
 import os
 
 import pytest
+from tests.oasisd.test_wiring import approve, follow, of_type
 
-from tests.daemon import set_option, start_daemon
+from tests.llm.test_workers import root_with
+from tests.oasisd import set_option, start_daemon
 from tests.peers import tool_model
-from tests.test_daemon import approve, follow, of_type
-from tests.test_models import root_with
 
-# A minute of both processors; tests/memory/test_facts_model.py is what `make test` has of a real model.
+# A minute of both processors; tests/parts/memory/test_facts_model.py is what `make test` has of a real model.
 pytestmark = [pytest.mark.model, pytest.mark.long]
 
 

@@ -6,11 +6,11 @@ import subprocess
 import time
 
 import pytest
+from tests.oasisd.test_wiring import apply_wifi, config
 
 from oasis.change.apply.transaction import GUARD_LOOK_S
-from tests.daemon import copy_root, set_option, start_daemon
 from tests.guards import guards, kill_guards, wait_for_guard
-from tests.test_daemon import apply_wifi, config
+from tests.oasisd import copy_root, set_option, start_daemon
 
 # The window of 1 s, the guard's grace of 10 s, its look once a second, and a slow host.
 GUARD_S = 40

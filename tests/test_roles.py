@@ -14,7 +14,7 @@ from oasis.api.methods import ROLES, TABLE, Methods
 from oasis.daemon.wiring import role_of
 from oasis.errors import PolicyError, UsageError
 from oasis.tools.operator import Operator
-from tests.daemon import copy_root, start_daemon
+from tests.oasisd import copy_root, start_daemon
 
 SOMEBODY = 65534
 REFUSED = "is not for everybody"
@@ -217,7 +217,7 @@ def test_every_method_is_the_owner_s_and_every_role_names_real_ones():
     assert set(ROLES["owner"]) == {*TABLE, "tool:*"}
     assert all({name for name in names if "tool:" not in name} <= set(TABLE) for names in ROLES.values())
     kept = {name for name in ROLES["client"] if name.startswith(("chat.", "bookmark.", "usage.", "audit."))}
-    assert not kept, "a chat holds what the owner typed; of runs a client has its own (tests/mcp)"
+    assert not kept, "a chat holds what the owner typed; of runs a client has its own (tests/parts/mcp)"
 
 
 # Every tool that a router may have: ours, those of the optional parts, and those that somebody added.

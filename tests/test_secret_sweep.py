@@ -12,15 +12,15 @@ import threading
 import time
 
 import pytest
+from tests.oasisd.test_wiring import approve, follow, of_type
 
 from oasis.api.methods import TABLE
 from oasis.catalogue import entries
 from oasis.redaction import secret_options
 from oasis.tools.builtin import BuiltIn
-from tests.daemon import start_daemon
+from tests.llm.test_workers import root_with
+from tests.oasisd import start_daemon
 from tests.recorder import Recorder
-from tests.test_daemon import approve, follow, of_type
-from tests.test_models import root_with
 
 KEY = "sk-planted-0f9e8d7c6b5a4938"
 OTHER_KEY = "gsk-planted-77aa88bb99cc"

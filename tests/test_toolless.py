@@ -6,10 +6,10 @@ import json
 import threading
 
 import pytest
+from tests.oasisd.test_wiring import approve, config, follow, of_type, say, services
 
-from tests.daemon import start_daemon
-from tests.test_daemon import approve, config, follow, of_type, say, services
-from tests.test_models import run  # noqa: F401  (a fixture)
+from tests.llm.test_workers import run  # noqa: F401  (a fixture)
+from tests.oasisd import start_daemon
 
 WIFI = "```sh\nuci set wireless.default_radio0.ssid='Attic'\nuci commit wireless\nwifi reload\n```"
 NAME = "```\nuci set system.@system[0].hostname='attic'\n```"

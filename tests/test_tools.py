@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from tests.oasisd.test_wiring import approve, of_type
 
 from tests.recorder import results
-from tests.test_daemon import approve, of_type
 from tests.test_untrusted import Scene, lease
 
 INSTALL = ("packages", {"action": "install", "names": ["tcpdump"]})
@@ -202,7 +202,7 @@ def test_what_others_wrote_taints_what_follows(here, call, label):
 def test_the_owner_alone_calls_a_tool_and_others_are_treated_as_others(tmp_path):
     from oasis.daemon.wiring import Daemon
     from oasis.system.root import Root
-    from tests.daemon import copy_root
+    from tests.oasisd import copy_root
 
     root = copy_root(str(tmp_path / "router"))
     daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))

@@ -5,9 +5,9 @@ import json
 import threading
 
 import pytest
+from tests.oasisd.test_wiring import approve, config, of_type
 
 from tests.eval import roots
-from tests.test_daemon import approve, config, of_type
 from tests.test_untrusted import PWNED, lease
 from tests.test_untrusted import scene as scene
 
@@ -170,7 +170,7 @@ def test_an_undo_by_an_mcp_client_waits_for_the_owner(scene):
 
 def connect_as_client(here):
     """Return what calls methods as an MCP client does."""
-    from tests.daemon import connected, read_line
+    from tests.oasisd import connected, read_line
 
     def call(method, **params):
         with connected(here.daemon.socket) as connection:
@@ -184,7 +184,7 @@ def connect_as_client(here):
 
 
 def test_what_an_old_chat_file_says_about_services_bookmarks_and_tools_is_not_obeyed(scene):
-    from tests.test_conversations import Talk
+    from tests.api.test_chat_methods import Talk
 
     here = scene()
     bring = Talk.upload

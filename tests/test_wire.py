@@ -4,11 +4,11 @@ import base64
 import json
 
 import pytest
+from tests.oasisd.test_wiring import follow, of_type
 
-from tests.daemon import start_daemon
+from tests.llm.test_workers import root_with
+from tests.oasisd import start_daemon
 from tests.recorder import Recorder
-from tests.test_daemon import follow, of_type
-from tests.test_models import root_with
 
 KEY = "sk-test-0123456789abcdef"
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture"

@@ -38,8 +38,8 @@ from tests.bench import (  # noqa: E402
     tools,
 )  # fmt: skip
 from tests.bench.turns import NAMES, QUESTIONS, WORDS, ask, change, change_and_undo  # noqa: E402
-from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
-from tests.frontends import launcher  # noqa: E402
+from tests.cli import launcher  # noqa: E402
+from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
 
 MEMORY_GOAL = 1.6
 # Of a daemon that has worked: what answers and plans is loaded then, and Python's regular expressions with it.

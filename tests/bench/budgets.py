@@ -16,7 +16,7 @@ from typing import Any
 from oasis.agent.client import prompts
 from oasis.core import trim
 from tests.bench import imports, measure, packages, tools, turns
-from tests.daemon import Daemon, copy_root, start_daemon
+from tests.oasisd import Daemon, copy_root, start_daemon
 
 RSS_GOAL = 1.6
 TURNS = 10

@@ -21,7 +21,7 @@ if __name__ == "__main__":
     sys.path.insert(0, REPOSITORY)
 
 from tests.bench import measure, turns  # noqa: E402
-from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
+from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
 
 # A thread or a connection that is just ending is none that stays.
 _LOOKS, _LOOK_S = 5, 0.2

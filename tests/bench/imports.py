@@ -20,7 +20,7 @@ if __name__ == "__main__":
 
 from tests.bench import turns  # noqa: E402
 from tests.bench.measure import MeasureError, new_folder  # noqa: E402
-from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
+from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
 
 # Starts the program behind it, an interpreter, with the option that tells of imports.
 _TELLING = (

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis.parts.memory.ingest import Ingest
-from tests.memory import minilm, recall
-from tests.memory.store import Shelf, Swift
+from tests.parts.memory import minilm, recall
+from tests.parts.memory.store import Shelf, Swift
 
 CHUNKS, A_DOCUMENT = 5000, 100
 CHARS = 900

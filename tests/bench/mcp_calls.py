@@ -21,7 +21,7 @@ HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": 
 
 def measure(bench: object, folder: str, times: int) -> None:
     """Add the rows to a Bench; without the SDK there is nothing to compare with, and a note says so."""
-    from tests.daemon import copy_root, start_daemon
+    from tests.oasisd import copy_root, start_daemon
 
     daemon = start_daemon(copy_root(folder + "/mcp"))
     try:

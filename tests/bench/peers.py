@@ -29,8 +29,8 @@ sys.path[:0] = [REPOSITORY, HERE]
 import features  # noqa: E402
 import measure  # noqa: E402
 
-from tests.daemon import copy_root, set_option, start_daemon  # noqa: E402
-from tests.frontends import launcher  # noqa: E402
+from tests.cli import launcher  # noqa: E402
+from tests.oasisd import copy_root, set_option, start_daemon  # noqa: E402
 from tests.recorder import Recorder  # noqa: E402
 
 PEERS = {

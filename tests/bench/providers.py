@@ -14,8 +14,8 @@ import time
 
 from oasis.llm.pool import Pool, default_argv
 from tests.bench.measure import BARE, bare_memory_kib, memory_kib, seconds
-from tests.daemon import copy_root, start_daemon
-from tests.frontends import launcher
+from tests.cli import launcher
+from tests.oasisd import copy_root, start_daemon
 from tests.worker.misbehaving import HELLO, WORLD, Server, chunked
 
 HERE = os.path.dirname(os.path.abspath(__file__))

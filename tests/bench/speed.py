@@ -17,7 +17,7 @@ from oasis.uci import model
 from oasis.uci.cursor import Cursor, open_cursor
 from tests.bench.measure import BARE, seconds
 from tests.change.kit import Kit
-from tests.daemon import Daemon, copy_root, start_daemon
+from tests.oasisd import Daemon, copy_root, start_daemon
 
 LINES = 2000
 OPERATIONS = 50

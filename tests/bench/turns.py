@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from tests.bench.measure import MeasureError
-from tests.daemon import Daemon
+from tests.oasisd import Daemon
 from tests.recorder import Recorder
 
 # Answered without asking the router anything: what is measured is ours, not the tests' stand-in for the bus.

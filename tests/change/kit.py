@@ -16,7 +16,7 @@ from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.ubus.objects import Ubus
 from oasis.uci.cursor import open_cursor
-from tests.daemon import REPOSITORY, copy_root
+from tests.oasisd import REPOSITORY, copy_root
 
 SCRIPTS = REPOSITORY + "/oasis/change"
 RENAME = "uci set system.@system[0].hostname=attic"

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.change.kit import RENAME, SCRIPTS, WIFI
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 BUSYBOX = shutil.which("busybox")
 pytestmark = pytest.mark.skipif(BUSYBOX is None, reason="no busybox: apt-get install busybox")

@@ -6,9 +6,9 @@ import sys
 import time
 
 import pytest
+from tests.oasisd.test_wiring import approve, config, follow, of_type, say
 
-from tests.daemon import REPOSITORY, copy_root, start_daemon
-from tests.test_daemon import approve, config, follow, of_type, say
+from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.test_untrusted import Scene, lease
 
 TV = "aa:bb:cc:00:00:67"

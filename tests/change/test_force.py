@@ -10,7 +10,7 @@ from oasis.change.parse import commands
 from oasis.change.plan import card
 from oasis.errors import ApplyError, PolicyError, UciError, UsageError
 from tests.change.kit import RENAME, WIFI
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 EXEC = "uci set dhcp.@dnsmasq[0].dhcpscript=/etc/hello.sh"
 INCLUDE = "uci add firewall include\nuci set firewall.@include[-1].path=/etc/firewall.user"

@@ -6,7 +6,7 @@ import pytest
 
 from oasis.change.harmless import CHECKS
 from oasis.change.plan import Planner
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 with open(REPOSITORY + "/oasis/change/policy.json", encoding="utf-8") as handle:
     RULES = json.load(handle)

@@ -10,7 +10,7 @@ from oasis.change.diff import difference
 from oasis.change.policy import Policy
 from oasis.change.reach import admission
 from oasis.uci import model
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 with open(REPOSITORY + "/oasis/change/services.json", encoding="utf-8") as handle:
     SERVICES = json.load(handle)

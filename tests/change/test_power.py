@@ -18,7 +18,7 @@ from oasis.errors import ApplyError, OasisError
 from oasis.system.files import Files
 from oasis.uci.cursor import Cursor
 from tests.change.kit import RENAME, WIFI, Clock, FailingFiles, Kit
-from tests.daemon import copy_root
+from tests.oasisd import copy_root
 from tests.system.test_power_cut import Forgetful, PowerCut
 
 BOTH = RENAME + "\n" + WIFI

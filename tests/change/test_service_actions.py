@@ -6,8 +6,8 @@ import pytest
 
 from oasis.change.policy import Policy
 from oasis.errors import ToolError
+from tests.change.apply.test_verification import World, plan, running
 from tests.change.kit import Kit
-from tests.change.test_readback import World, plan, running
 
 
 @pytest.fixture

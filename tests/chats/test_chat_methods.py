@@ -9,7 +9,7 @@ import pytest
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, SettingsError, StoreError, UsageError
 from oasis.system.root import Root
-from tests.daemon import copy_root, set_option
+from tests.oasisd import copy_root, set_option
 
 OWNER = {"name": "owner", "terminal": False}
 VIEWER = {"name": "viewer", "terminal": True}

@@ -23,9 +23,9 @@ import subprocess
 
 import pytest
 
-from tests.daemon import copy_root, start_daemon
-from tests.frontends import launcher
-from tests.frontends.fake_daemon import FakeDaemon
+from tests.cli import launcher
+from tests.cli.fake_daemon import FakeDaemon
+from tests.oasisd import copy_root, start_daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT_S = 60

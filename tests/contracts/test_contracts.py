@@ -31,9 +31,9 @@ from tests.contracts.contracts import (
     VectorStoreContract,
     checks,
 )
-from tests.memory import minilm
-from tests.memory.recall import Given
-from tests.memory.store import Meanings, Swift
+from tests.parts.memory import minilm
+from tests.parts.memory.recall import Given
+from tests.parts.memory.store import Meanings, Swift
 from tests.tools import kit
 
 

@@ -11,7 +11,7 @@ from oasis.change.parse import commands
 from oasis.doctor import texts
 from oasis.uci.preview import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
-from tests.offline.stock import Router
+from tests.parts.offline.stock import Router
 
 
 def no_change(clinic):

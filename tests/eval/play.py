@@ -14,10 +14,10 @@ import re
 import time
 from typing import Any
 
-from tests.daemon import Daemon, start_daemon
 from tests.eval import roots, tasks, world
 from tests.eval.relay import Page, Relay
 from tests.eval.services import Service
+from tests.oasisd import Daemon, start_daemon
 
 POLL_MS = 5000
 YES = {"en": "yes", "de": "ja", "es": "sí", "ja": "はい", "zh": "是的"}

@@ -18,7 +18,7 @@ from typing import Any
 
 from oasis.change.parse import commands
 from oasis.uci.preview import preview
-from tests.daemon import copy_root, set_option
+from tests.oasisd import copy_root, set_option
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROUTER = os.path.join(os.path.dirname(HERE), "router")

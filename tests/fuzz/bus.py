@@ -9,7 +9,7 @@ from oasis.errors import ToolError
 from oasis.ubus.blob import attributes
 from oasis.ubus.blobmsg import DEEPEST, VALUES, decode, encode
 from oasis.ubus.peer import Peer
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 OBJECTS = {"oasis.golden": {"echo": {"s": "text", "i": "int"}, "later": {}}}
 # How long an answer of ours, which does nothing, may take on a busy machine.

@@ -15,9 +15,9 @@ from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageE
 from oasis.uci import model, refusal
 from oasis.uci.parser import Importer
 from oasis.worker import lines
-from tests.daemon import REPOSITORY
 from tests.fuzz import answers, bus, calls, chat_file, knowledge
 from tests.fuzz.corpora import texts
+from tests.oasisd import REPOSITORY
 
 HASH = "0123456789abcdef" * 4
 

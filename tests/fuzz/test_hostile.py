@@ -16,8 +16,8 @@ from oasis.system.root import Root
 from oasis.uci import model
 from oasis.uci.shell_words import quoted
 from tests.change.kit import Kit
-from tests.daemon import copy_root
 from tests.fuzz.corpora import texts
+from tests.oasisd import copy_root
 
 PLACE = "uci set system.@system[0].notes="
 RUN_S = 20  # one run; most take hundredths of a second, and a text that makes anything slow is an attack as well

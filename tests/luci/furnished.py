@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.daemon import copy_root, start_daemon
 from tests.luci.pictures import furnish
+from tests.oasisd import copy_root, start_daemon
 
 AXE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "node_modules/axe-core/axe.min.js")
 RUN = """axe.run('.oasis', {rules: {'color-contrast': {enabled: false}}})

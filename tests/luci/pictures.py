@@ -25,8 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, REPOSITORY)
 
-from tests.daemon import Daemon, copy_root, start_daemon  # noqa: E402
 from tests.luci.conftest import CHROMIUM, FLAGS, fill_login  # noqa: E402
+from tests.oasisd import Daemon, copy_root, start_daemon  # noqa: E402
 
 DOCS = os.path.join(REPOSITORY, "docs")
 COLORS = 64

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.frontends.test_terminal_setup import Home
+from tests.cli.test_terminal_setup import Home
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 
@@ -102,7 +102,7 @@ def test_built_in_service_sends_nothing_and_says_so(furnished: Any, visit: Any) 
 
 
 def test_page_without_a_model_says_where_to_set_one_up(visit: Any, start: Any, tmp_path: Any) -> None:
-    from tests.daemon import copy_root, start_daemon
+    from tests.oasisd import copy_root, start_daemon
 
     root = copy_root(str(tmp_path / "router"))
     daemon = start_daemon(root)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.daemon import Daemon
 from tests.luci.expecting import expect
 from tests.luci.furnished import furnished  # noqa: F401
 from tests.luci.hostile import TEXTS
 from tests.luci.pictures import CHAT
+from tests.oasisd import Daemon
 
 pytestmark = pytest.mark.browser
 

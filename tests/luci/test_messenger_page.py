@@ -12,7 +12,7 @@ from oasis.parts.telegram.codes import STEP_S, decoded, totp
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press
-from tests.telegram.bot_api import TOKEN, BotApi
+from tests.parts.telegram.bot_api import TOKEN, BotApi
 
 pytestmark = pytest.mark.browser
 

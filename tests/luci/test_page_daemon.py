@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.frontends import launcher
+from tests.cli import launcher
 from tests.luci.expecting import expect
 
 pytestmark = pytest.mark.browser
 
-HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "daemon.py")
+HELPER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "oasisd.py")
 
 RISKY = "set the wifi password to correct-horse-9"
 
@@ -28,7 +28,7 @@ def oasisd(tmp_path_factory: Any, start: Any) -> Iterator[Callable[[], Any]]:
     `here`: connections from this very host prove that the router is reached, as `make run` allows it.
     """
     if not os.path.exists(HELPER):
-        pytest.skip("tests/daemon.py is not there: no daemon to start")
+        pytest.skip("tests/oasisd.py is not there: no daemon to start")
     spec = importlib.util.spec_from_file_location("page_daemon", HELPER)
     assert spec and spec.loader
     helper = importlib.util.module_from_spec(spec)

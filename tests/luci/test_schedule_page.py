@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.oasisd.test_wiring import services
 
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press, row
-from tests.test_daemon import services
 
 pytestmark = pytest.mark.browser
 

@@ -1,6 +1,6 @@
 """All pages in the real LuCI: they are shown, fit a phone, hold no barrier, and survive the end of their session.
 
-Needs OASIS_LUCI; see tests/frontends/test_bus_luci.py, whose router this is.
+Needs OASIS_LUCI; see tests/bus/test_bus_luci.py, whose router this is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.frontends.test_bus_luci import PROGRAM, port  # noqa: F401 - a fixture
+from tests.bus.test_bus_luci import PROGRAM, port  # noqa: F401 - a fixture
 from tests.luci.conftest import PAGES as PLACE
 from tests.luci.expecting import expect
 from tests.luci.test_accessible import PAGES, barriers

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.daemon import start_daemon
 from tests.luci.expecting import expect
 from tests.luci.test_page_daemon import oasisd  # noqa: F401
 from tests.luci.wire import Wire
+from tests.oasisd import start_daemon
 
 pytestmark = pytest.mark.browser
 

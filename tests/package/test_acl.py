@@ -6,7 +6,7 @@ import json
 from oasis.api.table import ROLES, TABLE
 from oasis.parts.lua import table as upstream
 from oasis.parts.lua.table import UPSTREAM
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 SERVED = {name for name, (access, _) in {**TABLE, **UPSTREAM}.items() if access != "local"}
 

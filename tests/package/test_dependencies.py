@@ -19,7 +19,7 @@ import threading
 
 import pytest
 
-from tests.daemon import REPOSITORY, copy_root, start_daemon
+from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.package import asking
 from tests.worker import certificates
 

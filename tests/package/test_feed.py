@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.daemon import copy_root, start_daemon
+from tests.oasisd import copy_root, start_daemon
 from tests.package import asking
 
 HERE = os.path.dirname(os.path.abspath(__file__))

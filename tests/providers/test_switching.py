@@ -5,9 +5,9 @@ import json
 import pytest
 
 from oasis import providers
+from tests.agent.test_turn import Scene, delta, done
 from tests.providers import test_anthropic, test_cohere, test_gemini, test_responses
 from tests.providers.recordings import decode, sse
-from tests.test_agent import Scene, delta, done
 
 OPENAI_CALL = {"index": 0, "id": "call.1", "function": {"name": "status", "arguments": '{"what":"wifi"}'}}
 DETAILS = [{"type": "reasoning.encrypted", "data": "ROUTER-SIGN", "index": 0}]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.daemon import REPOSITORY, copy_root, start_daemon
+from tests.oasisd import REPOSITORY, copy_root, start_daemon
 
 SCRIPT = REPOSITORY + "/files/etc/uci-defaults/60-oasis"
 KEY = 'sk-"quo"te\'s 0123456789'

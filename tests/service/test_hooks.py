@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 SHELL = [shutil.which("busybox"), "ash"] if shutil.which("busybox") else ["/bin/sh"]
 

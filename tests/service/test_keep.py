@@ -7,9 +7,9 @@ import shutil
 import subprocess
 
 import pytest
+from tests.oasisd.test_wiring import WIFI, approve, follow, of_type
 
-from tests.daemon import REPOSITORY, copy_root, set_option, start_daemon
-from tests.test_daemon import WIFI, approve, follow, of_type
+from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
 
 KEEP = REPOSITORY + "/files/lib/upgrade/keep.d/oasis"
 

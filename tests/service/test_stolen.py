@@ -4,10 +4,10 @@ import os
 import shutil
 
 import pytest
+from tests.oasisd.test_wiring import WIFI, approve, follow, of_type
 
-from tests.daemon import copy_root, set_option, start_daemon
+from tests.oasisd import copy_root, set_option, start_daemon
 from tests.service.test_keep import kept
-from tests.test_daemon import WIFI, approve, follow, of_type
 
 KEY = "sk-stolen-0123456789abcdef"
 PASSWORD = "blue-lantern-77"

@@ -17,8 +17,8 @@ import threading
 import time
 import traceback
 
-from tests.daemon import Daemon, connected, read_line
-from tests.frontends import launcher
+from tests.cli import launcher
+from tests.oasisd import Daemon, connected, read_line
 
 TALKS = 6  # chats that go on; more are begun and deleted
 CHATS = 150  # that are kept

@@ -33,8 +33,8 @@ import household  # noqa: E402
 import weather  # noqa: E402
 
 from tests.bench import measure  # noqa: E402
-from tests.daemon import copy_root, set_option  # noqa: E402
 from tests.guards import guards, kill_guards  # noqa: E402
+from tests.oasisd import copy_root, set_option  # noqa: E402
 from tests.recorder import Recorder  # noqa: E402
 from tests.router.busd import Busd  # noqa: E402
 

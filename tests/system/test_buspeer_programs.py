@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.system.buskit import Answers, RealBus, ask, going, make_peer, until
+from tests.ubus.buskit import Answers, RealBus, ask, going, make_peer, until
 
 OBJECTS = {
     "oasis": {"info": {}, "fault": {}, "nothing": {}},

@@ -14,8 +14,8 @@ from oasis.ubus.blobmsg import decode
 from oasis.ubus.peer import Peer
 from tests.fuzz.bus import Fed
 from tests.router import busd
-from tests.system.buskit import OBJECTS, Answers, Script, going, published, until
-from tests.system.test_blobmsg import SCENES, messages
+from tests.ubus.buskit import OBJECTS, Answers, Script, going, published, until
+from tests.ubus.test_blobmsg import SCENES, messages
 
 HELLO = b"\0\0\0\0\0\0\4\xd2\0\0\0\4"
 

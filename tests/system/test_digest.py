@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from oasis.system.digest import hmac_sha256, is_equal, sha256
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 
 def test_sha256_gives_the_published_values():

@@ -12,7 +12,7 @@ from oasis.errors import ToolError
 from oasis.system.executor import OUTPUT_BYTES, Executor
 from oasis.system.limits import DAEMON_SCORE, MODEL, SERVICE, TOOL
 from oasis.system.root import Root
-from tests.daemon import REPOSITORY
+from tests.oasisd import REPOSITORY
 
 SH = "/bin/sh"
 ENV = {"PATH": "/usr/bin:/bin", "LANG": "C"}

@@ -6,7 +6,7 @@ import pytest
 
 from oasis.errors import UsageError
 from oasis.system.root import Root
-from tests.daemon import copy_root
+from tests.oasisd import copy_root
 
 
 @pytest.fixture(scope="module")

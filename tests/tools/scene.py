@@ -13,7 +13,7 @@ from oasis.tools.router import Router
 from oasis.ubus.objects import Ubus
 from oasis.uci import model
 from oasis.uci.tables import tables
-from tests.daemon import copy_root
+from tests.oasisd import copy_root
 from tests.tools.kit import Hands, registry
 
 NOW_S = 1_795_295_120

@@ -2,7 +2,7 @@
 
 from oasis.errors import ToolError, UciError
 from oasis.tools.facts import Facts
-from tests.offline.stock import HOME, LEASES, NOW_S, Router
+from tests.parts.offline.stock import HOME, LEASES, NOW_S, Router
 
 
 def facts(config=None, ubus=None, files=None):

@@ -9,8 +9,8 @@ import pytest
 from oasis.agent.turn import CALLS, ROUNDS
 from oasis.core import schema
 from oasis.tools import fences
-from tests.daemon import REPOSITORY
-from tests.test_agent import TOOLS, Scene, check_whole, delta, done, failed
+from tests.agent.test_turn import TOOLS, Scene, check_whole, delta, done, failed
+from tests.oasisd import REPOSITORY
 
 FENCES = {"type": "fences"}
 RENAME = "uci set system.@system[0].hostname=attic"

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.daemon import REPOSITORY, copy_root
+from tests.oasisd import REPOSITORY, copy_root
 
 LISTED = """
 import sys

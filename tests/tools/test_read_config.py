@@ -5,7 +5,7 @@ import pytest
 from oasis.errors import ToolError
 from oasis.tools.builtin import read_config
 from oasis.tools.facts import Facts
-from tests.offline.stock import HOME, Router
+from tests.parts.offline.stock import HOME, Router
 
 WIREGUARD = """
 uci set network.wg0=interface

@@ -5,8 +5,8 @@ import pytest
 from oasis.tools.facts import Facts
 from oasis.ubus.objects import Ubus, opener
 from tests.router import ubus as fixtures
-from tests.system.buskit import can_open, make_bus, make_peer, until
 from tests.tools.scene import Scene
+from tests.ubus.buskit import can_open, make_bus, make_peer, until
 
 OBJECTS = ("system", "network.interface", "network.device", "network.wireless", "iwinfo", "log", "rc", "service",
            "dnsmasq", "rpc-sys")  # fmt: skip

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Measured on the pairs of tests/memory/fact_pairs.jsonl: the lowest that calls no two different facts the same.
+# Measured on the pairs of tests/parts/memory/fact_pairs.jsonl: the lowest that calls no two different facts the same.
 SAME = 0.67
 _LETTERS = 3
 # Letters from which on a word counts as meant when another one begins with it: "print" and "printers".

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # So many of each order are looked at before they become one.
 DEPTH = 50
 # Beside vectors a chunk counts for its words when it has that much of the question: with fewer, fusing found less than
-# vectors alone (tests/memory/recall.py: 0.84, 0.91; so 0.93).
+# vectors alone (tests/parts/memory/recall.py: 0.84, 0.91; so 0.93).
 HALF = 0.5
 LIMIT, MOST = 5, 20
 QUERY_CHARS = 1000

@@ -6,7 +6,7 @@ from oasis.change.parse.commands import parse
 from oasis.change.reach.detours import PACKAGES, detours
 from oasis.uci.preview import preview
 from tests.change.kit import Kit
-from tests.daemon import copy_root
+from tests.oasisd import copy_root
 
 BOX = "192.168.1.50"
 RADIO = "wireless.default_radio0"

@@ -29,7 +29,7 @@ from oasis.parts.offline.language.tokens import tokenize  # noqa: E402
 from oasis.parts.offline.reading import kinds_of  # noqa: E402
 from oasis.parts.offline.session import Session  # noqa: E402
 from oasis.parts.offline.world import World  # noqa: E402
-from tests.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
+from tests.parts.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
 
 LANGUAGES = ("en", "de", "es", "ja", "zh")
 DEVICES = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALIASES = ("intent", "nano")
 CANDIDATES = 3
-# One word of a skill makes it a candidate; a phrase, or two words, name it clearly (tests/skills/wishes.jsonl).
+# One word of a skill makes it a candidate; a phrase, or two words, name it clearly (tests/parts/memory/wishes.jsonl).
 MAYBE, CLEAR = 1, 2
 # Of vectors (all-MiniLM-L6-v2): wishes that no skill is for lie below.
 NEAR = 0.45
