@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from tests.test_layout import BESIDE, IMPORTERS, RANK, ROWS
+from tests.test_layout import ROWS
 
 WIDTH = 92
 BAR = "+" + "-" * (WIDTH - 2) + "+"
@@ -21,17 +21,9 @@ def box(number: int, row: tuple[str, ...]) -> str:
     return f"| {number:2}  {'  |  '.join(row):{WIDTH - 8}} |"
 
 
-def side(name: str) -> str:
-    """Return the line of one part outside the rows: what it imports, and the parts that may import it."""
-    below = ", ".join(sorted(BESIDE[name])) or "nothing"
-    above = ", ".join(sorted(IMPORTERS.get(name, ()), key=lambda one: RANK.get(one, 0)))
-    return f"  {name:15} imports {below}" + (f"; imported by {above}" if above else "")
-
-
 def picture() -> str:
     """Return the whole picture: a row imports rows below it only, parts of one row do not import each other."""
     lines = [BAR, *(box(number, ROWS[-number]) for number in range(len(ROWS), 0, -1)), BAR]
-    lines += ["", "outside the rows: the process that talks to the network", *map(side, BESIDE)]
     return "\n".join(lines) + "\n"
 
 

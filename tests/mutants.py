@@ -105,7 +105,7 @@ OF_ASKING = ("tests/agent/test_client.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
 BUS_TURNS = "oasis/ubus/incoming.py"
 OF_BUS_VALUES = ("tests/ubus/test_blobmsg.py",)
-OF_BUS_PEER = ("tests/system/test_buspeer_wire.py", "tests/ubus/test_peer.py")
+OF_BUS_PEER = ("tests/ubus/test_peer_wire.py", "tests/ubus/test_peer.py")
 
 TOOLS = "oasis/tools/registry.py"
 PERMITS = "oasis/tools/permissions.py"

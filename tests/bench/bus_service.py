@@ -12,7 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 
-import oasis.daemon  # noqa: E402, F401  # what an idle daemon has anyway
+import oasis.daemon.wiring  # noqa: E402, F401  # what an idle daemon has anyway
 from oasis.api.table import TABLE  # noqa: E402
 from oasis.ubus.objects import opener  # noqa: E402
 

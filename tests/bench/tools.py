@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis.core import trim
-from oasis.tools import arguments, builtin
+from oasis.tools import arguments
+from oasis.tools.builtin import __init__ as builtin
 from tests.tools.kit import Hands, Source, registry
 
 SOURCES, TOOLS = 10, 20

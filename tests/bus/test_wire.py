@@ -224,7 +224,7 @@ def test_the_owner_may_want_no_bus(place):
 AS_SOMEBODY = """
 import sys, os
 sys.path.insert(0, %r)
-from oasis.system import buswire
+from oasis.ubus import call as buswire
 from oasis.ubus.objects import Ubus
 from oasis.ubus.objects import opener
 import pwd, json

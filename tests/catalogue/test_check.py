@@ -398,7 +398,7 @@ def test_only_two_packages_are_kept_in_memory():
 
 
 def test_importing_reads_nothing_and_maps_no_library_of_its_own():
-    code = "import sys; from oasis.change import catalogue, entries; m = sys.modules;"
+    code = "import sys; from oasis.catalogue import check, entries; m = sys.modules;"
     code += " print(len(entries._cache), 'ipaddress' in m, 'difflib' in m, 'typing' in m)"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=TOP, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["0", "False", "False", "False"], done.stderr

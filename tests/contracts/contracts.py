@@ -1,4 +1,4 @@
-"""What every implementation of an interface (oasis/interfaces.py) must do: run by whoever writes one.
+"""What every implementation of an interface (interfaces.py) must do: run by whoever writes one.
 
 A contract is a class; its constructor takes a factory, `check_*` are its checks, each on a new object. To try one of
 your own: `for check in checks(VectorStoreContract): check(VectorStoreContract(make))`, or as test_contracts.py does.

@@ -100,7 +100,7 @@ def _floats(value):
 
 
 def _recorded():
-    with open(os.path.join(REPOSITORY, "tests/system/bus_recorded.json"), encoding="utf-8") as handle:
+    with open(os.path.join(REPOSITORY, "tests/ubus/bus_recorded.json"), encoding="utf-8") as handle:
         scenes = json.load(handle)["scenes"]
     return [bytes.fromhex(one) for scene in scenes.values() for _, one in scene["bytes"]]
 

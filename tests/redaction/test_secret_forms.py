@@ -555,7 +555,7 @@ def test_the_rules_are_read_and_each_finds_something():
 AT_ONCE = """
 import sys, threading
 sys.path.insert(0, %r)
-from oasis.change import forms
+from oasis.redaction import secret_forms as forms
 sys.setswitchinterval(1e-6)
 text = "password='Sommer42haus' identity.secret: 8e4df28b72:0:%s:%s the PIN is 4711"
 begin, found = threading.Barrier(6), []

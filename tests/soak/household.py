@@ -31,7 +31,7 @@ _CODE = """
 import faulthandler, signal, sys
 faulthandler.register(signal.SIGUSR1)
 sys.path.insert(0, %r)
-import oasis.daemon as daemon
+import oasis.daemon.wiring as daemon
 class Jumping(daemon.Clock):
     def unix_s(self):
         with open(%r) as handle:

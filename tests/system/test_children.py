@@ -54,8 +54,8 @@ def test_one_module_of_the_daemon_starts_processes():
     found = {name: set(starts_processes(tree)) for name, tree in sources()}
     assert {name: words for name, words in found.items() if words} == {
         "system/child.py": {"posix_spawn"},
-        "frontends/cli_start.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
-        "frontends/cli_skills.py": {"posix_spawnp"},  # a command at a terminal: the owner's own editor
+        "cli/start.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
+        "parts/memory/command_skills.py": {"posix_spawnp"},  # a command at a terminal: the owner's own editor
         "worker/confined.py": {"execvpe"},  # a process that has given its rights away becomes the program
     }
 
@@ -68,10 +68,10 @@ def test_a_child_is_made_in_five_places_each_with_limits():
                 found[name] = ast.unparse(node.args[2])
     assert found == {
         "system/executor.py": "limits",
-        "worker/process.py": "MODEL",
-        "offline/process.py": "MODEL",
-        "mcp/stdio.py": "SERVER",
-        "seed/programs.py": "LIMITS",
+        "llm/process.py": "MODEL",
+        "parts/offline/process.py": "MODEL",
+        "parts/mcp/stdio.py": "SERVER",
+        "tools/workspace/programs.py": "LIMITS",
     }
 
 

@@ -150,7 +150,7 @@ def test_a_fault_is_a_status_and_a_line_that_says_where_and_the_next_call_is_ans
         ask(bus.path, "oasis.run", "start")
     assert caught.value.status == message.UNKNOWN_ERROR
     assert len(answers.told) == 1 and "oasis.run start failed: KeyError" in answers.told[0]
-    assert "test_buspeer.py:" in answers.told[0]
+    assert "test_peer.py:" in answers.told[0]
     assert ask(bus.path, "oasis", "info") == {"got": {}}
 
 
