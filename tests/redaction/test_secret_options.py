@@ -102,7 +102,8 @@ def test_asking_costs_little_memory():
     """Two packages are kept, and the largest two are the worst case."""
     code = "import resource as r; from oasis.catalogue import entries; from oasis.redaction import secret_options\n"
     code += "secret_options.is_secret('x', 'y', 'z'); a = r.getrusage(r.RUSAGE_SELF).ru_maxrss\n"
-    code += "[secret_options.is_secret(p, 'interface', 'password') for p in entries.packages() + ['wireless', 'network']]\n"
+    code += "[secret_options.is_secret(p, 'interface', 'password') for p in"
+    code += " entries.packages() + ['wireless', 'network']]\n"
     code += "print(r.getrusage(r.RUSAGE_SELF).ru_maxrss - a)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, '.')\n" + code], cwd=TOP,
                           capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
