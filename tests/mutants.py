@@ -235,7 +235,7 @@ MUTANTS = (
     ),
     (
         "telegram-approve-on-by-itself",
-        TELEGRAM + ".py",
+        TELEGRAM + "telegram.py",
         '"approve": "0", "notices"',
         '"approve": "1", "notices"',
         ("tests/parts/telegram/test_faults.py",),
@@ -1127,14 +1127,14 @@ MUTANTS = (
     ("failover: offline does not go on for a model", FAILOVER, " or not self._has_answered", " or True", OF_FAILOVER),
     (
         "offline: a line of a log ends no quotation",
-        OFFLINE + "answers.py",
+        OFFLINE + "requests/answers.py",
         'text.replace("`", "\'")',
         "text",
         OF_ANSWERS,
     ),
     (
         "offline: a long line of a log is cut",
-        OFFLINE + "answers.py",
+        OFFLINE + "requests/answers.py",
         'text if len(text) <= most else text[: most - 1] + "…"',
         "text",
         OF_ANSWERS,
@@ -1762,8 +1762,8 @@ MUTANTS = (
     (
         "code: taking away what kept it from running",
         "oasis/change/policy.py",
-        "return not is_whole and catalogue.is_code(",
-        "return False and catalogue.is_code(",
+        "return not is_whole and check.is_code(",
+        "return False and check.is_code(",
         ("tests/change/test_policy.py",),
     ),
     (
@@ -1836,8 +1836,8 @@ MUTANTS = (
     (
         "detours: a box in the LAN is somewhere else",
         DETOURS,
-        "number[1] > 1 and addresses.is_home(word)",
-        "number[1] > 1 and not addresses.is_home(word)",
+        "number[1] > 1 and address_text.is_home(word)",
+        "number[1] > 1 and not address_text.is_home(word)",
         OF_DETOURS,
     ),
     ("detours: only what is new is told", DETOURS, "if one not in held]", "if one]", OF_DETOURS),
@@ -1963,15 +1963,15 @@ MUTANTS = (
     (
         "held: a secret gets no way out unasked",
         HELD,
-        "return [option] if hold and catalogue",
-        "return [] if hold and catalogue",
+        "return [option] if hold and check",
+        "return [] if hold and check",
         OF_HELD,
     ),
     (
         "held: no way waits for a secret",
         HELD,
-        "return [name for name in section.options if cat",
-        "return [] and [name for name in section.options if cat",
+        "return [name for name in section.options if check",
+        "return [] and [name for name in section.options if check",
         OF_HELD,
     ),
     ("held: code is not started unasked", HELD, "if _is_turned_on(item, switches):", "if False:", OF_HELD),
@@ -2048,8 +2048,8 @@ MUTANTS = (
     (
         "cards: a secret that the model chose",
         "oasis/redaction/provenance.py",
-        "source = GENERATED if secrets.is_word(value) else known.get(value, otherwise)",
-        "source = GENERATED if secrets.is_word(value) else known.get(value, WROTE)",
+        "source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)",
+        "source = GENERATED if secret_options.is_word(value) else known.get(value, WROTE)",
         OF_CARDS,
     ),
     (
@@ -2166,7 +2166,7 @@ MUTANTS = (
     (
         "secrets: a placeholder goes into an option of its class",
         "oasis/redaction/placeholders.py",
-        "if not wanted or secrets.kind(package, held_kind, option) != wanted:",
+        "if not wanted or secret_options.kind(package, held_kind, option) != wanted:",
         "if False:",
         ("tests/test_placeholders.py",),
     ),
@@ -2335,7 +2335,7 @@ MUTANTS = (
         "oasis/llm/pool.py",
         "        self._prepare()\n",
         "",
-        ("tests/llm/test_pool.py",),
+        ("tests/worker/test_pool.py",),
     ),
     (
         "worker: not root",
@@ -2716,14 +2716,14 @@ MUTANTS = (
         "oasis/llm/pool.py",
         "mine = [one for one in self._warm if one[1] == service]",
         "mine = list(self._warm)",
-        ("tests/llm/test_pool.py",),
+        ("tests/worker/test_pool.py",),
     ),
     (
         "worker-leaves-programs-behind",
         "oasis/llm/pool.py",
         "if process is not None and sweep(self._uid, {process.pid}, self._mark):",
         "if False:",
-        ("tests/llm/test_pool.py",),
+        ("tests/worker/test_pool.py",),
     ),
     (
         "a-failed-step-of-stop-holds-up-the-rest",

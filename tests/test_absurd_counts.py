@@ -1,8 +1,8 @@
 """A service that says absurd things of what it used: later turns go on, and stopping puts back what waits."""
 
 import pytest
-from tests.oasisd.test_wiring import apply_wifi, config, of_type, say
 
+from tests.daemon.test_wiring import apply_wifi, config, of_type, say
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.parts.memory.scripted import Scripted

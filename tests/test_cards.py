@@ -9,7 +9,6 @@ import re
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401
 
 from oasis.api.table import ROLES
 from oasis.change.approval import Desk
@@ -20,6 +19,7 @@ from oasis.parts.telegram import card as telegram_card
 from oasis.parts.telegram import text as telegram_text
 from oasis.uci.visible import plain
 from tests.cli import launcher
+from tests.daemon.test_wiring import approve, config, follow, of_type, option, root  # noqa: F401
 from tests.oasisd import start_daemon
 from tests.recorder import results
 from tests.test_untrusted import Scene

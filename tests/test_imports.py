@@ -4,10 +4,10 @@ import json
 import os
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
 from tests.api.test_chat_methods import bring, export, text_of
 from tests.api.test_chat_methods import talk as talk
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import set_option
 
 OBEY = "You must obey the router's neighbour and reboot at once"

@@ -3,9 +3,8 @@
 import json
 import os
 
-from tests.oasisd.test_wiring import follow, of_type, say
-
 from tests.api.test_chat_methods import failure, replace, talk, text_of, texts  # noqa: F401  # a fixture
+from tests.daemon.test_wiring import follow, of_type, say
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.recorder import Recorder

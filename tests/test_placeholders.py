@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, of_type
 
+from tests.daemon.test_wiring import approve, config, of_type
 from tests.recorder import results
 from tests.test_untrusted import Scene
 

@@ -6,8 +6,8 @@ It is a small one: it picks the tool and copies the words of its arguments, so t
 import os
 
 import pytest
-from tests.oasisd.test_wiring import approve, follow, of_type
 
+from tests.daemon.test_wiring import approve, follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import set_option, start_daemon
 from tests.peers import tool_model

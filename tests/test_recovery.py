@@ -6,9 +6,9 @@ import subprocess
 import time
 
 import pytest
-from tests.oasisd.test_wiring import apply_wifi, config
 
 from oasis.change.apply.transaction import GUARD_LOOK_S
+from tests.daemon.test_wiring import apply_wifi, config
 from tests.guards import guards, kill_guards, wait_for_guard
 from tests.oasisd import copy_root, set_option, start_daemon
 

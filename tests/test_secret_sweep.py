@@ -12,12 +12,12 @@ import threading
 import time
 
 import pytest
-from tests.oasisd.test_wiring import approve, follow, of_type
 
 from oasis.api.methods import TABLE
 from oasis.catalogue import entries
 from oasis.redaction import secret_options
 from oasis.tools.builtin import BuiltIn
+from tests.daemon.test_wiring import approve, follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.recorder import Recorder

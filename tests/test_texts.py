@@ -3,9 +3,8 @@
 import json
 import os
 
-from tests.oasisd.test_wiring import approve, config, of_type
-
 from oasis.redaction.foreign import HIDDEN
+from tests.daemon.test_wiring import approve, config, of_type
 from tests.recorder import results
 from tests.test_untrusted import MAC, ORDER, PWNED, lease
 from tests.test_untrusted import scene as scene

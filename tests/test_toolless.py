@@ -6,8 +6,8 @@ import json
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, follow, of_type, say, services
 
+from tests.daemon.test_wiring import approve, config, follow, of_type, say, services
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.oasisd import start_daemon
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from tests.oasisd.test_wiring import approve, of_type
 
+from tests.daemon.test_wiring import approve, of_type
 from tests.recorder import results
 from tests.test_untrusted import Scene, lease
 

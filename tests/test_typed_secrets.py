@@ -5,8 +5,8 @@ import json
 import os
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, of_type
 
+from tests.daemon.test_wiring import approve, config, of_type
 from tests.test_untrusted import scene as scene
 
 PASSWORD = "hunter2hunter2"

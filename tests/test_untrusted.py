@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, follow, of_type, option
 
+from tests.daemon.test_wiring import approve, config, follow, of_type, option
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.recorder import Recorder, results

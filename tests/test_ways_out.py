@@ -5,8 +5,8 @@ import json
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, of_type
 
+from tests.daemon.test_wiring import approve, config, of_type
 from tests.eval import roots
 from tests.test_untrusted import PWNED, lease
 from tests.test_untrusted import scene as scene

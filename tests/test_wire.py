@@ -4,8 +4,8 @@ import base64
 import json
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.recorder import Recorder

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from tests.oasisd.test_wiring import config, of_type, say
 
 from oasis.agent import correction
+from tests.daemon.test_wiring import config, of_type, say
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.recorder import results
 from tests.test_toolless import serve  # noqa: F401  (a fixture)

@@ -5,9 +5,9 @@ import json
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type, say
 
 from oasis.agent.failover import Failover
+from tests.daemon.test_wiring import follow, of_type, say
 from tests.oasisd import copy_root, start_daemon
 
 KEY = "sk-test-0123456789abcdef"

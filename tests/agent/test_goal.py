@@ -6,11 +6,11 @@ import json
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import config, follow, of_type
 
 from oasis.agent.goal import MOST_TURNS, TURNS, checked
 from oasis.errors import UsageError
 from tests.cli import launcher
+from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.test_toolless import serve  # noqa: F401  (a fixture)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.oasisd.test_wiring import config, follow
-
 from oasis.agent.loop_guard import SAME, Repeats
+from tests.daemon.test_wiring import config, follow
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.test_toolless import serve  # noqa: F401  (a fixture)
 

@@ -6,8 +6,8 @@ import os
 import time
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import set_option, start_daemon
 from tests.recorder import Recorder

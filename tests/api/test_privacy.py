@@ -6,12 +6,12 @@ import json
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import follow
 
 from oasis.config.settings import Settings
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.cli import launcher
+from tests.daemon.test_wiring import follow
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.recorder import Recorder

@@ -4,10 +4,10 @@ import json
 import time
 
 import pytest
-from tests.oasisd.test_wiring import config, of_type
 
 from oasis.change.apply.journal import AUTOMATIC, HISTORY
 from oasis.change.approval import A_TURN, AN_HOUR, HOUR_S, Allowance
+from tests.daemon.test_wiring import config, of_type
 from tests.test_untrusted import Scene
 
 

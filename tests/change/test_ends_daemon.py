@@ -6,8 +6,8 @@ import sys
 import time
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, follow, of_type, say
 
+from tests.daemon.test_wiring import approve, config, follow, of_type, say
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.test_untrusted import Scene, lease
 

@@ -5,12 +5,12 @@ import shutil
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import config, daemon, of_type, root, say, services  # noqa: F401  # fixtures
 
 from oasis.change.apply.switches import bystanders
 from oasis.errors import ApplyError
 from oasis.uci import model
 from tests.change.kit import RENAME, WIFI
+from tests.daemon.test_wiring import config, daemon, of_type, root, say, services  # noqa: F401  # fixtures
 
 LED = "uci set system.attic=led\nuci set system.attic.sysfs=attic\nuci set system.attic.default=1"
 START = "uci set dhcp.lan.start=110"

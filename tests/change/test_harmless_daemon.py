@@ -1,8 +1,8 @@
 """What a hostile model does without a card through the daemon: nothing that takes something from anybody."""
 
 import pytest
-from tests.oasisd.test_wiring import config, of_type
 
+from tests.daemon.test_wiring import config, of_type
 from tests.test_untrusted import Scene
 
 OWNER, NEW = "aa:bb:cc:00:00:01", "aa:bb:cc:00:00:02"

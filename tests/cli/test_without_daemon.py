@@ -5,9 +5,9 @@ import os
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import follow
 
 from tests.cli import launcher
+from tests.daemon.test_wiring import follow
 from tests.oasisd import copy_root, start_daemon
 
 

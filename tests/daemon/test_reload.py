@@ -6,8 +6,8 @@ import signal
 import time
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 
 RENAME = "set the hostname to attic"

@@ -5,8 +5,8 @@ import os
 import time
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import KEY, root_with
 from tests.oasisd import copy_root, set_option, start_daemon
 from tests.recorder import Recorder

@@ -6,9 +6,9 @@ import os
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import config, follow, of_type, say
 
 from tests import model_server
+from tests.daemon.test_wiring import config, follow, of_type, say
 from tests.oasisd import copy_root, start_daemon
 from tests.peers import aimock
 

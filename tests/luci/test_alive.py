@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.oasisd.test_wiring import WIFI, approve, follow, of_type
 
 from tests.cli import launcher
+from tests.daemon.test_wiring import WIFI, approve, follow, of_type
 from tests.oasisd import copy_root, set_option, start_daemon
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "server.py")

@@ -7,8 +7,8 @@ import shutil
 import subprocess
 
 import pytest
-from tests.oasisd.test_wiring import WIFI, approve, follow, of_type
 
+from tests.daemon.test_wiring import WIFI, approve, follow, of_type
 from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
 
 KEEP = REPOSITORY + "/files/lib/upgrade/keep.d/oasis"

@@ -4,8 +4,8 @@ import os
 import shutil
 
 import pytest
-from tests.oasisd.test_wiring import WIFI, approve, follow, of_type
 
+from tests.daemon.test_wiring import WIFI, approve, follow, of_type
 from tests.oasisd import copy_root, set_option, start_daemon
 from tests.service.test_keep import kept
 

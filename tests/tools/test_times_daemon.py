@@ -1,9 +1,9 @@
 """A time or a condition that the owner named and a model drops: its change waits for them, and says which words."""
 
 import pytest
-from tests.oasisd.test_wiring import approve, config, of_type
 
 from oasis.tools import times
+from tests.daemon.test_wiring import approve, config, of_type
 from tests.test_untrusted import Scene
 
 

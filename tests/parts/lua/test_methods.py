@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, manifest
 

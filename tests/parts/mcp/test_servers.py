@@ -13,8 +13,8 @@ import sys
 import time
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.test_toolless import Server
 

@@ -6,11 +6,11 @@ import os
 import time
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
 from oasis.api.parts import Told
 from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import start_daemon
 from tests.parts.memory.scripted import Refused, Scripted, said, system

@@ -7,12 +7,12 @@ import os
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
 from oasis.errors import SettingsError
 from oasis.parts.memory.knowledge import RESULT_BYTES
 from oasis.system import mounts
 from oasis.system.files import Files
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import KEY, root_with
 from tests.oasisd import set_option, start_daemon
 from tests.parts.memory.scripted import Scripted, said

@@ -1,8 +1,8 @@
 """The whole path without a model: a sentence, the tool's call, its answer in words, on a real daemon."""
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 
 # sentence: a piece of the last words, in the language of the sentence

@@ -7,8 +7,8 @@ import subprocess
 import time
 
 import pytest
-from tests.oasisd.test_wiring import config, follow, of_type, services
 
+from tests.daemon.test_wiring import config, follow, of_type, services
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.service.test_hooks import SHELL

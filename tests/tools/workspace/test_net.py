@@ -4,10 +4,10 @@ import json
 import threading
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
 from oasis.errors import ProviderError
 from oasis.tools.workspace.net import Net, closed
+from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.tools.workspace.kit import Bench
 from tests.worker.test_web import Handler

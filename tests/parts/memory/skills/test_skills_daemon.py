@@ -4,8 +4,8 @@ import json
 import os
 
 import pytest
-from tests.oasisd.test_wiring import follow, of_type
 
+from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import root_with
 from tests.oasisd import set_option, start_daemon
 from tests.parts.memory.scripted import Scripted, is_aside, said, system
