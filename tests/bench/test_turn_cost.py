@@ -1,0 +1,23 @@
+"""What one sentence costs the daemon is counted, and may only become less."""
+
+import pytest
+
+from tests.bench import turn_cost
+
+# The most that the first sentence of a daemon costs, and a later one; lower them when they have come down.
+FIRST = {"reads": 80, "parses": 43, "functions": 835, "requests": 2}
+LATER = {"reads": 74, "parses": 41, "functions": 800, "requests": 2}
+
+
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory):
+    return [turn_cost.summed(told) for told in turn_cost.costs(str(tmp_path_factory.mktemp("cost")))]
+
+
+@pytest.mark.parametrize(("number", "most"), [(0, FIRST), (1, LATER)])
+def test_a_sentence_costs_no_more_than_it_did(costs, number, most):
+    assert all(costs[number][what] <= most[what] for what in turn_cost.NUMBERS), costs[number]
+
+
+def test_the_counter_counts(costs):
+    assert all(cost[what] > 0 for cost in costs for what in turn_cost.NUMBERS), costs
