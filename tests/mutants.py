@@ -2430,13 +2430,6 @@ MUTANTS = (
         ("tests/core/test_trim.py",),
     ),
     (
-        "tool outputs: words for the owner alone",
-        "oasis/core/envelope.py",
-        "return _clean_text(value, effects)",
-        "return value",
-        ("tests/core/test_envelope.py",),
-    ),
-    (
         "attachments: the bytes are those that were stored",
         "oasis/core/blobs.py",
         "if self._sha256(data) != digest:",

@@ -108,20 +108,6 @@ def _descendants(target: str, links: "Links") -> "set[str]":
     return found
 
 
-def advance(table: "Table", messages: "dict[str, Message]", message: "Message") -> bool:
-    """Move the bookmark that a new message carries, if it may; return whether it stands there now.
-
-    `messages` maps the ids of the chat to its messages. False: only a record moves it there.
-    """
-    head = message.get("head", "")
-    if not head:
-        return False
-    if head in table and not (table[head] and is_descendant(messages, message, table[head])):
-        return False
-    table[head] = message["id"]
-    return True
-
-
 def is_descendant(messages: "dict[str, Message]", message: "Message", ancestor: str) -> bool:
     """Return whether a message is `ancestor` or continues it, directly or through others."""
     seen: set[str] = set()

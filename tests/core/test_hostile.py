@@ -1,6 +1,6 @@
 """Any value at all: the schema takes it or names what is wrong, and what it took no other part stumbles over."""
 
-from oasis.core import blobs, bookmarks, envelope, jsonl, schema, thread, tree, trim, turns
+from oasis.core import blobs, bookmarks, jsonl, schema, thread, trim, turns
 from oasis.errors import SchemaError
 
 ROUNDS = 3000
@@ -93,21 +93,15 @@ def test_a_line_is_taken_or_refused_with_a_path_and_what_was_taken_is_handled_ev
 
 
 def everywhere(lines, messages):
-    found = bookmarks.table(lines)
+    bookmarks.table(lines)
     ends = sorted(messages)[-2:]
     for value in messages.values():
-        bookmarks.advance(found, messages, value)
         schema.text_of(value), schema.taint_of(value), schema.compact(schema.blocks(value))
         schema.check_response(turns.response(value))
     ordered = thread.resolve(messages, ends)["messages"]
     thread.lineage(messages, ends), thread.taint(ordered), thread.unanswered(ordered)
-    assert len(tree.tree(list(messages.values()), found)["nodes"]) == len(messages)
     blobs.references(ordered)
     trim.fit(ordered, 50, "summary")
-    for value in ordered:
-        results = [one for one in schema.blocks(value) if one["type"] == "tool_result"]
-        again = envelope.to_results(envelope.read(envelope.write(results, "x")))
-        assert [one["tool_use_id"] for one in again] == [one["tool_use_id"] for one in results]
 
 
 def test_any_value_is_no_fault():
@@ -123,7 +117,7 @@ def test_any_value_is_no_fault():
     for _ in range(ROUNDS):
         given = value(4)
         for check in (schema.check_line, schema.check_block, schema.check_options, schema.check_response,
-                      envelope.read, turns.content_of):  # fmt: skip
+                      turns.content_of):  # fmt: skip
             try:
                 check(given)
             except SchemaError as error:

@@ -215,7 +215,7 @@ def modules_imported(text):
 
 def test_what_is_imported_late_is_named_as_well_or_optional(declared):
     lacking, wrong, optional = missing(declared), [], set()
-    for name in [*every_module(), "oasis.worker.__main__", "oasis.parts.offline.__main__", "oasis.uci.__main__"]:
+    for name in [*every_module(), "oasis.worker.__main__", "oasis.parts.offline.__main__"]:
         path = REPOSITORY + "/" + name.replace(".", "/")
         path = path + ".py" if os.path.exists(path + ".py") else path + "/__init__.py"
         with open(path, encoding="utf-8") as file:

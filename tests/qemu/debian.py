@@ -56,7 +56,7 @@ UCI = """#!/usr/bin/python3 -IS
 import os, sys
 sys.path.insert(0, "/usr/lib/guest")
 from oasis.uci import names
-from oasis.uci.__main__ import main
+from uci_program import main
 words = [names.decode(os.fsencode(word)) for word in sys.argv[1:]]
 sys.exit(main(words, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))
 """
@@ -199,6 +199,7 @@ def _uci(root: str) -> None:
     source = os.path.join(os.path.dirname(os.path.dirname(HERE)), "oasis")
     shutil.copytree(source, folder + "/oasis", ignore=shutil.ignore_patterns("__pycache__"))
     os.makedirs(folder + "/bin")
+    shutil.copy(os.path.dirname(HERE) + "/uci/uci_program.py", folder)
     _write(folder + "/bin/uci", UCI, 0o755)
     compileall.compile_dir(folder + "/oasis", quiet=2, stripdir=root)
 

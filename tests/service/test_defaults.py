@@ -43,7 +43,7 @@ config tool
 \tlist required 'zone'
 """
 BROKEN = "config service 'x\n"
-STAND_IN = f'#!/bin/sh\nPYTHONPATH={REPOSITORY} exec {sys.executable} -m oasis.uci "$@"\n'
+STAND_IN = f'#!/bin/sh\nPYTHONPATH={REPOSITORY} exec {sys.executable} -m tests.uci.uci_program "$@"\n'
 
 
 @pytest.fixture(params=["stand-in", "real"])

@@ -1,4 +1,4 @@
-"""The two programs that must be equal: the real `uci` when one is on PATH, and ours, run in this process."""
+"""The two programs that must be equal: the real `uci` when one is on PATH, and our stand-in, run in this process."""
 
 import io
 import os
@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from oasis.uci.__main__ import main
+from tests.uci.uci_program import main
 
 Result = tuple[int, bytes, bytes]
 
@@ -25,7 +25,7 @@ def run_real(arguments: list[str], stdin: bytes = b"") -> Result:
 
 
 def run_ours(arguments: list[str], stdin: bytes = b"") -> Result:
-    """Run `python3 -m oasis.uci` without starting an interpreter."""
+    """Run the stand-in without starting an interpreter."""
     stdout, stderr = io.BytesIO(), io.BytesIO()
     status = main(arguments, io.BytesIO(stdin), stdout, stderr)
     return status, stdout.getvalue(), stderr.getvalue()

@@ -1,20 +1,149 @@
-"""The commands of the `uci` program: words in, text and an exit status out, as the real one to the byte.
+"""A stand-in for the `uci` program over plain files, to the byte: `python3 -m tests.uci.uci_program`.
 
+It stands where a test needs `uci` on a host without one, and is itself held to recordings of the real program.
 A Shell holds what one process of `uci` holds: its context, where it prints, and the tail of its last error message,
-which the real one carries on into later messages. One deviation, for safety: a package name with a slash, which the
-real one opens as a path, is an invalid argument.
+which the real one carries on into later messages. The GNU library takes options behind the command too, musl
+(OpenWrt's) stops at the first word: each host's own way. One deviation: a package name with a slash, which the real
+one opens as a path, is an invalid argument.
 Source: uci's cli.c; libuci.c, uci_get_errorstr.
 """
 
 from __future__ import annotations
 
-from oasis.uci import edit, names, refusal, writer
-from oasis.uci.options import Settings
+import os
+import sys
+from collections.abc import Callable
+from typing import IO
+
+from oasis.uci import edit, lexer, names, refusal, writer
+from oasis.uci.context import Context
 from oasis.uci.package import Package, Section
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+_WITH_ARGUMENT = "cCdfpPt"
+# L is known to getopt and to nothing else: it leads to the usage text like an unknown letter.
+_KNOWN = _WITH_ARGUMENT + "LmnNqsSX"
+
+_CONFIG_FOLDER = "/etc/config"
+_OVERRIDE_FOLDER = "/var/run/uci"
+_SAVE_FOLDER = "/tmp/.uci"
+
+
+class Stop(Exception):
+    """The command line ends here: a text for stderr, whether the usage text follows, and the exit status."""
+
+    def __init__(self, text: str, usage: bool, status: int) -> None:
+        super().__init__(text)
+        self.text = text
+        self.usage = usage
+        self.status = status
+
+
+class Settings:
+    """What the options asked for; the defaults are libuci's."""
+
+    def __init__(self, stdin: IO[bytes]) -> None:
+        self.context = Context(_CONFIG_FOLDER, _SAVE_FOLDER, _OVERRIDE_FOLDER)
+        self.input = stdin
+        self.has_input_file = False
+        self.delimiter = " "
+        self.merge = self.quiet = self.no_commit = self.reports = False
+        self.extended = True
+
+
+def parse_options(arguments: list[str], settings: Settings) -> list[str]:
+    """Read the options into the settings; return the command and its arguments. Raises Stop."""
+    gnu = _is_gnu()
+    anywhere = gnu and "POSIXLY_CORRECT" not in os.environ
+    words: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return words + rest
+        if not word.startswith("-") or word == "-":
+            words.append(word)
+            if not anywhere:
+                return words + rest
+            continue
+        _read_letters(names.encode(word[1:]), rest, settings, gnu)
+    return words
+
+
+def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool) -> None:
+    """Set what the letters of a word say; they are bytes: half a character is unknown by itself."""
+    while letters:
+        letter, letters = names.decode(letters[:1]), letters[1:]
+        if letter not in _KNOWN:
+            raise Stop(_complaint("unknown", letter, gnu), True, 0)
+        if letter not in _WITH_ARGUMENT:
+            _set_flag(letter, settings)
+            continue
+        if not letters and not rest:
+            raise Stop(_complaint("missing", letter, gnu), True, 0)
+        _set_argument(letter, names.decode(letters) or rest.pop(0), settings)
+        return
+
+
+def _set_flag(letter: str, settings: Settings) -> None:
+    if letter == "m":
+        settings.merge = True
+    elif letter in "sS":
+        settings.context.strict = letter == "s"
+        settings.reports = settings.reports or letter == "S"
+    elif letter in "nN":
+        settings.context.name_all = letter == "n"
+    elif letter == "q":
+        settings.quiet = True
+    elif letter == "X":
+        settings.extended = False
+    else:
+        raise Stop("", True, 0)
+
+
+def _set_argument(letter: str, argument: str, settings: Settings) -> None:
+    context = settings.context
+    if letter == "c":
+        context.config_folder = argument
+    elif letter == "C":
+        context.override_folder = argument
+    elif letter == "d":
+        settings.delimiter = argument
+    elif letter == "f":
+        _open_input(argument, settings)
+    elif letter == "p":
+        try:
+            context.add_delta_folder(argument)
+        except refusal.Refused:
+            return  # given twice counts once
+    else:
+        context.set_save_folder(argument)
+        settings.no_commit = settings.no_commit or letter == "P"
+
+
+def _open_input(path: str, settings: Settings) -> None:
+    if settings.has_input_file:
+        raise Stop("" if settings.quiet else "Too many input files.\n", False, 1)
+    try:
+        settings.input = open(path, "rb")  # noqa: SIM115 (read until the process ends)
+    except OSError as error:
+        raise Stop("" if settings.quiet else f"uci: {error.strerror}", False, 1)
+    settings.has_input_file = True
+
+
+def _complaint(kind: str, letter: str, gnu: bool) -> str:
+    if kind == "unknown":
+        return f"uci: invalid option -- '{letter}'\n" if gnu else f"uci: unrecognized option: {letter}\n"
+    if gnu:
+        return f"uci: option requires an argument -- '{letter}'\n"
+    return f"uci: option requires an argument: {letter}\n"
+
+
+def _is_gnu() -> bool:
+    try:
+        return bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (ValueError, OSError):
+        return False
+
 
 USAGE_STATUS = 255
 
@@ -265,3 +394,127 @@ class Shell:
                 failure = error
         if failure is not None:
             raise failure
+
+
+# More words than this on a line of `batch` are too many.
+_WORDS_MAX = 4
+
+_USAGE = """Usage: uci [<options>] <command> [<arguments>]
+
+Commands:
+\tbatch
+\texport     [<config>]
+\timport     [<config>]
+\tchanges    [<config>]
+\tcommit     [<config>]
+\tadd        <config> <section-type>
+\tadd_list   <config>.<section>.<option>=<string>
+\tdel_list   <config>.<section>.<option>=<string>
+\tshow       [<config>[.<section>[.<option>]]]
+\tget        <config>.<section>[.<option>]
+\tset        <config>.<section>[.<option>]=<value>
+\tdelete     <config>[.<section>[[.<option>][=<id>]]]
+\trename     <config>.<section>[.<option>]=<name>
+\trevert     <config>[.<section>[.<option>]]
+\treorder    <config>.<section>=<position>
+
+Options:
+\t-c <path>  set the search path for config files (default: /etc/config)
+\t-C <path>  set the search path for config override files (default: /var/run/uci)
+\t-d <str>   set the delimiter for list values in uci show
+\t-f <file>  use <file> as input instead of stdin
+\t-m         when importing, merge data into an existing package
+\t-n         name unnamed sections on export (default)
+\t-N         don't name unnamed sections
+\t-p <path>  add a search path for config change files
+\t-P <path>  add a search path for config change files and use as default
+\t-t <path>  set save path for config change files
+\t-q         quiet mode (don't print error messages)
+\t-s         force strict mode (stop on parser errors, default)
+\t-S         disable strict mode
+\t-X         do not use extended syntax on 'show'
+
+"""
+
+
+class _Streams:
+    """Where the command line prints; both take bytes."""
+
+    def __init__(self, stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        self._stdout = stdout
+        self._stderr = stderr
+
+    def write(self, text: str) -> None:
+        self._stdout.write(names.encode(text))
+
+    def complain(self, text: str) -> None:
+        self._stderr.write(names.encode(text))
+
+    def flush(self) -> None:
+        self._stdout.flush()
+        self._stderr.flush()
+
+
+def main(arguments: list[str], stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> int:
+    """Run the command line; return the exit status."""
+    streams = _Streams(stdout, stderr)
+    settings = Settings(stdin)
+    try:
+        words = parse_options(arguments, settings)
+    except Stop as stop:
+        streams.complain(stop.text + (_USAGE if stop.usage else ""))
+        return stop.status
+    if not words:
+        streams.complain(_USAGE)
+        return 0
+    shell = Shell(settings, streams.write, streams.complain)
+    status = _batch(shell, streams) if words[0].lower() == "batch" else _run(shell, words, streams)
+    if status == USAGE_STATUS:
+        streams.complain(_USAGE)
+    streams.flush()
+    return status
+
+
+def _run(shell: Shell, words: list[str], streams: _Streams) -> int:
+    if words[0].lower() == "help":
+        streams.complain(_USAGE)
+        return 0
+    return shell.run(words)
+
+
+def _batch(shell: Shell, streams: _Streams) -> int:
+    """Run the lines of the input; whatever they do, the status is 0."""
+    while not shell.input_ended:
+        lines = shell.context.lines
+        # A command that parsed a file has thrown our place in the input away; the line numbers start again.
+        if lines is None or lines.stream is not shell.settings.input:
+            lines = shell.context.lines = lexer.LineBuffer(shell.settings.input)
+        words = _batch_words(shell, lines)
+        shell.input_ended = shell.input_ended or lines.at_end
+        if words and words[0].lower() == "exit":
+            break
+        if words and _run(shell, words, streams) == USAGE_STATUS:
+            shell.say("Unknown command\n")
+        shell.context.packages.clear()
+        streams.flush()
+    return 0
+
+
+def _batch_words(shell: Shell, lines: lexer.LineBuffer) -> list[str]:
+    words: list[str] = []
+    lines.read_line()
+    try:
+        while word := names.decode(lines.argument()):
+            words.append(word)
+            if len(words) == _WORDS_MAX:
+                shell.say("Too many arguments\n")
+                return []
+    except refusal.Refused as error:
+        shell.error(error)
+        return []
+    return words
+
+
+if __name__ == "__main__":
+    given = [names.decode(os.fsencode(word)) for word in sys.argv[1:]]
+    sys.exit(main(given, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))
