@@ -89,12 +89,12 @@ CONFINEMENT = "oasis/system/confinement.py"
 RIGHTS = "oasis/worker/rights.py"
 OF_WALL = ("tests/system/test_confinement.py", "tests/system/test_fence.py")
 
-RESPONSES = "oasis/providers/responses_answer.py"
+RESPONSES = "oasis/providers/responses.py"
 OF_RESPONSES = ("tests/providers/test_responses.py",)
 OF_COHERE = ("tests/providers/test_cohere.py",)
 
 PROTOCOL = "oasis/worker/protocol.py"
-CHAT, EXCHANGE = "oasis/worker/chat.py", "oasis/worker/exchange.py"
+CHAT, EXCHANGE = "oasis/worker/chat.py", "oasis/worker/transport.py"
 ASKING = "oasis/agent/client.py"
 FAILOVER = "oasis/agent/failover.py"
 OF_TRANSPORT = ("tests/worker/test_transport.py",)
@@ -616,14 +616,14 @@ MUTANTS = (
     ),
     (
         "web: loopback is closed",
-        "oasis/worker/addresses.py",
+        "oasis/worker/hostnames.py",
         "    why = reason(text, closed)\n",
         '    why = ""\n',
         ("tests/worker/test_addresses.py",),
     ),
     (
         "web: one closed address closes the name",
-        "oasis/worker/addresses.py",
+        "oasis/worker/hostnames.py",
         "    for text in found:\n",
         "    for text in found[:1]:\n",
         ("tests/worker/test_addresses.py",),
@@ -1110,14 +1110,14 @@ MUTANTS = (
     ),
     (
         "budget: a sum that is none is not written",
-        "oasis/llm/prices.py",
+        "oasis/llm/usage.py",
         'amount("budget_cost", words["budget_cost"])',
         "pass",
         ("tests/llm/test_prices.py",),
     ),
     (
         "prices: one for a model of a service",
-        "oasis/llm/prices.py",
+        "oasis/llm/usage.py",
         'if section.type == "price" and (',
         'if False and section.type == "price" and (',
         ("tests/llm/test_prices.py",),
@@ -2482,7 +2482,7 @@ MUTANTS = (
     ),
     (
         "answers: a new file that cannot be read is told",
-        "oasis/providers/documents.py",
+        "oasis/providers/wire.py",
         "if label and data_of(block):",
         "if False:",
         OF_COHERE,
@@ -2496,7 +2496,7 @@ MUTANTS = (
     ),
     (
         "answers: embeddings keep the order of the texts",
-        "oasis/providers/openai_models.py",
+        "oasis/providers/openai_chat.py",
         'entries.sort(key=lambda entry: int(entry["index"]))',
         "pass",
         ("tests/providers/test_embeddings.py",),
@@ -2664,14 +2664,14 @@ MUTANTS = (
     ),
     (
         "gemini-runs-a-call-whose-arguments-go-on",
-        "oasis/providers/gemini_answer.py",
+        "oasis/providers/gemini.py",
         "        if self._is_partial:",
         "        if False:",
         ("tests/providers/test_wire_faults.py",),
     ),
     (
         "a-second-choice-joins-the-first",
-        "oasis/providers/openai_answer.py",
+        "oasis/providers/openai_chat.py",
         'if choice.get("index") != self._choice and choice.get("index") is not None:',
         "if False:",
         ("tests/providers/test_wire_faults.py",),

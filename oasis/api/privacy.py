@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import binascii
 
-from oasis.config.sections import is_at_home
+from oasis.config.settings import is_at_home
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False

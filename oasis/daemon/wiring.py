@@ -29,8 +29,8 @@ from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
 from oasis.errors import OasisError, StoreError
-from oasis.llm.metered import Metered
-from oasis.llm.workers import Models
+from oasis.llm.pool import Models
+from oasis.llm.usage import Metered
 from oasis.parts import schedule
 from oasis.parts.offline.process import Offline
 from oasis.parts.offline.process import default_argv as offline_argv

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 
-from oasis.config import sections
+from oasis.config import settings as sections
 from oasis.config.settings import OFFLINE, PROXY, write
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, SettingsError, UsageError
@@ -259,7 +259,7 @@ class Book:
 
     def usage_limit(self, **given: Any) -> dict[str, object]:
         """Set the budget of a month; see prices.py."""
-        from oasis.llm import prices
+        from oasis.llm import usage as prices
 
         with self._lock:
             self._write(prices.budget(self._settings.main(), given))
@@ -267,7 +267,7 @@ class Book:
 
     def usage_price(self, model: str, **given: Any) -> dict[str, object]:
         """Set what a model costs; see prices.py."""
-        from oasis.llm import prices
+        from oasis.llm import usage as prices
 
         with self._lock:
             self._write(prices.price(self._settings.uci_sections(), {"model": model, **given}))

@@ -16,19 +16,31 @@ import threading
 import time
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, SchemaError, SettingsError, StoreError
+from oasis.errors import OasisError, SchemaError, SettingsError, StoreError, UsageError
 
 if False:  # annotations only
     from collections.abc import Iterable
 
     from oasis.config.settings import Settings
-    from oasis.core.shapes import Any, Callable
+    from oasis.core.shapes import Any, Callable, Protocol
     from oasis.system.files import Files
     from oasis.uci.model import Section
 
     Row = list[int]
     Months = dict[str, dict[str, dict[str, Row]]]
     Prices = dict[tuple[str, str], tuple[int, int, int]]
+    Steps = list[dict[str, object]]
+
+    class Models(Protocol):
+        def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
+        def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
+        def embed(self, request: Any, texts: list[str], cancelled: Any, on_event: Any) -> list[list[float]]: ...
+        def show(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
+        def post(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
+        def messenger(self) -> Any: ...
+        def web(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
+        def close(self) -> None: ...
+
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
@@ -308,3 +320,161 @@ def _told(budget: dict[str, object]) -> str:
     parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
     parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
     return ", ".join(parts)
+
+
+# The budget and the prices, as steps that write them into UCI
+
+_PACKAGE, _MAIN = "oasis", "main"
+_CURRENCY_CHARS = 8
+_WORD_CHARS = 256
+# Of tokens in a month; libuci holds any text, a budget beyond this is none.
+_MOST_TOKENS = 10**12
+
+
+def budget(present: dict[str, str], given: dict[str, object]) -> Steps:
+    """Return the steps that set the budget. `given`: budget_tokens, budget_cost, currency; 0 or "" takes one back.
+
+    Raises: UsageError, SettingsError for what is no budget.
+    """
+    words = {name: "" if value in (0, "", "0") else str(value).strip() for name, value in given.items()}
+    if words.get("budget_tokens") and not 0 < int(words["budget_tokens"]) <= _MOST_TOKENS:
+        raise UsageError("a budget has 1 to %d tokens" % _MOST_TOKENS, "like: 2000000; empty for none")
+    if words.get("budget_cost"):
+        amount("budget_cost", words["budget_cost"])
+    _printable("currency", words.get("currency", ""), _CURRENCY_CHARS)
+    steps: Steps = []
+    for name, word in words.items():
+        if word:
+            steps.append({"op": "set", "package": _PACKAGE, "section": _MAIN, "option": name, "value": word})
+        elif name in present:
+            steps.append({"op": "delete", "package": _PACKAGE, "section": _MAIN, "option": name})
+    return steps
+
+
+def price(sections: Iterable[Section], given: dict[str, str]) -> Steps:
+    """Return the steps that set the price of a model, or take it away when it costs nothing.
+
+    `given`: the keys of PRICE; service "" is any. Raises: as budget().
+    """
+    given = {name: text.strip() for name, text in given.items() if text.strip()}
+    for name in ("service", "model"):
+        _printable(name, given.get(name, ""), _WORD_CHARS)
+    if not given.get("model"):
+        raise UsageError("a price needs the name of a model", "as `oasis usage` shows it")
+    whose = given.get("service", ""), given["model"]
+    steps: Steps = [
+        {"op": "delete", "package": _PACKAGE, "section": section.name}
+        for section in sections
+        if section.type == "price" and (section.options.get("service", ""), section.options.get("model")) == whose
+    ]
+    costs = [name for name in PRICE[2:] if name in given]
+    for name in costs:
+        amount(name, given[name])
+    if not costs:
+        return steps
+    if "input" not in given or "output" not in given:
+        raise UsageError("a price needs what is read and what is written", "an amount like 2.50 for a million tokens")
+    steps.append({"op": "add", "package": _PACKAGE, "type": "price"})
+    for name in PRICE:
+        if name in given:
+            steps.append(
+                {"op": "set", "package": _PACKAGE, "section": "@price[-1]", "option": name, "value": given[name]}
+            )
+    return steps
+
+
+def _printable(name: str, text: str, most: int) -> None:
+    if not text.isprintable() or len(text) > most:
+        raise UsageError("%s holds what no setting can" % name, "%d printable characters" % most)
+
+
+# The budget in front of the models
+
+
+class Metered:
+    """`make()` gives the counts, when the first request needs them: an idle daemon has none."""
+
+    def __init__(self, models: Models, make: Callable[[], Usage]) -> None:
+        self._models = models
+        self._make = make
+        self._made: Usage | None = None
+        self._lock = threading.Lock()
+
+    def usage(self) -> Usage:
+        """Return the counts."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def close(self) -> None:
+        """End all workers, and put what is counted on flash."""
+        self._models.close()
+        if self._made is not None:
+            self._made.close()
+
+    def post(self, request: Any, on_event: Any, cancelled: Any) -> None:
+        """Send a message to an MCP server, which no budget is about."""
+        self._models.post(request, on_event, cancelled)
+
+    def messenger(self) -> Any:
+        """Return a new pool for a messenger, which no budget is about either."""
+        return self._models.messenger()
+
+    def web(self, request: dict[str, Any], cancelled: Any) -> dict[str, Any]:
+        """Fetch a page or search the web; no service is asked, so nothing is counted."""
+        return self._models.web(request, cancelled)
+
+    def chat(self, request: dict[str, Any], on_event: Callable[[dict[str, Any]], None], cancelled: Any) -> None:
+        """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""
+        service = str(request.pop("service", ""))
+        spent: dict[str, Any] = {}
+        endings = []
+
+        def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "usage":
+                spent.update(event["usage"])
+            elif event["type"] == "done":
+                endings.append(event)
+            on_event(event)
+
+        try:
+            warning = self.usage().check(service)
+        except OasisError as error:
+            on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
+            return
+        if warning:
+            on_event({"type": "note", "text": warning})
+        try:
+            self._models.chat(request, hear, cancelled)
+        finally:
+            if spent or endings:  # not every server tells what it used
+                self.usage().add(service, str(request.get("model", "")), spent)
+
+    def show(self, request: dict[str, Any], cancelled: Any) -> dict[str, Any]:
+        """Return the HTTP request that a chat would make; nothing is sent, so nothing is counted."""
+        request.pop("service", None)
+        return self._models.show(request, cancelled)
+
+    def models(self, request: dict[str, Any], cancelled: Any) -> list[dict[str, object]]:
+        """Return the models of a service, which is free."""
+        request.pop("service", None)
+        return self._models.models(request, cancelled)
+
+    def embed(self, request: dict[str, Any], texts: list[str], cancelled: Any) -> list[list[float]]:
+        """Return a vector for each text; what is asked for in several steps is several requests.
+
+        Raises: OasisError where the budget is spent.
+        """
+        service, model = str(request.pop("service", "")), str(request.get("model", ""))
+        spent: dict[str, Any] = {}
+
+        def hear(event: dict[str, Any]) -> None:
+            if event["type"] == "usage":
+                spent.update(event["usage"])
+            elif event["type"] == "done":
+                self.usage().add(service, model, spent)
+                spent.clear()
+
+        self.usage().check(service)
+        return self._models.embed(request, texts, cancelled, hear)

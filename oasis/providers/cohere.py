@@ -8,10 +8,8 @@ goes back as one; its thoughts go back to it alone. Citations are left out. Sour
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.providers import decoding, documents, events, faults, gate, names, parts, schemas, vectors, wire
-from oasis.providers.wire import Options, Request
-
-Dict = dict[str, object]
+from oasis.providers import decoding, events, faults, gate, schemas, wire
+from oasis.providers.wire import Dict, Options, Request
 
 TEXTS = 96  # at once
 
@@ -32,7 +30,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url, a missing model or a
     search, UsageError for a file that cannot be read.
     """
-    checked = documents.checked(messages, wire.takes_of(options), wire.label_of(options))
+    checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
     chat = gate.prepare(checked, gate.merge_system_first, drop_empty=True, end_with_user=True)
     body: Dict = {
         "model": wire.model_of(options),
@@ -69,7 +67,7 @@ def embed_request(texts: list[str], options: Options) -> Request:
     """
     body: Dict = {
         "model": wire.model_of(options),
-        "texts": vectors.asked(texts, TEXTS, options),
+        "texts": wire.asked(texts, TEXTS, options),
         "input_type": options.get("input_type") or "search_document",
         "embedding_types": ["float"],
     }
@@ -78,14 +76,14 @@ def embed_request(texts: list[str], options: Options) -> Request:
     return wire.post({**options, "stream": False}, _url(options, "/v2/embed"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> wire.Made:
     """Return the embeddings in the order of the texts, and the tokens that are billed.
 
     Raises: ProviderError with the kind of failure.
     """
     answer = wire.answer_of(status, headers, body, options)
-    made = vectors.read(vectors.part(answer, "embeddings").get("float"), options)
-    return made, {"input_tokens": vectors.part(answer, "meta", "billed_units").get("input_tokens")}
+    made = wire.read(wire.part(answer, "embeddings").get("float"), options)
+    return made, {"input_tokens": wire.part(answer, "meta", "billed_units").get("input_tokens")}
 
 
 def _model(entry: Dict) -> Dict:
@@ -122,7 +120,7 @@ def _add_tools(body: Dict, tools: list[Dict], choice: object) -> None:
 
 def _tool(tool: Dict) -> Dict:
     function = {
-        "name": names.legal(str(tool["name"])),
+        "name": wire.legal(str(tool["name"])),
         "description": str(tool.get("description") or ""),
         "parameters": schemas.of_tool(tool, "plain"),
     }
@@ -148,7 +146,7 @@ def _messages(chat: list[gate.Message], profile: Dict) -> list[Dict]:
         elif message["role"] == "tool":
             out.extend([_result(block) for block in gate.blocks_of(message, "tool_result")])
         else:
-            out.append({"role": message["role"], "content": parts.content_of(message)})
+            out.append({"role": message["role"], "content": wire.content_of(message)})
     return [message for message in out if message["role"] != "assistant" or len(message) > 1]
 
 
@@ -172,7 +170,7 @@ def _assistant(message: gate.Message, profile: Dict) -> Dict:
 
 
 def _call(block: gate.Block) -> Dict:
-    function = {"name": names.legal(str(block["name"])), "arguments": jsonl.dumps(block["input"])}
+    function = {"name": wire.legal(str(block["name"])), "arguments": jsonl.dumps(block["input"])}
     return {"id": block["id"], "type": "function", "function": function}
 
 

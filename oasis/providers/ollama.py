@@ -7,10 +7,8 @@ and its form of images are its own. Source: Ollama, docs/api and api/types.go.
 from __future__ import annotations
 
 from oasis.core.framing import Lines
-from oasis.providers import decoding, documents, events, faults, gate, vectors, wire
-from oasis.providers.wire import Options, Request
-
-Dict = dict[str, object]
+from oasis.providers import decoding, events, faults, gate, wire
+from oasis.providers.wire import Dict, Options, Request
 
 _STOP_REASONS = {"": "end_turn", "stop": "end_turn", "length": "max_tokens", "load": "end_turn", "unload": "end_turn"}
 
@@ -29,7 +27,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     """
     if options.get("search"):
         wire.search_of(options)
-    checked = documents.checked(messages, wire.takes_of(options), wire.label_of(options))
+    checked = wire.checked(messages, wire.takes_of(options), wire.label_of(options))
     limits: Dict = {"num_ctx": wire.profile_of(options).get("num_ctx") or NUM_CTX}
     if options.get("max_tokens") is not None:
         limits["num_predict"] = options["max_tokens"]
@@ -68,20 +66,20 @@ def embed_request(texts: list[str], options: Options) -> Request:
 
     Raises: UsageError for texts that cannot be sent, SettingsError for a bad base_url or missing model.
     """
-    body: Dict = {"model": wire.model_of(options), "input": vectors.asked(texts, TEXTS, options)}
+    body: Dict = {"model": wire.model_of(options), "input": wire.asked(texts, TEXTS, options)}
     if options.get("dimensions") is not None:
         body["dimensions"] = options["dimensions"]
     return wire.post({**options, "stream": False}, _url(options, "/api/embed"), body)
 
 
-def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> vectors.Made:
+def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> wire.Made:
     """Return the embeddings in the order of the texts, and the tokens that they took.
 
     Raises: ProviderError with the kind of failure.
     """
     answer = wire.answer_of(status, headers, body, options)
     told = answer if isinstance(answer, dict) else {}
-    return vectors.read(told.get("embeddings"), options), {"input_tokens": told.get("prompt_eval_count")}
+    return wire.read(told.get("embeddings"), options), {"input_tokens": told.get("prompt_eval_count")}
 
 
 def _model(entry: Dict) -> Dict:
@@ -142,9 +140,9 @@ def _messages(chat: list[gate.Message]) -> list[Dict]:
             out.extend([_result(block, names) for block in gate.blocks_of(message, "tool_result")])
             continue
         plain: Dict = {"role": message["role"], "content": _words(message)}
-        images = [block for block in _files(message) if documents.kind_of(block) == "image"]
+        images = [block for block in _files(message) if wire.kind_of(block) == "image"]
         if images:
-            plain["images"] = [documents.data_of(block) for block in images]
+            plain["images"] = [wire.data_of(block) for block in images]
         calls = gate.blocks_of(message, "tool_use")
         if calls:
             plain["tool_calls"] = [_call(block) for block in calls]
@@ -155,7 +153,7 @@ def _messages(chat: list[gate.Message]) -> list[Dict]:
 
 def _words(message: gate.Message) -> str:
     """Return the text of a message with its text documents, which have no field of their own."""
-    texts = [documents.text_of(block) for block in _files(message) if documents.kind_of(block) == "text"]
+    texts = [wire.text_of(block) for block in _files(message) if wire.kind_of(block) == "text"]
     said = gate.text_of(message)
     return "\n\n".join([*texts, *([said] if said else [])]) if texts else said
 

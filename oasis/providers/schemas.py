@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError
-from oasis.providers.references import inlined
 
-Dict = dict[str, object]
+Schema = dict[str, object]
 
 # What is said in words where a service has no keyword for it.
 _HINTS = (
@@ -42,7 +41,7 @@ _FORMS = ("type", "properties", "items", "prefixItems", "enum", "anyOf")
 _GEMINI_FORMATS = ("date-time", "int32", "int64", "float", "double")
 
 
-def reduced(schema: object, kind: str) -> Dict:
+def reduced(schema: object, kind: str) -> Schema:
     """Return a tool's schema in the form of `kind`: plain, gemini or strict. The outermost is always an object."""
     whole = _as_object(inlined(schema))
     if kind == "plain":
@@ -50,7 +49,7 @@ def reduced(schema: object, kind: str) -> Dict:
     return {"gemini": _gemini, "strict": _strict, "bare": _bare}[kind](whole)
 
 
-def of_tool(tool: Dict, kind: str) -> Dict:
+def of_tool(tool: Schema, kind: str) -> Schema:
     """Return the schema of a tool spec in the form of `kind`; a tool without one takes no arguments.
 
     Raises: SchemaError for a schema that is no object.
@@ -72,7 +71,7 @@ def without_nulls(value: object, schema: object) -> object:
     return _pruned(value, _flat(inlined(schema)))
 
 
-def _as_object(schema: object) -> Dict:
+def _as_object(schema: object) -> Schema:
     """Return the outermost schema as an object with properties, those of its branches among them."""
     whole = _flat(schema)
     whole = {**whole, "type": "object", "properties": _map(whole, "properties")}
@@ -88,7 +87,7 @@ def _as_object(schema: object) -> Dict:
 # What both reduced forms begin with
 
 
-def _flat(schema: object) -> Dict:
+def _flat(schema: object) -> Schema:
     """Return a schema with allOf merged, oneOf said as anyOf and const as enum."""
     if not isinstance(schema, dict):
         return {}
@@ -103,7 +102,7 @@ def _flat(schema: object) -> Dict:
     return flat
 
 
-def _joined(one: Dict, other: Dict) -> Dict:
+def _joined(one: Schema, other: Schema) -> Schema:
     joined = {**other, **one}
     for name in ("properties", "patternProperties"):
         if name in one and name in other:
@@ -113,7 +112,7 @@ def _joined(one: Dict, other: Dict) -> Dict:
     return joined
 
 
-def _types(schema: Dict) -> tuple[list[str], bool]:
+def _types(schema: Schema) -> tuple[list[str], bool]:
     """Return the types a flat schema allows, guessed where it names none, and whether null is one."""
     named = schema.get("type")
     types = [named] if isinstance(named, str) else _list(named)
@@ -132,7 +131,7 @@ def _type_of(value: object) -> str:
     return "array" if isinstance(value, list) else "null"
 
 
-def _branches(schema: Dict) -> tuple[list[Dict], bool]:
+def _branches(schema: Schema) -> tuple[list[Schema], bool]:
     """Return the branches of anyOf that are more than null, and whether null was among them.
 
     Branches that only name required properties, and those beside an object's own properties, are no forms of their own.
@@ -144,13 +143,13 @@ def _branches(schema: Dict) -> tuple[list[Dict], bool]:
     return [one for one in flat if one not in nulls and any(sign in one for sign in _FORMS)], bool(nulls)
 
 
-def _described(schema: Dict, taken: tuple[str, ...] = ()) -> Dict:
+def _described(schema: Schema, taken: tuple[str, ...] = ()) -> Schema:
     """Return title and description; what has no keyword in this form is told in words."""
     hints = [f"{name}: {_short(schema[name])}" for name in _HINTS if name in schema and name not in taken]
     words = schema.get("description")
     parts = [words] if isinstance(words, str) and words else []
     parts += [f"({'; '.join(hints)})"] if hints else []
-    described: Dict = {}
+    described: Schema = {}
     if isinstance(schema.get("title"), str):
         described["title"] = schema["title"]
     if parts:
@@ -169,11 +168,11 @@ def _short(value: object) -> str:
 # Gemini
 
 
-def _bare(schema: object) -> Dict:
+def _bare(schema: object) -> Schema:
     """Return a schema without limits, formats and `nullable`, which are told in words; null stays a type."""
     if not isinstance(schema, dict):
         return {}
-    out: Dict = {name: value for name, value in schema.items() if name not in (*_HINTS, "nullable")}
+    out: Schema = {name: value for name, value in schema.items() if name not in (*_HINTS, "nullable")}
     out.update(_described(schema))
     if schema.get("nullable") is True and isinstance(out.get("type"), str):
         out["type"] = [out["type"], "null"]
@@ -189,13 +188,13 @@ def _bare(schema: object) -> Dict:
     return out
 
 
-def _gemini(schema: object) -> Dict:
+def _gemini(schema: object) -> Schema:
     flat = _flat(schema)
     branches, is_nullable = _branches(flat)
     types, takes_null = _types(flat)
-    nullable: Dict = {"nullable": True} if is_nullable or takes_null else {}
+    nullable: Schema = {"nullable": True} if is_nullable or takes_null else {}
     if branches:  # nothing may stand beside anyOf: what is said of all is said of the first
-        told: Dict = {name: flat[name] for name in ("title", "description") if name in flat}
+        told: Schema = {name: flat[name] for name in ("title", "description") if name in flat}
         branches[0] = {**told, **branches[0]}
         either = [{**_gemini(branch), **nullable} for branch in branches]
         return either[0] if len(either) == 1 else {"anyOf": either}
@@ -204,10 +203,10 @@ def _gemini(schema: object) -> Dict:
     return {**_gemini_type(flat, types[0] if types else "string"), **nullable}
 
 
-def _gemini_type(flat: Dict, name: str) -> Dict:
+def _gemini_type(flat: Schema, name: str) -> Schema:
     """Return the form of one type; `flat` may allow others, too."""
     taken = _GEMINI[name]
-    out: Dict = {"type": name.upper()}
+    out: Schema = {"type": name.upper()}
     for keyword in taken:
         if _is_number(flat.get(keyword)) or (keyword == "pattern" and isinstance(flat.get(keyword), str)):
             out[keyword] = flat[keyword]
@@ -224,14 +223,14 @@ def _gemini_type(flat: Dict, name: str) -> Dict:
     return out
 
 
-def _gemini_object(flat: Dict) -> Dict:
+def _gemini_object(flat: Schema) -> Schema:
     properties = {name: _gemini(one) for name, one in _map(flat, "properties").items() if one is not False}
     required = [name for name in dict.fromkeys(_words(flat, "required")) if name in properties]
-    out: Dict = {"properties": properties} if properties else {}
+    out: Schema = {"properties": properties} if properties else {}
     return {**out, "required": required} if required else out
 
 
-def _enum_in_words(flat: Dict, name: str, out: Dict) -> Dict:
+def _enum_in_words(flat: Schema, name: str, out: Schema) -> Schema:
     """Put the allowed texts into `out`; Gemini knows no other values, so those go into the description."""
     values = _list(flat.get("enum"))
     texts = [value for value in values if isinstance(value, str) and value]  # an empty one is refused
@@ -245,9 +244,9 @@ def _enum_in_words(flat: Dict, name: str, out: Dict) -> Dict:
     return {**flat, "description": f"{known} ({words})" if isinstance(known, str) and known else words}
 
 
-def _whole_limits(flat: Dict) -> Dict:
+def _whole_limits(flat: Schema) -> Schema:
     """Return the exclusive limits of whole numbers as inclusive ones."""
-    limits: Dict = {}
+    limits: Schema = {}
     for exclusive, keyword, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
         value = flat.get(exclusive)
         if isinstance(value, int) and not isinstance(value, bool) and keyword not in flat:
@@ -255,7 +254,7 @@ def _whole_limits(flat: Dict) -> Dict:
     return limits
 
 
-def _items(flat: Dict) -> object:
+def _items(flat: Schema) -> object:
     """Return what the entries of an array are; those of a tuple are any of its places."""
     places = _list(flat.get("prefixItems"))
     return {"anyOf": places} if places else flat.get("items")
@@ -264,7 +263,7 @@ def _items(flat: Dict) -> object:
 # Strict modes
 
 
-def _strict(schema: object) -> Dict:
+def _strict(schema: object) -> Schema:
     flat = _flat(schema)
     out = _described(flat)
     branches, is_nullable = _branches(flat)
@@ -284,21 +283,21 @@ def _strict(schema: object) -> Dict:
     return _or_null(out) if is_nullable or takes_null else out
 
 
-def _strict_object(flat: Dict) -> Dict:
+def _strict_object(flat: Schema) -> Schema:
     given = {name: one for name, one in _map(flat, "properties").items() if one is not False}
     needed = _words(flat, "required")
     properties = {name: _strict(one) if name in needed else _or_null(_strict(one)) for name, one in given.items()}
     return {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _or_null(schema: Dict) -> Dict:
+def _or_null(schema: Schema) -> Schema:
     """Return a strict schema that takes null as well."""
     if "anyOf" in schema:
         branches = _list(schema["anyOf"])
         return schema if {"type": "null"} in branches else {**schema, "anyOf": [*branches, {"type": "null"}]}
     named = schema["type"]
     types = [named] if isinstance(named, str) else _list(named)
-    out: Dict = {**schema, "type": types if "null" in types else [*types, "null"]}
+    out: Schema = {**schema, "type": types if "null" in types else [*types, "null"]}
     values = _list(schema.get("enum"))
     if values and None not in values:
         out["enum"] = [*values, None]
@@ -321,7 +320,7 @@ def _is_closed(schema: object) -> bool:
     return "array" not in types or _is_closed(_items(flat))
 
 
-def _pruned(value: object, flat: Dict) -> object:
+def _pruned(value: object, flat: Schema) -> object:
     branches, _ = _branches(flat)
     if len(branches) == 1:
         return _pruned(value, branches[0])
@@ -349,14 +348,161 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _map(schema: Dict, name: str) -> Dict:
+def _map(schema: Schema, name: str) -> Schema:
     held = schema.get(name)
     return held if isinstance(held, dict) else {}
 
 
-def _words(schema: Dict, name: str) -> list[str]:
+def _words(schema: Schema, name: str) -> list[str]:
     return [word for word in _list(schema.get(name)) if isinstance(word, str)]
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# References: a schema written anew without references and errors, so that no service has to follow the one or meet the
+# other. Recursion is cut off. Source: JSON Schema 2020-12 and its older drafts; RFC 6901 (the path in a reference).
+
+# Each level of a schema is two of JSON, and a request adds some: both stay below jsonl.DEPTH. Services take 5 to 10.
+LEVELS = 20
+# Characters of one schema after inlining, a node counted as some: large ones have 20,000; references can multiply.
+SIZE = 128 * 1024
+NODE = 16
+
+_MAPS = ("properties", "patternProperties", "dependentSchemas")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_ONES = (
+    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
+    "unevaluatedProperties",
+)  # fmt: skip
+_ALL_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_TEXTS = ("title", "description", "format", "pattern", "contentEncoding", "contentMediaType")
+_FLAGS = ("uniqueItems", "deprecated", "readOnly", "writeOnly", "nullable")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_COUNTS = (
+    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+)  # fmt: skip
+_VALUES = ("const", "default", "enum", "examples", "example")
+VALUE_LEVELS = 8  # of an example or allowed value
+
+
+def inlined(schema: object) -> object:
+    """Return a copy of a schema without references: a dict, or true or false as written."""
+    return _Inliner(schema).schema(schema)
+
+
+class _Inliner:
+    """Copies a schema with every reference replaced by what it names; counts what that costs."""
+
+    def __init__(self, root: object):
+        self._root = root
+        self._spent = 0
+
+    def schema(self, value: object, level: int = 0, opened: tuple[str, ...] = ()) -> object:
+        if isinstance(value, bool):
+            return value
+        if not isinstance(value, dict):
+            return {}
+        self._spent += NODE + sum([_weight(name, held) for name, held in value.items()])
+        if level > LEVELS or self._spent > SIZE:
+            return _outline(value)
+        if isinstance(value.get("$ref"), str):
+            return self._referred(value, str(value["$ref"]), level, opened)
+        return {name: self._keyword(name, held, level + 1, opened) for name, held in _modern(value).items()}
+
+    def _referred(self, value: Schema, reference: str, level: int, opened: tuple[str, ...]) -> object:
+        target = self._named(reference)
+        beside = {name: held for name, held in value.items() if name != "$ref"}
+        if not isinstance(target, dict):
+            return self.schema(beside, level, opened)
+        if reference in opened:  # it names itself: the same again, without end
+            return _outline({**target, **beside})
+        return self.schema({**target, **beside}, level, (*opened, reference))
+
+    def _keyword(self, name: str, held: object, level: int, opened: tuple[str, ...]) -> object:
+        if name in _MAPS and isinstance(held, dict):
+            return {str(key): self.schema(one, level, opened) for key, one in held.items()}
+        if name in _LISTS and isinstance(held, list):
+            return [self.schema(one, level, opened) for one in held]
+        return self.schema(held, level, opened) if name in _ONES else held
+
+    def _named(self, reference: str) -> object:
+        """Return what a reference within the schema names, None for others."""
+        if reference != "#" and not reference.startswith("#/"):
+            return None
+        here = self._root
+        for step in reference[2:].split("/") if len(reference) > 1 else []:
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+                here = here[int(step)]
+            elif isinstance(here, dict) and step in here:
+                here = here[step]
+            else:
+                return None
+        return here
+
+
+def _outline(schema: Schema) -> Schema:
+    """Return what is left of a schema whose inside is cut off."""
+    out = {name: schema[name] for name in ("type", "description") if isinstance(schema.get(name), str)}
+    return {name: held for name, held in out.items() if _is_said(name, held)}
+
+
+def _weight(name: str, held: object) -> int:
+    """Return the characters of data beside the schemas: texts, allowed values, examples."""
+    if name not in _TEXTS and name not in _VALUES:
+        return 0
+    return len(held) if isinstance(held, str) else len(repr(held))
+
+
+def _modern(schema: Schema) -> Schema:
+    """Return the keywords of 2020-12 that are well formed, those of older drafts in today's words.
+
+    Some services check the schemas of all tools, and one badly written would make them refuse every request.
+    """
+    out = {name: held for name, held in schema.items() if _is_said(name, held)}
+    for limit in ("minimum", "maximum"):
+        exclusive = "exclusive" + limit.capitalize()
+        if schema.get(exclusive) is True and limit in out:
+            out[exclusive] = out.pop(limit)
+    for name in ("required", "type"):
+        words = out.get(name)
+        if isinstance(words, list):
+            out[name] = list(dict.fromkeys([word for word in words if isinstance(word, str)]))
+    if isinstance(schema.get("items"), list) and schema["items"]:
+        out["prefixItems"] = schema["items"]
+    return out
+
+
+def _is_said(name: str, held: object) -> bool:
+    """Tell whether a keyword is known and its value one that it may have."""
+    if name in _MAPS:
+        return isinstance(held, dict)
+    if name in _ONES:
+        return isinstance(held, (dict, bool))
+    if name in _TEXTS or name in _FLAGS:
+        return isinstance(held, str if name in _TEXTS else bool)
+    if name in _NUMBERS or name == "multipleOf":
+        return _is_number(held) and (name in _NUMBERS or held > 0)  # type: ignore[operator]
+    if name in _COUNTS:
+        return isinstance(held, int) and _is_number(held) and held >= 0
+    if name == "type":
+        return held in _ALL_TYPES if isinstance(held, str) else isinstance(held, list) and _are_types(held)
+    if name in ("required", "examples", "enum", *_LISTS) and not isinstance(held, list):
+        return False
+    if name in ("enum", *_LISTS) and not held:
+        return False
+    return name in ("required", *_LISTS) or (name in _VALUES and _fits(held))
+
+
+def _are_types(words: list[object]) -> bool:
+    return bool(words) and all(isinstance(word, str) and word in _ALL_TYPES for word in words)
+
+
+def _fits(value: object) -> bool:
+    try:
+        jsonl.check(value, "value", jsonl.DEPTH - VALUE_LEVELS)
+    except SchemaError:
+        return False
+    return True

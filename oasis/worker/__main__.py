@@ -26,7 +26,7 @@ from oasis.worker import hostnames, lines, protocol, rights, transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.worker.exchange import Open
+    from oasis.worker.transport import Open
 
 
 def main(user: str) -> None:

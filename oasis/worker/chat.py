@@ -14,8 +14,8 @@ import random
 
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderError
-from oasis.providers import events, faults, refusals, toolset, wire
-from oasis.worker import exchange
+from oasis.providers import events, faults, wire
+from oasis.worker import transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from oasis.providers.decoding import Decoder
-    from oasis.worker.exchange import Now, Open
-    from oasis.worker.transport import Response
+    from oasis.worker.transport import Now, Open, Response
 
     Emit = Callable[[events.Event], None]
     Sleep = Callable[[float], None]
@@ -50,7 +49,7 @@ class Chat:
         sleep_s: Sleep,
         now_s: Now,
     ) -> None:
-        self._tools = tools = toolset.of_request(request, options)
+        self._tools = tools = wire.of_request(request, options)
         self._http = module.build_request(tools.messages, tools.tools, tools.options)
         known = options.get("without")
         self._without = [str(name) for name in known] if isinstance(known, list) else []
@@ -82,7 +81,7 @@ class Chat:
 
     def show(self) -> None:
         """Tell what would be sent, and send nothing."""
-        http = refusals.without(self._http, self._without)
+        http = faults.without(self._http, self._without)
         headers, key, body = http["headers"], str(self._options.get("key") or ""), http["body"]
         assert isinstance(headers, dict) and isinstance(body, bytes)
         hidden = {name: value.replace(key, "***") if key else value for name, value in headers.items()}
@@ -97,7 +96,7 @@ class Chat:
         name = str(error.get("parameter") or "")
         if not name or name in self._without or len(self._without) >= REFUSALS:
             return False
-        if not refusals.has(refusals.without(self._http, self._without), name):
+        if not faults.has(faults.without(self._http, self._without), name):
             return False
         self._without.append(name)
         plain, _, other = name.partition("=")
@@ -109,9 +108,9 @@ class Chat:
     def _attempt(self) -> events.Event | None:
         """Ask once; return the failure when nothing was emitted yet, None when the answer has ended."""
         has_output = False
-        until_s = self._now_s() + exchange.seconds(self._limits, "total_s")
+        until_s = self._now_s() + transport.seconds(self._limits, "total_s")
         try:
-            response = exchange.begun(refusals.without(self._http, self._without), self._limits, self._send)
+            response = transport.begun(faults.without(self._http, self._without), self._limits, self._send)
         except OasisError as error:
             return failed(error)
         try:
@@ -135,7 +134,7 @@ def _decoded(response: Response, decoder: Decoder, left_s: Now) -> Iterator[even
     most = TOTAL_BYTES if 200 <= response.status < 300 else faults.BODY_BYTES
     taken = 0
     while taken <= most and not decoder.is_ended:
-        data = exchange.read(response, left_s())
+        data = transport.read(response, left_s())
         if not data:
             break
         taken += len(data)

@@ -13,17 +13,17 @@ from oasis.core import jsonl
 from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, wire
-from oasis.worker import exchange, mcp, telegram, web
+from oasis.worker import mcp, telegram, transport, web
 from oasis.worker.chat import Chat, failed
-from oasis.worker.deadline import within
+from oasis.worker.transport import within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from oasis.providers import vectors
+    from oasis.providers import wire
     from oasis.worker.chat import Emit, Sleep
-    from oasis.worker.exchange import Now, Open
+    from oasis.worker.transport import Now, Open
 
 Request = dict[str, object]
 
@@ -67,9 +67,9 @@ def _answer(
         for event in [*events.usage(counts), events.done("end_turn", wire.model_of(options))]:
             emit(event)
     elif op in ("mcp", "telegram"):
-        until_s = now_s() + exchange.seconds(limits, "total_s")
-        begun = lambda http: exchange.begun(http, limits, send)  # noqa: E731
-        read = lambda response: exchange.read(response, until_s - now_s())  # noqa: E731
+        until_s = now_s() + transport.seconds(limits, "total_s")
+        begun = lambda http: transport.begun(http, limits, send)  # noqa: E731
+        read = lambda response: transport.read(response, until_s - now_s())  # noqa: E731
         (mcp if op == "mcp" else telegram).exchange(request, begun, read, emit)
     elif op in ("fetch", "search", "read"):
         emit({"type": "web", "result": _web(request)})
@@ -129,7 +129,7 @@ def _limits(request: Request, profiles: dict[str, dict[str, object]]) -> dict[st
 def _models(
     module: ModuleType, options: wire.Options, limits: dict[str, object], send: Open, now_s: Now
 ) -> list[dict[str, object]]:
-    status, headers, body = exchange.fetched(module.models_request(options), limits, send, now_s)
+    status, headers, body = transport.fetched(module.models_request(options), limits, send, now_s)
     models: list[dict[str, object]] = module.models_read(status, headers, body, options)
     return models
 
@@ -141,7 +141,7 @@ def _embeddings(
     limits: dict[str, object],
     send: Open,
     now_s: Now,
-) -> vectors.Made:
+) -> wire.Made:
     """Return a vector for each text of a request, and the tokens that they took.
 
     Raises: SettingsError for a service without embeddings, UsageError for texts that cannot be sent, ProviderError.
@@ -153,8 +153,8 @@ def _embeddings(
     texts = [str(text) for text in given] if isinstance(given, list) else []
     # `extra` holds fields of a chat's body, which the method for embeddings need not know.
     options = {name: value for name, value in options.items() if name != "extra"}
-    status, headers, body = exchange.fetched(module.embed_request(texts, options), limits, send, now_s)
-    made: vectors.Made = module.embed_read(status, headers, body, options)
+    status, headers, body = transport.fetched(module.embed_request(texts, options), limits, send, now_s)
+    made: wire.Made = module.embed_read(status, headers, body, options)
     if len(made[0]) != len(texts):
         raise wire.bad_answer(options, f"it holds {len(made[0])} embeddings for {len(texts)} texts")
     return made

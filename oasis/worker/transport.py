@@ -17,18 +17,27 @@ ca_file that cannot be used.
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
+import signal
 import ssl
+import threading
 import urllib.parse
 
-from oasis.errors import OasisError, ProviderError, SettingsError
+from oasis.core.framing import TOTAL_BYTES
+from oasis.errors import OasisError, ProviderError, ProviderTimeout, SettingsError
+from oasis.providers import wire
 from oasis.worker import failures, hostnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from requests import Session
+
+    Open = Callable[[dict[str, object], dict[str, object]], "Response"]
+    Now = Callable[[], float]
+
 
 Request = dict[str, object]
 Limits = dict[str, object]
@@ -248,6 +257,104 @@ def _ca_file(limits: Limits) -> str:
 
 
 def _seconds(limits: Limits, name: str) -> float:
+    value = limits[name]
+    assert isinstance(value, (int, float))
+    return float(value)
+
+
+@contextlib.contextmanager
+def within(seconds: float, error: OasisError) -> Iterator[None]:
+    """Raise `error` out of the block when it is not done in time."""
+    if seconds <= 0:
+        raise error
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def strike(*_: object) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, strike)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# One exchange: sent, followed within its own host, read to its end
+
+# Several addresses may be tried; then the request goes out, and the head of the answer comes in.
+_CONNECTS, _IDLES = 3, 2
+REDIRECTS = 3
+
+
+def begun(http: wire.Request, limits: dict[str, object], send: Open) -> Response:
+    """Send a request and return its response; follow a redirect only within the same host, for the key goes along."""
+    head_s = _CONNECTS * seconds(limits, "connect_s") + _IDLES * seconds(limits, "idle_s")
+    for _ in range(REDIRECTS):
+        host = str(http["url"]).partition("://")[2].partition("/")[0]
+        message = f"the answer of {host} did not begin within {head_s:g} s"
+        with within(head_s, ProviderTimeout(message, "try again; a local model may need a longer idle_s")):
+            response = send(http, limits)
+        target = moved(str(http["url"]), response)
+        if not target:
+            break
+        response.close()
+        http = {**http, "url": target}
+    packing = response.headers.get("content-encoding", "identity").lower()
+    if packing not in ("", "identity"):
+        response.close()
+        hint = "something between here and the service compresses answers; turn that off"
+        raise ProviderError(f"the answer is compressed ({packing[:40]}) though that was not asked for", hint)
+    return response
+
+
+def moved(url: str, response: Response) -> str:
+    """Return where a redirect within the same host leads, "" for every other answer."""
+    if response.status not in (307, 308):
+        return ""
+    try:
+        target = urllib.parse.urljoin(url, response.headers.get("location", ""))
+        return target if _origin(target) == _origin(url) else ""
+    except (ValueError, ImportError):
+        return ""  # no address, or letters that are judged by python3-codecs, which may be missing
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme, parts.netloc.lower()
+
+
+def read(response: Response, left_s: float) -> bytes:
+    """Return what comes next of a body, b"" at its end.
+
+    Raises: ProviderTimeout after `left_s`.
+    """
+    late = ProviderTimeout("the answer takes longer than it may", "ask for less at once, or raise total_s")
+    with within(left_s, late):
+        return response.read()
+
+
+def fetched(http: wire.Request, limits: dict[str, object], send: Open, now_s: Now) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and the whole body of an answer."""
+    until_s = now_s() + seconds(limits, "total_s")
+    response = begun(http, limits, send)
+    try:
+        body = b""
+        while len(body) <= TOTAL_BYTES:
+            data = read(response, until_s - now_s())
+            if not data:
+                break
+            body += data
+    finally:
+        response.close()
+    return response.status, response.headers, body
+
+
+def seconds(limits: dict[str, object], name: str) -> float:
+    """Return a limit of a request that is a time."""
     value = limits[name]
     assert isinstance(value, (int, float))
     return float(value)

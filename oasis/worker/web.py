@@ -9,7 +9,10 @@ and judged like the first. Bodies are bounded, packed ones are refused, only tex
 from __future__ import annotations
 
 import binascii
+import html.parser
 import http.client
+import math
+import re
 import socket
 import ssl
 import threading
@@ -19,15 +22,19 @@ import urllib.parse
 from oasis import VERSION
 from oasis.core import jsonl
 from oasis.errors import OasisError, ProviderError, ProviderTimeout, SchemaError, UsageError
-from oasis.worker import addresses, hostnames, ranking, readable
+from oasis.worker import hostnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.worker.addresses import Resolve
+    from oasis.worker.hostnames import Resolve
 
     Request = dict[str, Any]
+    from collections.abc import Iterator
+
+    Attributes = list[tuple[str, str | None]]
+
 
 FETCH_S, FETCH_BYTES = 15.0, 1024 * 1024
 PAGE_S, PAGE_BYTES = 8.0, 512 * 1024
@@ -54,7 +61,7 @@ _AGENT = f"Mozilla/5.0 (compatible; oasis/{VERSION}; reads pages for the owner o
 class Web:
     """One request; `ask` resolves names, so that it can be a value in tests."""
 
-    def __init__(self, request: Request, ask: Resolve = addresses.resolve) -> None:
+    def __init__(self, request: Request, ask: Resolve = hostnames.resolve) -> None:
         self._request = request
         self._ask = ask
         self._open = [str(one) for one in request.get("open") or []]
@@ -69,7 +76,7 @@ class Web:
         if self._request["op"] == "fetch":
             return self.fetch(str(self._request.get("url")))
         if self._request["op"] == "read":
-            return self._page(*readable.of_html(str(self._request.get("html"))))
+            return self._page(*of_html(str(self._request.get("html"))))
         return self.search(str(self._request.get("query")))
 
     def most_s(self) -> float:
@@ -127,7 +134,7 @@ class Web:
     def _connected(self, parts: urllib.parse.SplitResult, until_s: float) -> http.client.HTTPConnection:
         host = parts.hostname or ""
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = addresses.checked(host, port, self._open, self._closed, self._ask)
+        found = hostnames.checked(host, port, self._open, self._closed, self._ask)
         failure: Exception = OSError("no address")
         for address in found[:3]:
             try:
@@ -181,8 +188,8 @@ class Web:
     def _ranked(self, query: str, found: list[dict[str, str]]) -> list[dict[str, Any]]:
         """Return the passages of the pages and their snippets, the best first."""
         self._read_pages([one for one in found if "text" not in one])
-        pieces = [(one, text) for one in found for text in [one["snippet"], *ranking.chunks(one["text"])] if text]
-        points = ranking.scores(query, [text for _, text in pieces])
+        pieces = [(one, text) for one in found for text in [one["snippet"], *chunks(one["text"])] if text]
+        points = scores(query, [text for _, text in pieces])
         rows: list[dict[str, Any]] = [
             {"score": round(score, 3), "text": text, "hit": one}
             for score, (one, text) in zip(points, pieces, strict=True)
@@ -294,9 +301,9 @@ def _failed(error: Exception, host: str, until_s: float) -> ProviderError:
 
 def _read(body: bytes, kind: str) -> tuple[str, str]:
     """Return title and text of a body."""
-    text = readable.decoded(body, kind)
+    text = decoded(body, kind)
     is_page = "html" in kind.lower() or text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
-    return readable.of_html(text) if is_page else ("", text.strip())
+    return of_html(text) if is_page else ("", text.strip())
 
 
 def _hits(reply: Any, engine: str) -> list[dict[str, str]]:
@@ -309,8 +316,8 @@ def _hits(reply: Any, engine: str) -> list[dict[str, str]]:
         url = item.get("url") if isinstance(item, dict) else None
         if isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= 2048:
             words = item.get("content" if engine == "searxng" else "description")
-            snippet = readable.of_html(str(words or ""))[1][: ranking.CHUNK_CHARS]
-            title = readable.of_html(str(item.get("title") or ""))[1].replace("\n", " ")
+            snippet = of_html(str(words or ""))[1][:CHUNK_CHARS]
+            title = of_html(str(item.get("title") or ""))[1].replace("\n", " ")
             found.setdefault(url, {"url": url, "title": title[:_TITLE_CHARS], "snippet": snippet})
     return list(found.values())
 
@@ -326,3 +333,209 @@ def _told(query: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     ]  # fmt: skip
     sources = [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)]
     return {"query": query, "passages": passages, "sources": sources}
+
+
+# The text of a page: HTML without its tags, scripts and what stands around an article
+
+_HIDDEN = frozenset(["script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "select",
+                     "textarea", "button", "head"])  # fmt: skip
+# Around an article, where the page says which part that is.
+_AROUND = frozenset(["nav", "header", "footer", "aside", "form"])
+_BLOCKS = _AROUND | frozenset(["p", "div", "br", "li", "ul", "ol", "tr", "table", "section", "article", "main", "h1",
+                               "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "dt", "dd", "hr"])  # fmt: skip
+_MAIN = ("article", "main")
+# An article with less is a frame around something else.
+_ARTICLE_CHARS = 200
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+TITLE_CHARS = 300
+_STYLE_CHARS = 2000
+
+
+# What a browser shows nowhere: text for a model alone, that whoever reads the page never sees.
+_INVISIBLE = re.compile(
+    r"display:none|visibility:(hidden|collapse)|(opacity|font-size):0+(\.0*)?(px|em|rem|%|pt)?(;|$|!)"
+    r"|(^|;)(max-)?(width|height):0(px)?(;|$|!)"
+    r"|text-indent:-\d{3}|(^|;)(left|top|right|bottom):-\d{3}|clip:rect\(0|clip-path:inset\((50|100)%"
+    r"|transform:scale\(0\)|color:transparent"
+)
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+)
+# Whose end tag may be left out, and which hold none of their own kind: the next of them ends one that is hidden.
+_ENDS_ITSELF = frozenset(["p", "dt", "dd", "option"])
+
+
+def _is_invisible(attrs: Attributes) -> bool:
+    """Tell whether an element is hidden by its own attributes; rules in style sheets are not read."""
+    values = {name: value or "" for name, value in attrs}
+    if "hidden" in values or values.get("aria-hidden", "").strip().lower() == "true":
+        return True
+    style = re.sub(r"/\*.*?\*/|\s", "", values.get("style", "").lower()[:_STYLE_CHARS])
+    return bool(style and _INVISIBLE.search(style))
+
+
+class _Page(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title: list[str] = []
+        self.whole: list[str] = []
+        self.article: list[str] = []
+        self._hidden: dict[str, int] = {}
+        self._around = self._main = 0
+        self._is_title = False
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        if tag == "body":
+            self._hidden.pop("head", None)  # whose end tag may be left out
+        if tag in _ENDS_ITSELF and self._hidden.get(tag):
+            self._hidden[tag] -= 1
+        # Elements of the same name within a hidden one are counted, so that its own end tag is told from theirs.
+        if tag in _HIDDEN or (tag not in _VOID and (self._hidden.get(tag) or _is_invisible(attrs))):
+            self._hidden[tag] = self._hidden.get(tag, 0) + 1
+        self._is_title = tag == "title" and not self.title
+        self._around += tag in _AROUND
+        self._main += tag in _MAIN
+        self._add("\n" if tag in _BLOCKS else "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._hidden.get(tag):
+            self._hidden[tag] -= 1
+        self._is_title = False
+        self._add("\n" if tag in _BLOCKS else "")
+        self._around = max(self._around - (tag in _AROUND), 0)
+        self._main = max(self._main - (tag in _MAIN), 0)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        self._add("\n" if tag in _BLOCKS else "")
+
+    def handle_data(self, data: str) -> None:
+        if self._is_title:
+            self.title.append(data)
+        elif not any(self._hidden.values()):
+            self._add(data)
+
+    def _add(self, text: str) -> None:
+        if not text or (text != "\n" and any(self._hidden.values())):
+            return
+        self.whole.append(text)
+        if self._main and not self._around:
+            self.article.append(text)
+
+
+def of_html(text: str) -> tuple[str, str]:
+    """Return the title and the text of a page: of its article where it has one."""
+    page = _Page()
+    page.feed(calmed(text))
+    page.close()
+    article = tidy("".join(page.article))
+    title = " ".join("".join(page.title).split())[:TITLE_CHARS]
+    return title, article if len(article) >= _ARTICLE_CHARS else tidy("".join(page.whole))
+
+
+def calmed(text: str) -> str:
+    """Return a page without comments, and with every `<` that opens no tag as text.
+
+    The parser looks for the end of each of those through all that follows: a minute for a page of nothing else.
+    """
+    first, *others = "".join(_without_comments(text)).split("<")
+    return first + "".join(("<" if ">" in part else "&lt;") + part for part in others)
+
+
+def _without_comments(text: str) -> Iterator[str]:
+    at = 0
+    while True:
+        start = text.find("<!--", at)
+        end = text.find("-->", start + 4) if start >= 0 else -1
+        if end < 0:  # none, or one without an end: then what follows is text
+            yield text[at:]
+            return
+        yield text[at:start]
+        at = end + 3
+
+
+def tidy(text: str) -> str:
+    """Return text with single spaces and at most one empty line at a time."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def decoded(body: bytes, kind: str) -> str:
+    """Return a body as text, by the charset of the content type or of the page's own head."""
+    named = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9_:.-]{1,40})", kind, re.IGNORECASE)
+    found = _CHARSET.search(body[:2048])
+    name = named.group(1) if named else found.group(1).decode("ascii") if found else "utf-8"
+    try:
+        return body.decode(name, "replace")
+    except (LookupError, UnicodeError):  # a codec that there is not, or that is none for text
+        return body.decode("utf-8", "replace")
+
+
+# Which passages answer a question best, by its words alone
+#
+# Words are compared in small letters; of scripts without spaces, pairs of characters. A word counts the more the fewer
+# passages have it. A score is 1 when every word of the question is there, often; 0 when none is.
+
+CHUNK_CHARS = 500
+LEAST_CHARS = 50
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+# Hiragana, katakana, CJK and Hangul: there words are not spaced, or change their ends.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+# Words of most questions say nothing about what is asked.
+_COMMON = frozenset([
+    "a", "an", "and", "are", "as", "at", "be", "by", "der", "des", "die", "do", "does", "el", "en", "es", "est",
+    "et", "for", "from", "how", "i", "in", "is", "it", "la", "le", "les", "of", "on", "or", "the", "to", "und",
+    "was", "what", "when", "where", "which", "who", "why", "wie", "with", "you",
+])  # fmt: skip
+
+
+def chunks(text: str) -> list[str]:
+    """Return a text in passages of at most CHUNK_CHARS, cut at line ends and spaces; short ones are left out."""
+    found: list[str] = []
+    here = ""
+    for word in re.split(r"(?<=\n)|(?<= )", text):
+        while len(word) > CHUNK_CHARS:
+            found, here, word = [*found, here, word[:CHUNK_CHARS]], "", word[CHUNK_CHARS:]
+        if len(here) + len(word) > CHUNK_CHARS:
+            found.append(here)
+            here = ""
+        here += word
+    return [chunk.strip() for chunk in [*found, here] if len(chunk.strip()) >= LEAST_CHARS]
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of a text that are compared."""
+    found: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        pieces = _UNSPACED.findall(word)
+        for piece in pieces:
+            found += [piece[at : at + 2] for at in range(max(len(piece) - 1, 1))]
+        if not pieces:
+            found.append(word)
+    return found
+
+
+def scores(query: str, passages: list[str]) -> list[float]:
+    """Return how well each passage fits, from 0 to 1."""
+    asked = list(dict.fromkeys(terms(query)))
+    wanted = [term for term in asked if term not in _COMMON] or asked
+    counted = [_counts(passage, set(wanted)) for passage in passages]
+    weight = {
+        term: math.log(1 + (len(passages) + 1) / (1 + sum(term in counts for counts in counted))) for term in wanted
+    }
+    total = sum(weight.values())
+    return [
+        sum(weight[term] * count / (count + 0.5) for term, count in counts.items()) / total if total else 0.0
+        for counts in counted
+    ]
+
+
+def _counts(text: str, wanted: set[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for term in terms(text):
+        if term in wanted:
+            found[term] = found.get(term, 0) + 1
+    return found

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from oasis.config.layers import found
-from oasis.config.settings import Settings
+from oasis.config.settings import Settings, found
 from oasis.errors import OasisError, SettingsError, UsageError
 from oasis.llm.services import Book
 from oasis.system.files import Files

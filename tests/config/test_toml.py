@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.config.toml import read
+from oasis.config.host import read
 from oasis.errors import SettingsError
 
 TEXT = """# a comment

@@ -7,8 +7,7 @@ import pytest
 
 from oasis.config.settings import Settings
 from oasis.errors import OasisError, SettingsError, StoreError
-from oasis.llm.metered import Metered
-from oasis.llm.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Usage, of_chat
+from oasis.llm.usage import KEEP_MONTHS, MODELS_PER_SERVICE, OTHER, BudgetError, Metered, Usage, of_chat
 from oasis.system.files import Files
 from oasis.system.root import Root
 from tests.oasisd import copy_root

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from oasis.errors import UsageError
-from oasis.providers import documents
+from oasis.providers import wire
 
 DATA = "aGk="
 
@@ -39,21 +39,21 @@ SAID = {"role": "assistant", "content": "ok"}
     ],
 )
 def test_the_kind_of_a_file_is_that_of_its_media_type(media_type, kind):
-    assert documents.kind_of(file(media_type)) == kind
+    assert wire.kind_of(file(media_type)) == kind
 
 
 def test_the_forms_of_a_file():
     pdf = file("Application/PDF; x=y", name=" my\n report.pdf ")
-    assert documents.data_url(pdf) == "data:application/pdf;base64,aGk="
-    assert documents.file_name(pdf) == "my report.pdf"
-    assert documents.file_name(file("application/pdf")) == "document.pdf"
-    assert documents.text_of(file("text/plain", name="a.txt")) == "a.txt:\n\nhi"
-    assert documents.text_of(file("text/plain", data="77u/w7w=")) == "ü", "a byte order mark is none of the text"
+    assert wire.data_url(pdf) == "data:application/pdf;base64,aGk="
+    assert wire.file_name(pdf) == "my report.pdf"
+    assert wire.file_name(file("application/pdf")) == "document.pdf"
+    assert wire.text_of(file("text/plain", name="a.txt")) == "a.txt:\n\nhi"
+    assert wire.text_of(file("text/plain", data="77u/w7w=")) == "ü", "a byte order mark is none of the text"
 
 
 def checked(*messages, takes=("text", "image")):
     before = copy.deepcopy(messages)
-    out = documents.checked(list(messages), takes, "Service", in_results=("image",))
+    out = wire.checked(list(messages), takes, "Service", in_results=("image",))
     assert messages == before
     return out
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from oasis.errors import SchemaError, SettingsError, UsageError
-from oasis.providers import refusals, responses
+from oasis.providers import faults, responses
 from tests.providers.recordings import (
     JSON,
     at_every_cut,
@@ -547,4 +547,4 @@ def test_a_model_without_encrypted_reasoning_names_what_it_refuses():
         error = error_of(decode(json.dumps(body).encode(), "responses", 400, JSON))
         assert error["parameter"] == "include"
     request = responses.build_request([message("user", "u")], [], options("responses"))
-    assert "include" not in json.loads(refusals.without(request, ["include"])["body"])
+    assert "include" not in json.loads(faults.without(request, ["include"])["body"])

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError
-from oasis.providers import names, references, schemas
+from oasis.providers import schemas, wire
 from oasis.providers.schemas import fits_strict, reduced, without_nulls
-from oasis.providers.toolset import of_request
+from oasis.providers.wire import of_request
 
 try:
     import jsonschema
@@ -100,18 +100,18 @@ def test_references_become_what_they_name():
     ],
 )
 def test_old_and_wrong_keywords_do_not_go_out(given, wanted):
-    assert references.inlined(given) == wanted
+    assert schemas.inlined(given) == wanted
 
 
 @pytest.mark.parametrize("reference", ["#/nowhere", "http://example.org/x", "#anchor", "#/a/9", ""])
 def test_references_to_nothing_are_left_open(reference):
-    assert references.inlined({"$ref": reference, "description": "d"}) == {"description": "d"}
+    assert schemas.inlined({"$ref": reference, "description": "d"}) == {"description": "d"}
 
 
 def test_recursion_is_cut_off():
     schema = {"$ref": "#/$defs/N", "$defs": {"N": {"type": "object", "properties": {"next": {"$ref": "#/$defs/N"}}}}}
-    assert references.inlined(schema) == {"type": "object", "properties": {"next": {"type": "object"}}}
-    assert references.inlined({"$ref": "#"}) == {}
+    assert schemas.inlined(schema) == {"type": "object", "properties": {"next": {"type": "object"}}}
+    assert schemas.inlined({"$ref": "#"}) == {}
 
 
 def test_references_that_multiply_have_bounds():
@@ -306,10 +306,10 @@ def _is_strict(schema):
 
 def test_names_are_legal_apart_and_come_back():
     given = ["status", "mcp.do it", "mcp:do it", "mcp_do_it", "9lives", "grün", "x" * 80, "x" * 90, "", "-a"]
-    known = names.Names(given)
+    known = wire.Names(given)
     words = [known.legal(name) for name in given]
     assert words[:5] == ["status", "mcp_do_it_2", "mcp_do_it_3", "mcp_do_it", "_9lives"]
-    assert len(set(words)) == len(given) and all(names.legal(word) == word for word in words)
+    assert len(set(words)) == len(given) and all(wire.legal(word) == word for word in words)
     assert [known.original(word) for word in words] == given
     assert known.original("never_heard") == "never_heard"
 
@@ -339,7 +339,7 @@ def test_calls_in_strict_form_come_back_as_the_tool_wants_them():
 
 @given(st.lists(st.text(max_size=70), max_size=8, unique=True))
 def test_any_names_are_legal_apart_and_come_back(given_names):
-    known = names.Names(given_names)
+    known = wire.Names(given_names)
     words = [known.legal(name) for name in given_names]
     assert len(set(words)) == len(words) and [known.original(word) for word in words] == given_names
-    assert all(0 < len(word) <= 64 and word == names.legal(word) for word in words)
+    assert all(0 < len(word) <= 64 and word == wire.legal(word) for word in words)

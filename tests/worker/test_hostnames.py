@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from oasis.worker import exchange, hostnames
+from oasis.worker import hostnames, transport
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # What a router without python3-codecs has: no unicodedata.
@@ -60,9 +60,9 @@ def answer(status, where):
 
 @pytest.mark.parametrize("where", ["http://[", "http://ex\u2100mple/", "//other.example/"])
 def test_a_redirect_to_what_is_no_address_is_not_followed(where):
-    assert exchange.moved("http://host/v1", answer(307, where)) == ""
+    assert transport.moved("http://host/v1", answer(307, where)) == ""
 
 
 def test_a_redirect_within_the_host_is_followed():
-    assert exchange.moved("http://host/v1/chat", answer(308, "/v2/chat")) == "http://host/v2/chat"
-    assert exchange.moved("http://host/v1/chat", answer(302, "/v2/chat")) == ""
+    assert transport.moved("http://host/v1/chat", answer(308, "/v2/chat")) == "http://host/v2/chat"
+    assert transport.moved("http://host/v1/chat", answer(302, "/v2/chat")) == ""

@@ -11,7 +11,7 @@ import urllib.parse
 import pytest
 
 from oasis.errors import OasisError, PolicyError, ProviderError, UsageError
-from oasis.worker import lines, ranking, readable, web
+from oasis.worker import lines, web
 
 PAGE = """<!doctype html><html><head><title>The &amp; title</title><style>p{}</style>
 <script>if (1<2) var hidden = 1</script></head>
@@ -367,12 +367,12 @@ def test_pages_that_an_engine_names_at_home_are_not_fetched(server):
 )  # fmt: skip
 def test_broken_pages_are_read_in_time(text):
     before = time.monotonic()
-    readable.of_html(text)
+    web.of_html(text)
     assert time.monotonic() - before < 10
 
 
 def test_a_head_that_never_ends_hides_no_body():
-    assert readable.of_html("<head><title>T</title><body><p>words</p>")[1] == "words"
+    assert web.of_html("<head><title>T</title><body><p>words</p>")[1] == "words"
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_a_head_that_never_ends_hides_no_body():
     ],
 )
 def test_what_a_browser_does_not_show_is_not_read(hidden):
-    assert readable.of_html(f"<body><p>before</p>{hidden}<p>after</p>")[1].split() == ["before", "after"]
+    assert web.of_html(f"<body><p>before</p>{hidden}<p>after</p>")[1].split() == ["before", "after"]
 
 
 @pytest.mark.parametrize(
@@ -409,13 +409,13 @@ def test_what_a_browser_does_not_show_is_not_read(hidden):
     ],
 )
 def test_what_only_looks_like_it_is_read(shown):
-    assert readable.of_html(f"<body>{shown}")[1] == "words"
+    assert web.of_html(f"<body>{shown}")[1] == "words"
 
 
 def test_chunks_are_bounded_and_short_ones_left_out():
-    assert ranking.chunks("short") == []
-    found = ranking.chunks("word " * 400 + "x" * 1200)
-    assert all(ranking.LEAST_CHARS <= len(one) <= ranking.CHUNK_CHARS for one in found) and len(found) >= 5
+    assert web.chunks("short") == []
+    found = web.chunks("word " * 400 + "x" * 1200)
+    assert all(web.LEAST_CHARS <= len(one) <= web.CHUNK_CHARS for one in found) and len(found) >= 5
 
 
 def test_scores_are_from_none_to_all_and_rare_words_count_more():
@@ -425,14 +425,14 @@ def test_scores_are_from_none_to_all_and_rare_words_count_more():
         "wireguard wireguard wireguard peers on a router",
         "cats",
     ]
-    found = ranking.scores("wireguard peers router", passages)
+    found = web.scores("wireguard peers router", passages)
     assert found[2] == max(found) and found[3] == 0 and found[1] > found[0] and all(0 <= one <= 1 for one in found)
-    assert ranking.scores("", passages) == [0.0] * 4 and ranking.scores("x", []) == []
-    assert ranking.scores("the", ["the cat"])[0] > 0, "nothing but common words is still a question"
+    assert web.scores("", passages) == [0.0] * 4 and web.scores("x", []) == []
+    assert web.scores("the", ["the cat"])[0] > 0, "nothing but common words is still a question"
 
 
 def test_words_without_spaces_are_compared_in_pairs():
-    found = ranking.scores("無線の設定", ["無線LANの設定方法です", "今日の天気"])
+    found = web.scores("無線の設定", ["無線LANの設定方法です", "今日の天気"])
     assert found[0] > found[1]
 
 

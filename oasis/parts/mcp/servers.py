@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import threading
 
-from oasis.config.sections import is_at_home
-from oasis.config.settings import write
+from oasis.config.settings import is_at_home, write
 from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.parts.mcp import peer as protocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from oasis.config.sections import OFFLINE, is_at_home
+from oasis.config.settings import OFFLINE, is_at_home
 from oasis.core import clean
 from oasis.errors import OasisError, UsageError
 from oasis.parts.schedule import calls as direct

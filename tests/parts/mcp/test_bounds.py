@@ -10,7 +10,7 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.llm.workers import Models
+from oasis.llm.pool import Models
 from oasis.parts.mcp import servers as mcp
 from oasis.parts.mcp.http import ForgottenError
 from oasis.parts.mcp.kept import Keep, specs

@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.agent.failover import allowed
-from oasis.config.sections import OFFLINE_SERVICE
+from oasis.config.settings import OFFLINE_SERVICE
 from oasis.errors import ProviderError, SettingsError
 from tests.agent.test_client import DONE, SERVICE, Models, Pace, make
 from tests.parts.offline.stock import HOME, NOW_S, ONE, Router
