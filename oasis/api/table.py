@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oasis.errors import UsageError
 
-# What the owner says of a service; see sections.py.
+# What the owner says of a service; see settings.py.
 SERVICE: dict[str, tuple[type, bool]] = {
     "model": (str, False),
     "endpoint": (str, False),

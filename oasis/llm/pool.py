@@ -4,7 +4,7 @@ Blocking calls for plain threads. A worker serves one request at a time; when al
 (urgent ones first). A worker that breaks the protocol, dies or stays silent is killed, and its request ends as an
 error event; others are not touched. An idle worker stays warm for `idle_s`, for the service that it has served: it may
 be captured by then, and knows that one's key only. What a worker started is ended with the request that it was for
-(survivors.py). Never holds a key longer than a request.
+(process.py). Never holds a key longer than a request.
 """
 
 from __future__ import annotations
@@ -514,7 +514,6 @@ class Models:
             return self._pool
 
     def _made(self, max_workers: int, tick_ms: int = 0) -> Pool:
-        pass
 
         argv, is_fenced, idle_s = default_argv(user=self._user), bool(self._user), self._idle_s
         return Pool(

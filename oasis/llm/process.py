@@ -31,7 +31,7 @@ _LISTED = threading.Lock()
 
 
 def sweep(uid: int | None, leaders: set[int], mark: str) -> int:
-    """End what workers left behind, see survivors.py; return how many processes that were.
+    """End what workers left behind, see process.py; return how many processes that were.
 
     `uid` is that of a user that the workers have for themselves, None where they share the daemon's.
     """

@@ -258,7 +258,7 @@ class Book:
         return {"usage": found, "currency": self._settings.main().get("currency", "")}
 
     def usage_limit(self, **given: Any) -> dict[str, object]:
-        """Set the budget of a month; see prices.py."""
+        """Set the budget of a month; see usage.py."""
         from oasis.llm import usage as prices
 
         with self._lock:
@@ -266,7 +266,7 @@ class Book:
         return {"status": "OK"}
 
     def usage_price(self, model: str, **given: Any) -> dict[str, object]:
-        """Set what a model costs; see prices.py."""
+        """Set what a model costs; see usage.py."""
         from oasis.llm import usage as prices
 
         with self._lock:

@@ -7,7 +7,7 @@
     {"type": "done", "stop_reason", "model"}                  ends the answer
     {"type": "error", "error": {"code", "message", "hint", "retryable", "status"?, "retry_after_s"?, "parameter"?}}
 
-The last one ends it too; `parameter` is the one that the model does not take, see refusals.py.
+The last one ends it too; `parameter` is the one that the model does not take, see faults.py.
 
 `tool_use` comes only when the whole turn is complete. `invalid` holds the first 200 characters of arguments that were
 no JSON object; then `input` is {} and the call must be answered with an error result, never run. `invalid` is for

@@ -1,6 +1,6 @@
 """Google's Gemini API, generateContent: parts, results in the order of their calls, signatures back in their parts.
 
-Pure translation, see the package's contract; gemini_answer.py reads what comes back. What models differ in stands in
+Pure translation, see the package's contract. What models differ in stands in
 profiles.json. Source: Gemini API reference, "Generating content", "Function calling", "Thought signatures",
 "Embeddings"; Google's discovery document of generativelanguage v1beta.
 """

@@ -1,6 +1,6 @@
 """OpenAI Chat Completions and everything that imitates it; what a service does differently stands in profiles.json.
 
-Pure translation, see the package's contract; openai_answer.py reads what comes back. Source: OpenAI API reference,
+Pure translation, see the package's contract. Source: OpenAI API reference,
 "Chat Completions", and the notes of the services on what they leave out or add.
 """
 

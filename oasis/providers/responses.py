@@ -1,6 +1,6 @@
 """OpenAI's Responses API: a list of items instead of messages, and reasoning that goes back encrypted.
 
-Pure translation, see the package's contract; responses_answer.py reads what comes back. Nothing is stored at the
+Pure translation, see the package's contract. Nothing is stored at the
 service: each request holds the whole conversation, and reasoning items go back as they came, before the item they led
 to, but without ids.
 Also spoken by llama.cpp, LM Studio, Ollama, vLLM and OpenRouter. Source: OpenAI API reference, "Responses".

@@ -7,7 +7,7 @@ Request, one line:  {"op": "chat"|"show"|"models"|"embed"|"mcp"|"fetch"|"search"
                      "texts": [str] of `embed` in the place of messages and tools
                      "message": {…}, "session", "version" of `mcp`, for the server at base_url; key is its token
                      "url" of `fetch`; "query", "engine": "brave"|"searxng" of `search`, which is at base_url;
-                     "open", "closed": [place or network] of both, see addresses.py; "chars"?: of text at most
+                     "open", "closed": [place or network] of both, see hostnames.py; "chars"?: of text at most
                      "html" of `read`: the text of a page that is here already
                      "places": [address] of `find`, see finding.py
                      "method", "parameters": {…} of `telegram`; key is the bot's token

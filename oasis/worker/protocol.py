@@ -1,6 +1,6 @@
 """Answer one request of the daemon with events, by its op; the last one is its ending.
 
-Knows providers and a transport that is given; not stdin, rights or the daemon. See chat.py for chats, exchange.py for
+Knows providers and a transport that is given; not stdin, rights or the daemon. See chat.py for chats, transport.py for
 how all of it is sent, lines.py for requests and events.
 """
 

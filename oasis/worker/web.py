@@ -1,7 +1,7 @@
 """Pages and searches of the web, for the ops `fetch` and `search` of a worker; for `read`, pages that are here; see
 lines.py.
 
-A name is resolved once; the addresses are judged (addresses.py), and the connection goes to one of these and nowhere
+A name is resolved once; the addresses are judged (hostnames.py), and the connection goes to one of these and nowhere
 else, with the name in Host and TLS: what the name means a moment later does not matter. Each redirect is a new address
 and judged like the first. Bodies are bounded, packed ones are refused, only text is read.
 """

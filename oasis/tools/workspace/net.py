@@ -1,6 +1,6 @@
 """The tools that reach the web, by a worker: the daemon itself opens no connection.
 
-What may be reached is judged in the worker (worker/addresses.py), by the owner's list and by what is said here of this
+What may be reached is judged in the worker (worker/hostnames.py), by the owner's list and by what is said here of this
 router: its own addresses and the networks of its interfaces, which may look like the internet's (IPv6).
 """
 
