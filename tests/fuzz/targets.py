@@ -211,7 +211,7 @@ def _configs():
 
 
 def _answers():
-    with open(os.path.join(REPOSITORY, "tests/change/fenced.txt"), "rb") as handle:
+    with open(os.path.join(REPOSITORY, "tests/change/parse/fenced.txt"), "rb") as handle:
         return [answer.partition(b"\n")[2].partition(b"\n@>")[0] for answer in handle.read().split(b"\n@ ")[1:]]
 
 

@@ -27,7 +27,7 @@ def feeds(tmp_path_factory, packaging):
     manifest = packaging.manifest.load()
     nearby = copy.deepcopy(manifest)
     nearby["version"] = "99.0.0"
-    nearby["leave_out"].append("moving.py")
+    nearby["leave_out"].append("key_migration.py")
     for name, what in (("first", manifest), ("next", nearby)):
         os.mkdir(top / name)
         for file, (_, data, _) in packaging.build.build(what, packaging.REPOSITORY, 1700000000).items():
@@ -162,11 +162,11 @@ def test_an_upgrade_keeps_the_configuration_and_what_was_switched_off(upgraded):
 
 def test_an_upgrade_leaves_no_bytecode_of_a_module_that_is_gone(upgraded):
     def left(tree):
-        return [path for path in tree if path.startswith("/usr/lib/oasis/") and "/moving." in path]
+        return [path for path in tree if path.startswith("/usr/lib/oasis/") and "/key_migration." in path]
 
     assert len(left(upgraded["old"])) == 2
     assert left(upgraded["new"]) == []
-    assert [path for path in upgraded["new"] if "/__pycache__/daemon." in path]
+    assert [path for path in upgraded["new"] if "/__pycache__/wiring." in path]
 
 
 def test_an_edited_configuration_stays_when_the_package_goes(upgraded):
@@ -223,8 +223,8 @@ def test_apk_installs_what_runs(by_apk):
 def test_apk_upgrades_without_bytecode_of_what_is_gone(by_apk):
     assert by_apk["upgraded"]["status"] == 0, by_apk["upgraded"]
     assert by_apk["is_up_again"] and by_apk["pid"] != by_apk["new_pid"], "the old service went on"
-    assert not [path for path in by_apk["after_upgrade"] if path.startswith("/usr/lib/oasis") and "/moving." in path]
-    assert [path for path in by_apk["after_upgrade"] if "/__pycache__/daemon." in path]
+    assert not [path for path in by_apk["after_upgrade"] if path.startswith("/usr/lib/oasis") and "/key_migration." in path]
+    assert [path for path in by_apk["after_upgrade"] if "/__pycache__/wiring." in path]
 
 
 def test_apk_leaves_only_what_is_the_owners(by_apk):

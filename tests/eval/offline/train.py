@@ -29,7 +29,7 @@ SHARPER = 1.75  # weights that fit sentences which were not learned are that muc
 NEGATIVE = 2.5  # a sentence that asks for nothing counts so much: there are few of them, and they matter
 SEEN = 2  # a word that stands in fewer sentences is not learned
 LEAST = 20  # weights below are left out, in hundredths
-OUTSIDE = ("training_out.jsonl", os.path.join(ROOT, "tests", "offline", "nearly.jsonl"))
+OUTSIDE = ("training_out.jsonl", os.path.join(ROOT, "tests", "parts", "offline", "nearly.jsonl"))
 
 
 def request_of(part):
