@@ -14,7 +14,7 @@ from tests.bench import measure as tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
-SDK = os.path.join(REPOSITORY, "tests", "mcp", "served", "sdk.py")
+SDK = os.path.join(REPOSITORY, "tests", "parts", "mcp", "served", "sdk.py")
 CODE = f"import sys; sys.path.insert(0, {REPOSITORY!r})\nfrom oasis.cli.main import main; sys.exit(main(['mcp']))"
 HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
