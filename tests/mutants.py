@@ -2375,17 +2375,17 @@ MUTANTS = (
     ),
     (
         "chat: words of a role that nobody knows are not the owner's",
-        "oasis/core/lenient.py",
+        "oasis/core/chat_line.py",
         'or "unknown"\n        _distrust(made)',
         'or "unknown"',
-        ("tests/core/test_lenient.py",),
+        ("tests/core/test_chat_line.py",),
     ),
     (
         "chat: a label that cannot be read does not pass for none",
-        "oasis/core/lenient.py",
+        "oasis/core/chat_line.py",
         '        labels.append(UNREADABLE)\n    made["taint"] = labels\n\n\ndef _distrust',
         '    made["taint"] = labels\n\n\ndef _distrust',
-        ("tests/core/test_lenient.py",),
+        ("tests/core/test_chat_line.py",),
     ),
     (
         "said: what was said at home makes no vector elsewhere",

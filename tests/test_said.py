@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.core.entries import FORGOTTEN
+from oasis.core.chat_line import FORGOTTEN
 from oasis.errors import UsageError
 from oasis.parts.memory import said as said_part
 from tests.test_force import OWNER, Router

@@ -8,7 +8,7 @@ Knows no run and no model.
 
 from __future__ import annotations
 
-from oasis.core import bookmarks, jsonl, thread, turns
+from oasis.core import bookmarks, jsonl, thread
 from oasis.core.ids import looks_like_id
 from oasis.errors import OasisError, UsageError
 
@@ -82,7 +82,8 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     table = _Table(chat)
     given = asked.get("continues")
     # No parents at all is an answer too: another beginning in the same chat.
-    parents = turns.parents(given, lambda headish: _resolved(headish, table)) if given is not None else list(chat.heads)
+    named = thread.parents(given, lambda headish: _resolved(headish, table))
+    parents = named if given is not None else list(chat.heads)
     _load(chat, parents, elsewhere)
     parents = _begun(chat, parents, asked, new_id)
     parents = _closed(chat, parents, new_id, elsewhere)
@@ -90,7 +91,7 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     head, is_moved = _head(chat, parents, asked, table, elsewhere)
     delta: Options = dict(asked.get("options") or {})
     content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
-    message = turns.message(new_id(), "user", content, parents, head, delta)
+    message = thread.message(new_id(), "user", content, parents, head, delta)
     if asked.get("taint"):
         message["taint"] = list(asked["taint"])
     chat.add(message)

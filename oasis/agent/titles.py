@@ -11,8 +11,8 @@ import threading
 import time
 
 from oasis.agent.client import prompts
+from oasis.chats.index import TITLE_CHARS, first_words
 from oasis.core import clean, schema, thread, trim
-from oasis.core.summary import TITLE_CHARS, first_words
 from oasis.errors import BusyError, OasisError, UsageError
 
 if False:  # annotations only

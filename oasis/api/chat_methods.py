@@ -12,10 +12,10 @@ from oasis.agent.context import Elsewhere
 from oasis.chats import lookup
 from oasis.chats.collection import TAKEN
 from oasis.chats.imports import bring
+from oasis.chats.index import first_words
 from oasis.chats.presets import Topics
 from oasis.chats.uploads import Uploads
-from oasis.core import bookmarks, export, jsonl, lua_chats, markdown, thread
-from oasis.core.summary import first_words
+from oasis.core import bookmarks, export, jsonl, lua_chats, thread
 from oasis.errors import OasisError, SchemaError, UsageError
 
 if False:  # annotations only
@@ -230,7 +230,7 @@ class Conversations:
             everything = {message["id"]: message for message in chat.list()}
             shown = thread.lineage(everything, [end], Elsewhere(self._chats))
         messages = self._hide([message for message in shown if "role" in message])
-        return jsonl.dumps(lua_chats.write(messages)) if form == "upstream" else markdown.thread(title, messages)
+        return jsonl.dumps(lua_chats.write(messages)) if form == "upstream" else export.markdown(title, messages)
 
     def _document(self, chat: Chat, title: str) -> dict[str, object]:
         import binascii

@@ -8,7 +8,7 @@ after a power cut, is not archived. Moving is one rename; packing writes the who
 
 from __future__ import annotations
 
-from oasis.core import jsonl, lines
+from oasis.core import jsonl
 from oasis.core.ids import is_xid
 from oasis.core.store import SUFFIX, Chat
 from oasis.errors import StoreError, UsageError
@@ -132,7 +132,7 @@ class Archive:
         handle = self._files.reader(path)
         if handle is not None:
             with handle:
-                while piece := handle.read(lines.BLOCK_BYTES):
+                while piece := handle.read(jsonl.BLOCK_BYTES):
                     yield piece
 
 
@@ -162,7 +162,7 @@ def _unpacked(path: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
     try:
         for piece in pieces:
             while piece:
-                yield reader.decompress(piece, lines.BLOCK_BYTES)
+                yield reader.decompress(piece, jsonl.BLOCK_BYTES)
                 piece = reader.unconsumed_tail
     except zlib.error as error:
         raise StoreError("%s is damaged: %s" % (path, error), "what gunzip can save of it is a chat file again")

@@ -3,44 +3,45 @@
     CHATS/ID.jsonl      chats            CHATS/archive/   archived ones (archive.py)
     CHATS/blobs/        documents and images, by their hash
 
-Knows no front-end and no run: who calls sees to it that a chat has one writer at a time. What a list or a search needs
-is loaded with the first one: an idle daemon has nothing of it.
+Knows no front-end and no run: the caller sees to it that a chat has one writer at a time.
 """
 
 from __future__ import annotations
 
 import threading
 
+from oasis.chats import housekeeping, index, search
+from oasis.chats.archive import Archive, whole_lines
+from oasis.chats.housekeeping import INTERVAL_S, Late
+from oasis.chats.index import Index
+from oasis.core import bookmarks
+from oasis.core.blobs import Blobs
 from oasis.core.ids import looks_like_id
-from oasis.core.store import Store
+from oasis.core.store import Chat, Store
 from oasis.errors import UsageError
+from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from oasis.chats.archive import Archive
-    from oasis.chats.index import Index, Place
-    from oasis.chats.sync import Late
+    from oasis.chats.index import Hide, Place
     from oasis.config.settings import Settings
-    from oasis.core.blobs import Blobs
     from oasis.core.shapes import Json, Message
-    from oasis.core.store import Chat
-    from oasis.core.summary import Hide
     from oasis.system.files import Files
 
 # A list shows a line; what is longer is a text.
 TITLE_CHARS = 200
 # Which of upstream's chats are here already; {their id: ours}.
 TAKEN = "/taken_over.json"
-_SYNC = ("exchange", "interval", "exit")  # late.py tells what each may lose
+_SYNC = ("exchange", "interval", "exit")  # housekeeping.py tells what each may lose
 
 
 class Collection:
     """The chats of one folder. `number(option, default)` gives a setting, `free_bytes(path)` what a disk has left.
 
-    `hide(text, inputs)` gives a text without secrets (core/summary.py); `scratch` is a folder in RAM; `log(text)` tells
+    `hide(text, inputs)` gives a text without secrets (index.py); `scratch` is a folder in RAM; `log(text)` tells
     whoever reads the log.
     """
 
@@ -96,9 +97,7 @@ class Collection:
         return found
 
     def _item(self, name: str, entry: dict[str, Any]) -> dict[str, Any]:
-        from oasis.core import summary
-
-        item: dict[str, Any] = {"id": name, "title": summary.title(entry, self._hide)}
+        item: dict[str, Any] = {"id": name, "title": index.title(entry, self._hide)}
         item.update({key: entry[key] for key in ("exchanges", "updated_unix_s", "size", "archived")})
         if entry["damaged"]:
             item["damaged"] = entry["damaged"]
@@ -153,10 +152,8 @@ class Collection:
 
         Raises: UsageError when there is none of that name; StoreError.
         """
-        from oasis.chats import orphans
-
         self._check(name)
-        blobs = orphans.named(self._pieces(name)) if self._files.names(self._blobs) else set()
+        blobs = housekeeping.named(self._pieces(name)) if self._files.names(self._blobs) else set()
         self._forget_vectors(name)
         # The archive first: a power cut in between must not bring an older state of the chat back.
         if self.store.has(name):
@@ -165,7 +162,7 @@ class Collection:
         else:
             self._archive.remove(name)
         if blobs:
-            orphans.remove(self._files, self._blobs, blobs, (self._pieces(other) for other in self._places()))
+            housekeeping.remove(self._files, self._blobs, blobs, (self._pieces(other) for other in self._places()))
 
     def forget(self, message: str, chat: str = "") -> str:
         """Take what one message says off the flash; return its chat, which is looked for when it is not given.
@@ -187,8 +184,6 @@ class Collection:
 
         Raises: UsageError when none does.
         """
-        from oasis.chats import search
-
         for name in self._places():
             if search.has_message(self._pieces(name), message):
                 return name
@@ -212,18 +207,14 @@ class Collection:
 
         Raises: UsageError when nothing is called so, or there is no such chat.
         """
-        from oasis.core import bookmarks as heads
-
-        return headish.lower() if looks_like_id(headish) else heads.resolve(headish, self.bookmarks(name))
+        return headish.lower() if looks_like_id(headish) else bookmarks.resolve(headish, self.bookmarks(name))
 
     def bookmarks(self, name: str) -> dict[str, str]:
         """Return where the bookmarks of a chat stand, archived or not; removed ones are "".
 
         Raises: UsageError when there is none of that name; StoreError.
         """
-        from oasis.core import bookmarks as heads
-
-        found: dict[str, str] = self.look(name, lambda chat: heads.table(chat.outline()))
+        found: dict[str, str] = self.look(name, lambda chat: bookmarks.table(chat.outline()))
         return found
 
     def thread_of(self, message: str, chat: str = "") -> dict[str, Message]:
@@ -254,8 +245,6 @@ class Collection:
 
         Raises: UsageError for words that cannot be looked for.
         """
-        from oasis.chats import search
-
         wanted = search.terms(text)
         limit = min(limit, search.RESULTS_MAX) if limit > 0 else search.RESULTS
         return search.search(self.pieces(), wanted, limit, lambda words: self._hide(words, []))
@@ -266,8 +255,6 @@ class Collection:
 
     def blocks(self) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Do the same in blocks of whole lines."""
-        from oasis.chats.archive import whole_lines
-
         return ((name, whole_lines(pieces)) for name, pieces in self.pieces())
 
     @property
@@ -294,9 +281,6 @@ class Collection:
 
     def blobs(self) -> Blobs:
         """Return the documents and images of all chats."""
-        from oasis.core.blobs import Blobs
-        from oasis.system.digest import sha256
-
         return Blobs(self._files, self._blobs, sha256)
 
     def make_room(self, needed: int = 0) -> list[str]:
@@ -304,13 +288,11 @@ class Collection:
 
         Raises: StoreError when it does not fit; nothing is removed then.
         """
-        from oasis.chats import quota
-
         self._files.folder(self._folder)  # of which the disk is asked
         used = self.used_bytes()
         given = self._number("quota", 0)
-        limit = quota.limit_bytes(given, used, self._free_bytes(self._folder))
-        needed += quota.EXCHANGE_BYTES
+        limit = housekeeping.limit_bytes(given, used, self._free_bytes(self._folder))
+        needed += housekeeping.EXCHANGE_BYTES
         if used + needed <= limit:
             return []
         entries = self._entries()
@@ -319,18 +301,16 @@ class Collection:
         sizes = [(name, entries[name]["size"]) for name in archived]
         titles = {name: self._item(name, entries[name])["title"] for name in archived}
         told = []
-        for name in quota.make_room(used, limit, needed, sizes, self.delete, not given):
+        for name in housekeeping.make_room(used, limit, needed, sizes, self.delete, not given):
             told.append('the archived chat "%s" (%s) was deleted: chats have no more room' % (titles[name], name))
             self._log(told[-1])
         return told
 
     def has_reserve(self, needed: int = 0) -> bool:
         """Return whether an exchange with the built-in service fits where `make_room` found no room for a model."""
-        from oasis.chats import quota
-
         used, free = self.used_bytes(), self._free_bytes(self._folder)
-        limit = quota.limit_bytes(self._number("quota", 0), used, free)
-        return quota.has_reserve(used, limit, needed + quota.EXCHANGE_BYTES, free)
+        limit = housekeeping.limit_bytes(self._number("quota", 0), used, free)
+        return housekeeping.has_reserve(used, limit, needed + housekeeping.EXCHANGE_BYTES, free)
 
     def used_bytes(self) -> int:
         """Return what all chats and their documents take: asked with each exchange, so it loads nothing."""
@@ -371,9 +351,6 @@ class Collection:
 
     def _parts(self) -> tuple[Archive, Index]:
         if self._made is None:
-            from oasis.chats.archive import Archive
-            from oasis.chats.index import Index
-
             packs = self._number("archive_gzip", 1) != 0
             folder = self._folder + "/archive"
             archive = Archive(self._files, self.store, folder, self._scratch + "/unpacked", packs)
@@ -393,8 +370,6 @@ def gather(
     mode = settings.choice("sync", _SYNC)
     late = None
     if mode != _SYNC[0]:
-        from oasis.chats.sync import INTERVAL_S, Late
-
         late = Late(files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
     store = Store(files, folder, new_id, late)
     chats = Collection(files, store, folder, scratch, settings.number, hide, unix_s, free_bytes, log, late)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 
 from oasis.chats.collection import TITLE_CHARS
-from oasis.core import bookmarks, export, jsonl, lines
+from oasis.core import bookmarks, export, jsonl
 from oasis.core.schema import BOOKMARK_CHARS
 from oasis.errors import OasisError, SchemaError
 from oasis.system.digest import sha256
@@ -35,7 +35,7 @@ def bring(
     added = _put_blobs(chats.blobs(), found)
     title = (title or found.title)[:TITLE_CHARS]
     try:
-        name = chats.store.put(lines.blocks(_lines(found, title)))
+        name = chats.store.put(jsonl.blocks(_lines(found, title)))
     except OasisError:
         for digest in added:
             chats.blobs().remove(digest)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import threading
 
-from oasis.core import jsonl, lines, summary
-from oasis.core.entries import end as end_of
+from oasis.chats.archive import whole_lines
+from oasis.core import chat_line, jsonl
+from oasis.core.chat_line import end as end_of
+from oasis.core.ids import scru128_ms
+from oasis.core.schema import text_of, tool_uses
 from oasis.errors import OasisError, SchemaError, StoreError
 
 TYPE_CHECKING = False
@@ -18,11 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from oasis.core.summary import Hide
+    from oasis.core.shapes import Json, Message
     from oasis.system.files import Files
 
     Entry = dict[str, Any]
     Place = tuple[str, bool]  # path, whether the chat is archived
+
+    Hide = Callable[[str, list[Json]], str]
 
 
 class Index:
@@ -46,7 +51,7 @@ class Index:
     def entries(self, places: dict[str, Place]) -> dict[str, Entry]:
         """Return {id: entry} for chats, {id: (path, is archived)}; only what has changed is read.
 
-        Shape of an entry: a summary (core/summary.py) and "archived", "size" in bytes.
+        Shape of an entry: a summary (see `empty`) and "archived", "size" in bytes.
         """
         with self._lock:
             known = self._read()
@@ -87,10 +92,10 @@ class Index:
 
     def _made(self, name: str, path: str, stamp: tuple[int, int, int], old: Entry | None) -> Entry:
         has_grown = old is not None and old["stamp"][2] == stamp[2] and old["read"] <= stamp[1] and old["read"] > 0
-        entry = {**old} if old and has_grown else {**summary.empty(), "id": name, "read": 0}
+        entry = {**old} if old and has_grown else {**empty(), "id": name, "read": 0}
         try:
             if path.endswith(".gz"):
-                reports = summary.fold(entry, _numbered(self._unpacked(path)), self._hide)
+                reports = fold(entry, _numbered(self._unpacked(path)), self._hide)
             else:
                 reports = self._fold(entry, path)
         except OasisError as error:
@@ -108,7 +113,7 @@ class Index:
             return []
         with handle:
             end, _ = end_of(handle)
-            reports = summary.fold(entry, lines.forwards(handle, entry["read"], end), self._hide)
+            reports = fold(entry, jsonl.forwards(handle, entry["read"], end), self._hide)
         entry["read"] = end
         return reports
 
@@ -130,11 +135,82 @@ class Index:
 
 
 def _numbered(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    from oasis.chats.archive import whole_lines
-
     at = 0
     for block in whole_lines(pieces):
         for line in block.split(b"\n")[:-1]:
             if line.strip():
                 yield at, line
             at += len(line) + 1
+
+
+# -- the summary of one chat ------------------------------------------------------------------------------------------
+#
+# Folded over the lines of the chat, so that new lines are added to it. A text is hidden whole before it is cut, and
+# more is kept than is shown: of half a secret nobody could tell that it is one.
+
+# Titles are for lists of one line; upstream's own limit for a made title is 15, ours is a phone's width.
+TITLE_CHARS = 48
+# Kept of the first words: a secret that is found later is hidden in all of this, and what is cut is far behind a title.
+_KEPT_CHARS = 512
+
+
+def empty() -> dict[str, Json]:
+    """Return the summary of a chat without lines.
+
+    Shape: {"title": as given, "words": of the owner's first message, "exchanges", "updated_unix_s", "damaged": lines,
+    "archived_unix_s": when it was put away last, 0 for never}.
+    """
+    return {"title": "", "words": "", "exchanges": 0, "updated_unix_s": 0, "damaged": 0, "archived_unix_s": 0}
+
+
+def fold(summary: dict[str, Json], lines: Iterator[tuple[int, bytes | None]], hide: Hide) -> list[str]:
+    """Add lines to a summary, in place; return what of them could not be read.
+
+    `hide(text, inputs)` gives a text without secrets, those among the inputs of calls too: the owner typed them first.
+    """
+    reports: list[str] = []
+    for at, line in lines:
+        value = chat_line.line(at, line, reports)
+        if value is None:
+            summary["damaged"] += 1
+        elif "role" in value:
+            _add(summary, value, hide)
+        else:
+            _note(summary, value, hide)
+    return reports
+
+
+def _add(summary: dict[str, Json], message: Message, hide: Hide) -> None:
+    summary["updated_unix_s"] = scru128_ms(message["id"]) // 1000
+    if message["role"] == "user":
+        summary["exchanges"] += 1
+        if not summary["words"] and message["content"] != chat_line.FORGOTTEN:
+            summary["words"] = hide(text_of(message), [])[:_KEPT_CHARS]
+    inputs = [call["input"] for call in tool_uses(message) if call["input"]]
+    if inputs:
+        summary["words"] = hide(summary["words"], inputs)
+        summary["title"] = hide(summary["title"], inputs)
+
+
+def _note(summary: dict[str, Json], record: Json, hide: Hide) -> None:
+    if isinstance(record.get("title"), str):
+        summary["title"] = hide(record["title"], [])
+    elif record.get("type") == "archived":
+        summary["archived_unix_s"] = record.get("unix_s", 0) if record["archived"] else 0
+
+
+def title(summary: dict[str, Json], hide: Hide | None = None) -> str:
+    """Return the title given, else the first words of the owner."""
+    given = str(summary["title"] or summary["words"])
+    if hide is not None:
+        given = hide(given, [])
+    return given if summary["title"] else first_words(given)
+
+
+def first_words(text: str) -> str:
+    """Return the first line of a text, cut at a word to the length of a title."""
+    line = " ".join(text.split())
+    if len(line) <= TITLE_CHARS:
+        return line
+    cut = line[:TITLE_CHARS].rfind(" ")
+    return line[: cut if cut > 0 else TITLE_CHARS] + "…"

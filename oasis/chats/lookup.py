@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from oasis.chats.index import first_words
 from oasis.core import bookmarks
 from oasis.core.ids import scru128_ms
 from oasis.core.schema import text_of
-from oasis.core.summary import first_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ such are parsed as well, nothing is missed.
 from __future__ import annotations
 
 from oasis.chats.archive import whole_lines
-from oasis.core import entries
+from oasis.core import chat_line
 from oasis.core.schema import blocks
 from oasis.errors import StoreError, UsageError
 
@@ -90,7 +90,7 @@ def _messages(block: bytes, wanted: list[Term]) -> Iterator[Message]:
         return
     for line in block.split(b"\n")[:-1]:
         if _may_hold(line, wanted):
-            message = entries.message(0, line, [])
+            message = chat_line.message(0, line, [])
             if message is not None:
                 yield message
 
@@ -143,7 +143,7 @@ def has_message(pieces: Iterator[bytes], name: str) -> bool:
     for block in whole_lines(pieces):
         if mark in block.lower():
             for line in block.split(b"\n")[:-1]:
-                found = entries.message(0, line, []) if mark in line.lower() else None
+                found = chat_line.message(0, line, []) if mark in line.lower() else None
                 if found is not None and found["id"] == name:
                     return True
     return False

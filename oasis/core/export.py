@@ -1,22 +1,24 @@
-"""Whole chats as one JSON document, out and in again: every message, branch, bookmark and attachment.
+"""Whole chats as one JSON document, out and in again, and as Markdown for people to keep and to print.
 
     {"format": "oasis.chat", "version": 1, "id", "title", "messages": [...], "records"?: [...],
      "blobs"?: {sha256: base64}}
 
-What comes in may have been written by anybody, in any order: it is read leniently (reading.py), put into the order in
+What comes in may have been written by anybody, in any order: it is read leniently (chat_line.py), put into the order in
 which we write, parents first, and its words are marked as those of an import. It is read from a handle twice, message
 by message, so that a document costs the memory of one message: first all of it is checked, then it is stored.
-Upstream's chat files come in by the same door. Imports under MicroPython.
+The Lua Oasis's chat files come in by the same door. Imports under MicroPython.
 """
 
 from array import array
 
-from oasis.core import ids, jsonl, lenient, lua_chats, spans
+from oasis.core import chat_line, ids, jsonl, lua_chats, when
+from oasis.core.ids import scru128_ms
+from oasis.core.schema import blocks
 from oasis.core.thread import IMPORTED
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Handle, Iterator, Json, Message, NewId
+    from oasis.core.shapes import Block, Handle, Iterator, Json, Message, NewId
 
     Document = Json
     Span = tuple[int, int]
@@ -55,13 +57,13 @@ def read(handle: "Handle", new_id: "NewId", unix_ms: int = 0) -> "Import":
     if size > FILE_BYTES:
         raise SchemaError("the file has %d bytes, more than %d allowed" % (size, FILE_BYTES), "send it in pieces")
     whole = (0, size)
-    if spans.first(handle, whole) != "{":
-        spans.value(handle, whole, jsonl.LINE_BYTES, VALUES)  # where it is no JSON at all, this says so
+    if jsonl.first(handle, whole) != "{":
+        jsonl.part_value(handle, whole, jsonl.LINE_BYTES, VALUES)  # where it is no JSON at all, this says so
         raise SchemaError(
             "a chat file must hold an object", 'like {"messages": [{"role": "user", "content": "Hello"}]}'
         )
-    parts = spans.members(handle, whole)
-    is_ours = "format" in parts and spans.value(handle, parts["format"], RECORD_BYTES) == FORMAT
+    parts = jsonl.members(handle, whole)
+    is_ours = "format" in parts and jsonl.part_value(handle, parts["format"], RECORD_BYTES) == FORMAT
     found = _Ours(handle, parts, new_id) if is_ours else _Upstream(handle, parts, new_id, unix_ms)
     if not found.count:
         raise SchemaError("the file holds no message", "export the chat again")
@@ -173,19 +175,19 @@ class _Ours(Import):
             ("blobs", "{", "an object"),
         ):
             is_there = name in parts or name == "messages"
-            _need(not is_there or spans.first(handle, parts.get(name, (0, 0))) == opening, name, what)
+            _need(not is_there or jsonl.first(handle, parts.get(name, (0, 0))) == opening, name, what)
         is_ordered = self._look()
         self._order = None if is_ordered else self._sorted()
         self._look_at_records()
 
     def _value(self, name: str, default: "Json") -> "Json":
-        return spans.value(self._handle, self._parts[name], RECORD_BYTES) if name in self._parts else default
+        return jsonl.part_value(self._handle, self._parts[name], RECORD_BYTES) if name in self._parts else default
 
     def _look(self) -> bool:
         """Read all messages once; return whether parents stand before their children."""
         early: set[str] = set()  # named as parents before they come, if they do
         is_ordered = True
-        for span in spans.items(self._handle, self._parts["messages"]):
+        for span in jsonl.items(self._handle, self._parts["messages"]):
             number = len(self._places) // 2
             if number >= MESSAGES:
                 raise SchemaError("more than %d messages" % MESSAGES, "import the chat in parts")
@@ -211,7 +213,7 @@ class _Ours(Import):
     def _twice(self, name: str, span: "Span") -> None:
         """A repeated id: the later message keeps it, as when a chat is read; the earlier one gets another."""
         earlier = self._number[name]
-        is_same = spans.text(self._handle, self._span(earlier)) == spans.text(self._handle, span)
+        is_same = jsonl.part_text(self._handle, self._span(earlier)) == jsonl.part_text(self._handle, span)
         self._other[earlier] = "" if is_same else self._new_id()
         what = "it is kept once" if is_same else "the earlier one is kept under another id"
         self._report("message %s is there twice: %s" % (name, what))
@@ -222,7 +224,7 @@ class _Ours(Import):
     def _message(self, span: "Span", number: int, is_told: bool) -> "Message":
         path = "messages[%d]" % number
         try:
-            value = spans.value(self._handle, span, jsonl.LINE_BYTES, VALUES)
+            value = jsonl.part_value(self._handle, span, jsonl.LINE_BYTES, VALUES)
         except SchemaError as error:
             raise SchemaError("%s: %s" % (path, error.message), error.hint)
         if not isinstance(value, dict):
@@ -238,7 +240,7 @@ class _Ours(Import):
                 self._other[number] = self._new_id()
             value["id"] = self._other[number]
         try:
-            message = lenient.message(value, found, path + ".")
+            message = chat_line.lenient_message(value, found, path + ".")
         except SchemaError as error:
             raise SchemaError(path + error.message[error.message.find(".") :], "export the chat again")
         if found and is_told:
@@ -322,12 +324,12 @@ class _Ours(Import):
 
     def _records(self, is_told: bool) -> "Iterator[Json]":
         number = -1
-        for span in spans.items(self._handle, self._parts["records"]) if "records" in self._parts else ():
+        for span in jsonl.items(self._handle, self._parts["records"]) if "records" in self._parts else ():
             number += 1
             try:
-                record = jsonl.mended(spans.value(self._handle, span, RECORD_BYTES, VALUES))
+                record = jsonl.mended(jsonl.part_value(self._handle, span, RECORD_BYTES, VALUES))
                 told: list[str] = []
-                record = lenient.record(record, told)
+                record = chat_line.lenient_record(record, told)
             except SchemaError as error:
                 told = [error.message]
                 record = None
@@ -339,10 +341,10 @@ class _Ours(Import):
     def blobs(self) -> "Iterator[tuple[str, str]]":
         if "blobs" not in self._parts:
             return
-        found = spans.members(self._handle, self._parts["blobs"])
+        found = jsonl.members(self._handle, self._parts["blobs"])
         for name in found:
             try:
-                value = spans.value(self._handle, found[name], BLOB_CHARS)
+                value = jsonl.part_value(self._handle, found[name], BLOB_CHARS)
             except SchemaError:
                 value = None
             _need(isinstance(value, str), "blobs", "an object of base64 texts")
@@ -363,3 +365,64 @@ def _check_size(message: "Message", number: int) -> None:
 def _need(ok: bool, path: str, what: str) -> None:
     if not ok:
         raise SchemaError("%s must be %s" % (path, what), "export the chat again")
+
+
+# -- Markdown ---------------------------------------------------------------------------------------------------------
+
+_WHO = {"user": "You", "assistant": "Oasis", "system": "System message", "tool": "Results"}
+# Results of tools are for looking up; whole logs would bury the conversation.
+_RESULT_CHARS = 2000
+
+
+def markdown(title: str, ordered: "list[Message]") -> str:
+    """Return the messages of a thread as one Markdown text."""
+    parts = ["# " + _line(title or "Chat")]
+    for message in ordered:
+        words = [word for word in [_block(block) for block in blocks(message)] if word]
+        if message.get("error"):
+            words.append("*The turn ended: %s*" % _line(message["error"].get("message", "")))
+        if words:
+            parts.append("## " + _heading(message))
+            parts += words
+    return "\n\n".join(parts) + "\n"
+
+
+def _heading(message: "Message") -> str:
+    who = _WHO[message["role"]]
+    if message["role"] == "assistant" and message.get("model"):
+        who += " (%s)" % _line(message["model"])
+    return "%s · %s" % (who, when.shown(scru128_ms(message["id"]) // 1000))
+
+
+def _block(block: "Block") -> str:
+    kind = block["type"]
+    if kind == "text":
+        return str(block["text"]).strip("\n")
+    if kind == "tool_use":
+        return "Tool `%s`:\n\n%s" % (_line(block["name"]), _fenced(jsonl.dumps(block["input"]), "json"))
+    if kind == "tool_result":
+        text = "\n".join([str(item.get("text", "")) for item in block["content"]])
+        if len(text) > _RESULT_CHARS:
+            text = text[:_RESULT_CHARS] + "\n(%d more characters)" % (len(text) - _RESULT_CHARS)
+        return "%s of `%s`:\n\n%s" % (
+            "Error" if block.get("is_error") else "Result",
+            _line(block["name"]),
+            _fenced(text),
+        )
+    if kind in ("document", "image"):
+        return "*%s: %s*" % (kind, _line(block.get("name", block.get("media_type", ""))))
+    return ""  # thinking, and what a service made for itself
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """Return a text between fences longer than any in it."""
+    longest = run = 0
+    for char in text:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
+    return "%s%s\n%s\n%s" % (fence, language, text, fence)
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())

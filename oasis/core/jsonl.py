@@ -1,10 +1,15 @@
-"""JSON values as single lines: the only place that parses JSON from outside.
+"""JSON values as single lines, the lines of a file, and the parts of a long JSON text.
 
-Knows nothing of messages or files. Every text is measured (length, nesting) before a parser sees it, because the
-parsers of both interpreters recurse and a deep document would end the process, and values are counted, because a small
-text can hold a great many. Runs under MicroPython, whose `json`
-may be called `ujson`, keeps no key order and writes unknown types as garbage (hence `check` before `dumps`).
+The only place that parses JSON from outside. Every text is measured (length, nesting) before a parser sees it, because
+the parsers of both interpreters recurse and a deep document would end the process; values are counted, because a small
+text can hold a great many. Files are read in blocks, from either end, so that one block and one line are in memory: a
+line that is too long comes as None, a blank one does not come. A document of others is cut into its parts first, and
+each part is parsed by itself under limits of its own.
+Knows nothing of messages. Runs under MicroPython, whose `json` may be called `ujson`, keeps no key order and writes
+unknown types as garbage (hence `check` before `dumps`).
 """
+
+from oasis.errors import SchemaError
 
 try:
     import _json  # what CPython's json is made of; the package around it costs a command a third of its start
@@ -15,10 +20,11 @@ except ImportError:
     except ImportError:  # MicroPython builds without the alias
         import ujson as json  # type: ignore[import-untyped,no-redef]
 
-from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Callable, Json
+    from oasis.core.shapes import Callable, Handle, Iterator, Json
+
+    Span = tuple[int, int]
 
 LINE_BYTES = 1024 * 1024  # one line of a chat, a socket or a worker; ubus' own message limit is the same
 DEPTH = 64  # deeper than any message, schema or UCI table we know; far below either parser's stack
@@ -276,3 +282,288 @@ class _Rules:
 _BLANKS = " \t\n\r"
 _WRITE = _writer()
 _PARSE = _parser()
+
+
+# -- the lines of a file ----------------------------------------------------------------------------------------------
+
+# What flash and page cache like to read at once.
+BLOCK_BYTES = 64 * 1024
+
+
+def whole_bytes(handle: "Handle") -> "tuple[int, int]":
+    """Return the bytes of the whole lines of a file, and those of the torn one behind them."""
+    size = handle.seek(0, 2)
+    end = size
+    while end > 0:
+        start = max(end - BLOCK_BYTES, 0)
+        found = _read(handle, start, end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1, size - start - found - 1
+        end = start
+    return 0, size
+
+
+def backwards(handle: "Handle", end: int) -> "Iterator[tuple[int, bytes | None]]":
+    """Yield (where it begins, line without its end), the last one first; `end` stands behind a line end.
+
+    It may stand one behind the file, where the end of a last line without one will be.
+    """
+    pieces: list[bytes] = []  # of a line that begins in an earlier block, its end first
+    length = 0
+    at = end - 1
+    while at >= 0:
+        start = max(at - BLOCK_BYTES, 0)
+        parts = _read(handle, start, at - start).split(b"\n")
+        place = at
+        while len(parts) > 1:
+            last = parts.pop()
+            place -= len(last)
+            pieces.append(last)
+            line = _joined(pieces[::-1], length + len(last))
+            if line is None or line.strip():
+                yield place, line
+            pieces, length = [], 0
+            place -= 1
+        length += len(parts[0])
+        pieces.append(parts[0])
+        if length > LINE_BYTES:
+            pieces = []
+        at = start
+        if not start:
+            line = _joined(pieces[::-1], length)
+            if line is None or line.strip():
+                yield 0, line
+            return
+
+
+def forwards(handle: "Handle", start: int, end: int) -> "Iterator[tuple[int, bytes | None]]":
+    """Yield (where it begins, line without its end) of the whole lines between two places.
+
+    `end` may stand one behind the file, where the end of a last line without one will be.
+    """
+    pieces: list[bytes] = []  # of a line that ends in a later block
+    length = 0
+    place = start
+    while start < end:
+        parts = _read(handle, start, min(BLOCK_BYTES, end - start)).split(b"\n")
+        start += BLOCK_BYTES
+        for part in parts[:-1]:
+            length += len(part)
+            pieces.append(part)
+            line = _joined(pieces, length)
+            if line is None or line.strip():
+                yield place, line
+            place += length + 1
+            pieces, length = [], 0
+        length += len(parts[-1])
+        pieces.append(parts[-1])
+        if length > LINE_BYTES:
+            pieces = []
+    if length and place + length < end:  # a last line whose end is still to come
+        line = _joined(pieces, length)
+        if line is None or line.strip():
+            yield place, line
+
+
+def blocks(pieces: "Iterator[bytes] | list[bytes]") -> "Iterator[bytes]":
+    """Yield the same bytes in pieces of about a block: flash likes few writes."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= BLOCK_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield b"".join(waiting)
+
+
+def _joined(pieces: "list[bytes]", length: int) -> "bytes | None":
+    return b"".join(pieces) if length <= LINE_BYTES else None
+
+
+def _read(handle: "Handle", start: int, size: int) -> bytes:
+    """Read so many bytes; fewer only where the file has become shorter."""
+    handle.seek(start)
+    pieces: list[bytes] = []
+    while size > 0:
+        piece = handle.read(size)
+        if not piece:
+            break
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def holds(handle: "Handle", end: int, words: bytes) -> bool:
+    """Return whether some bytes stand anywhere before a place."""
+    at = 0
+    while at < end:
+        if words in _read(handle, at, min(BLOCK_BYTES + len(words), end - at)):
+            return True
+        at += BLOCK_BYTES
+    return False
+
+
+def spliced(handle: "Handle", changes: "list[tuple[int, int, bytes]]") -> "Iterator[bytes]":
+    """Yield the bytes of a whole file in pieces, with others in some places: (from, to, what comes there), in order."""
+    at = 0
+    for start, end, new in changes:
+        yield from _copied(handle, at, start)
+        yield new
+        at = end
+    yield from _copied(handle, at, handle.seek(0, 2))
+
+
+def _copied(handle: "Handle", at: int, end: int) -> "Iterator[bytes]":
+    while at < end:
+        yield _read(handle, at, min(BLOCK_BYTES, end - at))
+        at += BLOCK_BYTES
+
+
+# -- the parts of a JSON text, found without making a value of any of them --------------------------------------------
+
+# No key of ours is longer; a longer one is one that nobody asks for.
+KEY_BYTES = 256
+# Attachments of one chat are the most that we look up by name.
+MEMBERS = 4096
+
+_QUOTE, _BACKSLASH, _COMMA, _COLON = 0x22, 0x5C, 0x2C, 0x3A
+_BLANK = b" \t\r\n"
+_CLOSES = {0x5B: 0x5D, 0x7B: 0x7D}
+
+
+def part_text(handle: "Handle", span: "Span") -> bytes:
+    """Return the bytes of a part, without the blanks around it."""
+    handle.seek(span[0])
+    pieces: list[bytes] = []
+    size = span[1] - span[0]
+    while size > 0:
+        piece = handle.read(size)
+        if not piece:
+            break
+        pieces.append(piece)
+        size -= len(piece)
+    found = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return found.strip()
+
+
+def first(handle: "Handle", span: "Span") -> str:
+    """Return the character that a part begins with, "" for an empty one."""
+    at = span[0]
+    while at < span[1]:
+        piece = part_text(handle, (at, min(at + 64, span[1])))
+        if piece:
+            return chr(piece[0])
+        at += 64
+    return ""
+
+
+def members(handle: "Handle", span: "Span") -> "dict[str, Span]":
+    """Return where the value of each member of an object stands, the last one of a name; long names are left out.
+
+    Raises: SchemaError when the part is no object, or is nested too deep.
+    """
+    found: dict[str, Span] = {}
+    for begin, colon, end in _children(handle, span, 0x7B):
+        if colon < 0:
+            raise SchemaError("not a JSON text: the member at byte %d has no value" % begin)
+        if colon - begin <= KEY_BYTES:
+            name = loads(part_text(handle, (begin, colon)))
+            if isinstance(name, str):
+                found[name] = (colon + 1, end)
+                if len(found) > MEMBERS:
+                    raise SchemaError("an object with more than %d members" % MEMBERS)
+    return found
+
+
+def items(handle: "Handle", span: "Span") -> "Iterator[Span]":
+    """Yield where each item of a list stands, in order.
+
+    Raises: SchemaError when the part is no list, or is nested too deep.
+    """
+    for begin, _, end in _children(handle, span, 0x5B):
+        yield begin, end
+
+
+def part_value(handle: "Handle", span: "Span", max_bytes: int, max_values: int = VALUES) -> "Json":
+    """Return the value of a part.
+
+    Raises: SchemaError as `jsonl.loads`; a part that is too long is not read at all.
+    """
+    if span[1] - span[0] > max_bytes:
+        raise SchemaError("%d bytes, more than %d allowed" % (span[1] - span[0], max_bytes), "shorten it in the file")
+    return loads(part_text(handle, span), max_bytes, DEPTH, max_values)
+
+
+def _children(handle: "Handle", span: "Span", opening: int) -> "Iterator[tuple[int, int, int]]":
+    """Yield (begin, colon or -1, end) of each part directly inside the list or object that fills `span`."""
+    level = 0
+    begin = colon = -1
+    is_closed = False
+    for at, byte in _marks(handle, span):
+        if is_closed or (not level and byte != opening):
+            raise SchemaError("not a JSON text: an unexpected %r at byte %d" % (chr(byte), at))
+        if byte in _CLOSES:
+            level += 1
+            if level == 1:
+                begin = at + 1
+            elif level > DEPTH:
+                raise SchemaError("JSON text nested deeper than %d levels" % DEPTH, "flatten the value")
+        elif byte == _COMMA and level == 1:
+            yield begin, colon, at
+            begin, colon = at + 1, -1
+        elif byte == _COLON and level == 1 and colon < 0:
+            colon = at
+        elif byte == 0x5D or byte == 0x7D:
+            level -= 1
+            if not level:
+                is_closed = byte == _CLOSES[opening]
+                if first(handle, (begin, at)):
+                    yield begin, colon, at
+    if not is_closed:
+        raise SchemaError("not a JSON text: it ends within a %s" % ("list" if opening == 0x5B else "object"))
+
+
+def _marks(handle: "Handle", span: "Span") -> "Iterator[tuple[int, int]]":
+    """Yield (place, byte) of each bracket, comma and colon outside of the texts."""
+    at, last = span
+    is_text = is_escaped = False
+    while at < last:
+        handle.seek(at)
+        block = handle.read(min(BLOCK_BYTES, last - at)) or b""
+        if not block:
+            return
+        place = 0
+        while place < len(block):
+            if is_text:
+                place, is_text, is_escaped = _behind_text(block, place, is_escaped)
+                continue
+            end = block.find(b'"', place)
+            for number, byte in enumerate(block[place : end if end >= 0 else len(block)]):
+                if byte in _MARKS:
+                    yield at + place + number, byte
+            is_text = end >= 0
+            place = end + 1 if is_text else len(block)
+        at += len(block)
+
+
+_MARKS = b"[]{},:"
+
+
+def _behind_text(block: bytes, place: int, is_escaped: bool) -> "tuple[int, bool, bool]":
+    """Return where the text that a place is in ends in a block, whether it goes on, and whether behind a backslash."""
+    while place < len(block):
+        if is_escaped:
+            place, is_escaped = place + 1, False
+            continue
+        end = block.find(b'"', place)
+        slash = block.find(b"\\", place, end if end >= 0 else len(block))
+        if slash >= 0:
+            place, is_escaped = slash + 1, True
+        elif end >= 0:
+            return end + 1, False, False
+        else:
+            return len(block), True, False
+    return place, True, is_escaped

@@ -9,7 +9,7 @@ Source: the stored forms of the Lua program at 3.2.6 and its documented damage (
 saved again with the next turn; messages without a role; error texts in place of answers, which cannot be told apart).
 """
 
-from oasis.core import jsonl, spans
+from oasis.core import jsonl
 from oasis.core.schema import blocks
 from oasis.errors import SchemaError
 
@@ -43,7 +43,7 @@ def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str]
     Raises: SchemaError when this is no chat file at all; the caller keeps the file.
     """
     plain = _all(handle, parts, report)
-    if "exported_by" in parts and spans.value(handle, parts["exported_by"], jsonl.LINE_BYTES) == _OURS:
+    if "exported_by" in parts and jsonl.part_value(handle, parts["exported_by"], jsonl.LINE_BYTES) == _OURS:
         yield from plain
         return
     last: list[Json] = []  # the two messages that were given on last, in their smallest form
@@ -76,18 +76,18 @@ def _form(item: "Plain") -> "tuple[str, str, bytes]":
 
 def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
     place = parts.get("messages")
-    opening = spans.first(handle, place) if place else ""
-    if not place or (opening == "{" and not spans.members(handle, place)):  # an empty table of Lua
+    opening = jsonl.first(handle, place) if place else ""
+    if not place or (opening == "{" and not jsonl.members(handle, place)):  # an empty table of Lua
         return
     if opening != "[":
         raise SchemaError("messages must be a list", "this is not a chat file of upstream's")
     number = 0
-    for span in spans.items(handle, place):
+    for span in jsonl.items(handle, place):
         if number == MESSAGES:
             raise SchemaError("more than %d messages" % MESSAGES, "import the chat in parts")
         path = "messages[%d]" % number
         try:
-            item = spans.value(handle, span, jsonl.LINE_BYTES, VALUES)
+            item = jsonl.part_value(handle, span, jsonl.LINE_BYTES, VALUES)
         except SchemaError as error:
             raise SchemaError("%s: %s" % (path, error.message), error.hint)
         whole = jsonl.mended(item)

@@ -30,7 +30,7 @@ A line of a chat file without "role" is a record about the chat:
     {"type": "archived", "archived": bool, "unix_s"?}
     {"type": "forgotten", "id", "continues"?: [ids]}             the message stood here
 Unknown fields and records of other types are kept: newer programs may write them. What else they write, and what other
-hands do, is read leniently (reading.py); these checks are what may be written.
+hands do, is read leniently (chat_line.py); these checks are what may be written.
 Knows nothing of files or providers; imports under MicroPython.
 """
 

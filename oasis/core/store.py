@@ -12,7 +12,8 @@ only reads must not touch what another thread is writing.
 One Chat at a time may write to a file; the caller sees to that. Imports under MicroPython; touches no file itself.
 """
 
-from oasis.core import entries, jsonl, lines, thread
+from oasis.core import chat_line as entries
+from oasis.core import jsonl, thread
 from oasis.core.ids import is_xid
 from oasis.core.schema import check_message, check_record
 from oasis.errors import SchemaError, StoreError, UsageError
@@ -109,7 +110,7 @@ class Chat:
         self, handle: "Handle", end: int, wanted: "set[str]", room: "list[int]", is_opening: bool, is_new: bool
     ) -> bool:
         """Go once from the end to the beginning; return whether the thread is as long as it may be."""
-        for at, line in lines.backwards(handle, end):
+        for at, line in jsonl.backwards(handle, end):
             if not is_new and not wanted:
                 return False
             if not is_new and entries.is_other(line, wanted):
@@ -139,9 +140,9 @@ class Chat:
         """Remember what the thread has before this place: where it goes on, and its options."""
         self.left_out = sorted(wanted)
         deltas: list[Message] = []
-        if not lines.holds(handle, end, b'"options"'):
+        if not jsonl.holds(handle, end, b'"options"'):
             return
-        for at, line in lines.backwards(handle, end):
+        for at, line in jsonl.backwards(handle, end):
             message = None if entries.is_other(line, wanted) else entries.message(at, line, [])
             if message is not None and message["id"] in wanted:
                 wanted.discard(message["id"])
@@ -187,14 +188,14 @@ class Chat:
         with handle:
             end, rest = entries.end(handle)
             reports += _of_tail(end, rest, handle.seek(0, 2))
-            yield from lines.backwards(handle, end)
+            yield from jsonl.backwards(handle, end)
 
     def _forwards(self) -> "Iterator[tuple[int, bytes | None]]":
         handle = self._files.reader(self._path)
         if handle is None:
             return
         with handle:
-            yield from lines.forwards(handle, 0, entries.end(handle)[0])
+            yield from jsonl.forwards(handle, 0, entries.end(handle)[0])
 
     def entries(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
         """Yield what stands in the file in order, records and messages, one at a time; what cannot be read is told."""
@@ -290,7 +291,7 @@ class Chat:
         if handle is None:
             raise StoreError("the file of chat %s is gone" % self.id, "somebody deleted it; the others: oasis list")
         with handle:
-            self._files.rewrite(self._path, lines.spliced(handle, changes))
+            self._files.rewrite(self._path, jsonl.spliced(handle, changes))
         self.messages.pop(name, None)
 
     def _places(self, name: str) -> "list[tuple[int, int, bytes]]":

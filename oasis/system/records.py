@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 
-from oasis.core import jsonl, lines
+from oasis.core import jsonl
 from oasis.errors import SchemaError, StoreError
 
 TYPE_CHECKING = False
@@ -143,7 +143,7 @@ class Records:
         handle = None if stamp is None else self._files.reader(self._path)
         if handle is not None:
             with handle:
-                end, rest = lines.whole_bytes(handle)
+                end, rest = jsonl.whole_bytes(handle)
                 self._size, self._is_torn = end + rest, rest > 0
                 self._read(handle, end)
                 self._read_torn(handle, end, rest)
@@ -155,7 +155,7 @@ class Records:
 
     def _read(self, handle: FileIO, end: int) -> None:
         begins = -1  # of what cannot be read, up to the next line
-        for at, line in lines.forwards(handle, 0, end):
+        for at, line in jsonl.forwards(handle, 0, end):
             if begins >= 0:
                 self._foreign.append((begins, at))
             begins = -1 if line is not None and self._take(line, at, len(line) + 1) else at
@@ -241,7 +241,7 @@ class Records:
             kept = [place for place in self._foreign if not _holds(handle, place, without)]
             places = [place for name, place in self._places.items() if name not in without]
             if kept or places:
-                self._files.rewrite(self._path, lines.blocks(_pieces(handle, kept, places)))
+                self._files.rewrite(self._path, jsonl.blocks(_pieces(handle, kept, places)))
             else:
                 self._files.forget(self._path)  # which needs no room
         self._told = min(self._told, len(kept))
@@ -282,7 +282,7 @@ def _holds(handle: FileIO, place: tuple[int, int], names: set[str]) -> bool:
     start, end = place
     if not names:
         return False
-    if end - start > lines.BLOCK_BYTES:
+    if end - start > jsonl.BLOCK_BYTES:
         return True
     raw = _bytes(handle, start, end - start)
     return any(name.encode("utf-8") in raw for name in names)
@@ -292,7 +292,7 @@ def _pieces(handle: FileIO, kept: list[tuple[int, int]], places: list[tuple[int,
     """Yield what is kept, a piece that may have lost its end with one."""
     for start, end in [*kept, *[(at, at + length) for at, length in places]]:
         while start < end:
-            piece = _bytes(handle, start, min(lines.BLOCK_BYTES, end - start))
+            piece = _bytes(handle, start, min(jsonl.BLOCK_BYTES, end - start))
             start += len(piece)
             yield piece + b"\n" if start == end and piece[-1:] != b"\n" else piece
 

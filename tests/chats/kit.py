@@ -3,7 +3,7 @@
 import os
 
 from oasis.chats.collection import Collection
-from oasis.chats.sync import Late
+from oasis.chats.housekeeping import Late
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
 from oasis.system.files import Files

@@ -12,7 +12,7 @@ import pytest
 
 from oasis.chats import imports
 from oasis.core import export, jsonl
-from oasis.core.entries import FORGOTTEN
+from oasis.core.chat_line import FORGOTTEN
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
 from oasis.system.files import Files

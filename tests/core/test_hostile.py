@@ -1,6 +1,6 @@
 """Any value at all: the schema takes it or names what is wrong, and what it took no other part stumbles over."""
 
-from oasis.core import blobs, bookmarks, jsonl, schema, thread, trim, turns
+from oasis.core import blobs, bookmarks, jsonl, schema, thread, trim
 from oasis.errors import SchemaError
 
 ROUNDS = 3000
@@ -97,7 +97,7 @@ def everywhere(lines, messages):
     ends = sorted(messages)[-2:]
     for value in messages.values():
         schema.text_of(value), schema.taint_of(value), schema.compact(schema.blocks(value))
-        schema.check_response(turns.response(value))
+        schema.check_response(thread.response(value))
     ordered = thread.resolve(messages, ends)["messages"]
     thread.lineage(messages, ends), thread.taint(ordered), thread.unanswered(ordered)
     blobs.references(ordered)
@@ -117,7 +117,7 @@ def test_any_value_is_no_fault():
     for _ in range(ROUNDS):
         given = value(4)
         for check in (schema.check_line, schema.check_block, schema.check_options, schema.check_response,
-                      turns.content_of):  # fmt: skip
+                      thread.content_of):  # fmt: skip
             try:
                 check(given)
             except SchemaError as error:

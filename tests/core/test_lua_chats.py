@@ -2,7 +2,7 @@
 
 import io
 
-from oasis.core import jsonl, lua_chats, spans
+from oasis.core import jsonl, lua_chats
 from oasis.errors import SchemaError
 
 
@@ -15,7 +15,7 @@ def file(*pairs, **extra):
 def read(data):
     """Return the messages of a file, and what was repaired in it."""
     handle, reports = io.BytesIO(data), []
-    parts = spans.members(handle, (0, len(data)))
+    parts = jsonl.members(handle, (0, len(data)))
     return list(lua_chats.messages(handle, parts, reports.append)), reports
 
 

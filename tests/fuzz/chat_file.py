@@ -2,8 +2,9 @@
 
 import io
 
+from oasis.chats import index
 from oasis.chats.archive import whole_lines
-from oasis.core import bookmarks, jsonl, lines, summary, thread
+from oasis.core import bookmarks, jsonl, thread
 from oasis.core.ids import is_scru128, looks_like_id
 from oasis.core.store import Store
 from oasis.errors import UsageError
@@ -24,8 +25,8 @@ def chat(data):
     thread.resolve(opened.messages, opened.heads)
     _page(opened, before)
     _headish(data.partition(b"\n")[0].decode("utf-8", "replace"), opened)
-    found = summary.empty()
-    summary.fold(found, lines.forwards(io.BytesIO(data), 0, data.rfind(b"\n") + 1), lambda text, inputs: text)
+    found = index.empty()
+    index.fold(found, jsonl.forwards(io.BytesIO(data), 0, data.rfind(b"\n") + 1), lambda text, inputs: text)
     assert found["exchanges"] >= len({message["id"] for message in before if message["role"] == "user"})
     _goes_on(files, opened, data)
     _forgets(files, before)
@@ -33,10 +34,10 @@ def chat(data):
 
 def _lines(data):
     handle = io.BytesIO(data)
-    end, rest = lines.whole_bytes(handle)
+    end, rest = jsonl.whole_bytes(handle)
     assert end + rest == len(data) and b"\n" not in data[end:]
-    found = list(lines.forwards(handle, 0, end))
-    assert found == list(lines.backwards(handle, end))[::-1]
+    found = list(jsonl.forwards(handle, 0, end))
+    assert found == list(jsonl.backwards(handle, end))[::-1]
     assert all(data[place : place + len(line) + 1] == line + b"\n" for place, line in found)
     assert [line for _, line in found] == [line for line in data[:end].split(b"\n") if line.strip()]
     assert b"".join(whole_lines(iter([data[:7], data[7:9], data[9:]]))) == data + (b"\n" if rest else b"")

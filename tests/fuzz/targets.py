@@ -9,7 +9,7 @@ import os
 from oasis.api.methods import ROLES, TABLE, check
 from oasis.change.approval import SHORT, Desk
 from oasis.change.parse import commands, fenced
-from oasis.core import export, framing, jsonl, lua_chats, markdown, rpc, schema
+from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
 from oasis.uci import model, refusal
@@ -184,7 +184,7 @@ def imports(data):
         assert message["taint"][0] == IMPORTED
         assert jsonl.loads(jsonl.line(message)) == message
     assert len(known) == len(messages), "each id once"
-    markdown.thread("fuzz", messages)
+    export.markdown("fuzz", messages)
     again = jsonl.line(lua_chats.write(messages))
     said = (
         list(export.read(io.BytesIO(again), lambda: "04%023d" % next(numbers)).messages()) if b"role" in again else []

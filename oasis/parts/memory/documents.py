@@ -9,7 +9,7 @@ words], "url"?}; of a chunk: {"n": its number, "text"}
 
 from __future__ import annotations
 
-from oasis.core import jsonl, lines
+from oasis.core import jsonl
 from oasis.core.ids import is_xid
 from oasis.errors import SchemaError, StoreError, UsageError
 
@@ -54,7 +54,7 @@ class Documents:
         self._files.folder(self.folder)
         self._clear()
         self.make_room(len(head) + sum([len(line) for line in body]))
-        self._files.rewrite(self._path(document["id"]), lines.blocks([head, *body]))
+        self._files.rewrite(self._path(document["id"]), jsonl.blocks([head, *body]))
 
     def make_room(self, size: int) -> None:
         """See that so many bytes more have a place.
@@ -122,7 +122,7 @@ class Documents:
         if handle is None:
             return
         with handle:
-            for at, line in lines.forwards(handle, 0, lines.whole_bytes(handle)[0]):
+            for at, line in jsonl.forwards(handle, 0, jsonl.whole_bytes(handle)[0]):
                 if at and line is not None:
                     yield line
 

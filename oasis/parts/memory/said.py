@@ -12,7 +12,7 @@ from __future__ import annotations
 import binascii
 import threading
 
-from oasis.core import entries, jsonl
+from oasis.core import chat_line, jsonl
 from oasis.core.schema import taint_of, text_of
 from oasis.errors import OasisError, UsageError
 
@@ -96,7 +96,7 @@ class Said:
             found: Message | None = self._kit.chats.thread_of(name, chat).get(name)
         except OasisError:
             return None
-        return None if found is None or found["content"] == entries.FORGOTTEN else found
+        return None if found is None or found["content"] == chat_line.FORGOTTEN else found
 
     def _near(self, vector: list[float], label: str) -> list[Key]:
         """Return the messages that are nearest, the nearest first."""
@@ -177,7 +177,7 @@ class Said:
         return {"found": found, "more": False, "reports": reports}
 
     def _take(self, key: Key, message: Message, words: Any, near: set[Key], found: dict[Key, Message]) -> None:
-        text = text_of(message) if message["role"] in _SAYING and message["content"] != entries.FORGOTTEN else ""
+        text = text_of(message) if message["role"] in _SAYING and message["content"] != chat_line.FORGOTTEN else ""
         if not text:
             return
         if key not in near and not words.may_have(text):
@@ -209,7 +209,7 @@ def _exchanges(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
     size = 0
     for block in blocks:
         for raw in block.split(b"\n"):
-            message = entries.message(0, raw, []) if raw.strip() else None
+            message = chat_line.message(0, raw, []) if raw.strip() else None
             if message is None:
                 continue
             if message["role"] == "user" and waiting:

@@ -13,7 +13,7 @@ import array
 import operator
 import struct
 
-from oasis.core import jsonl, lines
+from oasis.core import jsonl
 from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ class Vectors:
             raise SchemaError("there are no vectors for %s" % name, "one for each chunk")
         head = jsonl.line({"label": label, "dims": len(rows[0]) - _SCALE.size, "count": len(rows)})
         self._files.folder(self._folder)
-        self._files.rewrite(self._path(name), lines.blocks([head, *rows]))
+        self._files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
 
     def about(self, name: str) -> dict[str, Any] | None:
         """Return {"label", "dims", "count"} of a document's vectors, None when it has none that can be read."""
@@ -123,7 +123,7 @@ class Vectors:
                 return
             size = _SCALE.size + head["dims"]
             at, number = head["begins"], 0
-            step = max(lines.BLOCK_BYTES // size, 1) * size
+            step = max(jsonl.BLOCK_BYTES // size, 1) * size
             while number < head["count"]:
                 handle.seek(at)
                 block = handle.read(step) or b""

@@ -1,6 +1,6 @@
 """A thread for people: headings, tool calls, fences that hold whatever is inside."""
 
-from oasis.core import markdown
+from oasis.core import export
 
 NAME = "03jrq2tcl18qk2nxfr9wpzdnf"
 
@@ -8,7 +8,7 @@ NAME = "03jrq2tcl18qk2nxfr9wpzdnf"
 def shown(*messages):
     for message in messages:
         message["id"] = NAME
-    return markdown.thread("A title", list(messages))
+    return export.markdown("A title", list(messages))
 
 
 def result(text, **fields):

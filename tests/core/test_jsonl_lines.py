@@ -2,7 +2,7 @@
 
 import io
 
-from oasis.core import lines
+from oasis.core import jsonl
 
 TEXTS = (
     b"", b"\n", b"\n\n", b"a", b"a\n", b"a\nb\n", b"a\n\nbcd\n\n", b"abcdefghij\nk\n", b"\n\nabc", b"abc\ndefgh",
@@ -21,53 +21,53 @@ def wanted(data, most):
 
 
 def test_every_size_of_block_gives_the_same_lines_from_both_ends():
-    kept = lines.BLOCK_BYTES, lines.LINE_BYTES
+    kept = jsonl.BLOCK_BYTES, jsonl.LINE_BYTES
     try:
-        for lines.BLOCK_BYTES in (1, 2, 3, 5, 64):
-            for lines.LINE_BYTES in (0, 3, 20, 1000):
+        for jsonl.BLOCK_BYTES in (1, 2, 3, 5, 64):
+            for jsonl.LINE_BYTES in (0, 3, 20, 1000):
                 for data in TEXTS:
                     handle = io.BytesIO(data)
-                    size, rest = lines.whole_bytes(handle)
+                    size, rest = jsonl.whole_bytes(handle)
                     assert size == data.rfind(b"\n") + 1 and size + rest == len(data)
-                    found = wanted(data, lines.LINE_BYTES)
-                    assert list(lines.forwards(handle, 0, size)) == found, data
-                    assert list(lines.backwards(handle, size))[::-1] == found, data
+                    found = wanted(data, jsonl.LINE_BYTES)
+                    assert list(jsonl.forwards(handle, 0, size)) == found, data
+                    assert list(jsonl.backwards(handle, size))[::-1] == found, data
     finally:
-        lines.BLOCK_BYTES, lines.LINE_BYTES = kept
+        jsonl.BLOCK_BYTES, jsonl.LINE_BYTES = kept
 
 
 def test_a_part_of_a_file_is_read_from_where_a_line_begins():
     handle = io.BytesIO(b"ab\ncd\nef\n")
-    assert list(lines.forwards(handle, 3, 9)) == [(3, b"cd"), (6, b"ef")]
-    assert list(lines.backwards(handle, 6)) == [(3, b"cd"), (0, b"ab")]
+    assert list(jsonl.forwards(handle, 3, 9)) == [(3, b"cd"), (6, b"ef")]
+    assert list(jsonl.backwards(handle, 6)) == [(3, b"cd"), (0, b"ab")]
 
 
 def test_words_are_found_across_blocks_and_only_before_a_place():
-    kept = lines.BLOCK_BYTES
+    kept = jsonl.BLOCK_BYTES
     try:
-        for lines.BLOCK_BYTES in (1, 2, 3, 64):
+        for jsonl.BLOCK_BYTES in (1, 2, 3, 64):
             handle = io.BytesIO(b"abc needle def")
-            assert lines.holds(handle, 14, b"needle") and lines.holds(handle, 10, b"needle")
-            assert not lines.holds(handle, 9, b"needle") and not lines.holds(handle, 14, b"nettle")
+            assert jsonl.holds(handle, 14, b"needle") and jsonl.holds(handle, 10, b"needle")
+            assert not jsonl.holds(handle, 9, b"needle") and not jsonl.holds(handle, 14, b"nettle")
     finally:
-        lines.BLOCK_BYTES = kept
+        jsonl.BLOCK_BYTES = kept
 
 
 def test_pieces_put_in_leave_all_other_bytes():
-    kept = lines.BLOCK_BYTES
+    kept = jsonl.BLOCK_BYTES
     try:
-        for lines.BLOCK_BYTES in (1, 4, 64):
+        for jsonl.BLOCK_BYTES in (1, 4, 64):
             handle = io.BytesIO(b"one\ntwo\nthree\ntorn")
-            assert b"".join(lines.spliced(handle, [(4, 8, b"2\n")])) == b"one\n2\nthree\ntorn"
-            assert b"".join(lines.spliced(handle, [(0, 4, b""), (8, 14, b"")])) == b"two\ntorn"
-            assert b"".join(lines.spliced(handle, [])) == b"one\ntwo\nthree\ntorn"
+            assert b"".join(jsonl.spliced(handle, [(4, 8, b"2\n")])) == b"one\n2\nthree\ntorn"
+            assert b"".join(jsonl.spliced(handle, [(0, 4, b""), (8, 14, b"")])) == b"two\ntorn"
+            assert b"".join(jsonl.spliced(handle, [])) == b"one\ntwo\nthree\ntorn"
     finally:
-        lines.BLOCK_BYTES = kept
+        jsonl.BLOCK_BYTES = kept
 
 
 def test_small_pieces_are_joined_to_blocks_and_nothing_is_lost():
     pieces = [bytes([number % 256]) * (number * 97 % 9000) for number in range(100)]
-    found = list(lines.blocks(pieces))
+    found = list(jsonl.blocks(pieces))
     assert b"".join(found) == b"".join(pieces) and len(found) < len(pieces) // 5
-    assert all(len(piece) >= lines.BLOCK_BYTES for piece in found[:-1])
-    assert list(lines.blocks([])) == []
+    assert all(len(piece) >= jsonl.BLOCK_BYTES for piece in found[:-1])
+    assert list(jsonl.blocks([])) == []

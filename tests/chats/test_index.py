@@ -1,7 +1,8 @@
 """What a list tells of a chat: folded over its lines, at once or bit by bit."""
 
-from oasis.core import jsonl, summary
-from oasis.core.entries import FORGOTTEN
+from oasis.chats import index
+from oasis.core import jsonl
+from oasis.core.chat_line import FORGOTTEN
 
 
 def name(number):
@@ -19,15 +20,15 @@ def plain(text, inputs):
 
 
 def folded(*values, hide=plain):
-    found = summary.empty()
-    reports = summary.fold(
+    found = index.empty()
+    reports = index.fold(
         found, [(0, value if isinstance(value, bytes) else jsonl.line(value)) for value in values], hide
     )
     return found, reports
 
 
 def title(*values):
-    return summary.title(folded(*values)[0])
+    return index.title(folded(*values)[0])
 
 
 def test_a_title_line_names_the_chat_else_the_first_words_of_the_owner():
@@ -44,10 +45,10 @@ def test_a_forgotten_message_names_no_chat():
 
 
 def test_a_long_title_is_cut_at_a_word():
-    assert summary.first_words("one two") == "one two"
-    cut = summary.first_words("word " * 30)
-    assert cut.endswith("word…") and len(cut) <= summary.TITLE_CHARS + 1
-    assert summary.first_words("x" * 100) == "x" * 48 + "…"
+    assert index.first_words("one two") == "one two"
+    cut = index.first_words("word " * 30)
+    assert cut.endswith("word…") and len(cut) <= index.TITLE_CHARS + 1
+    assert index.first_words("x" * 100) == "x" * 48 + "…"
 
 
 def test_exchanges_time_and_damage_are_counted():
@@ -66,9 +67,9 @@ def test_an_archived_chat_tells_since_when():
 def test_lines_may_come_bit_by_bit():
     values = [message(1, "a"), {"title": "T"}, message(2, "b", "assistant"), message(3, "c"), b"#", {"type": "new"}]
     whole, _ = folded(*values)
-    parts = summary.empty()
+    parts = index.empty()
     for value in values:
-        summary.fold(parts, [(0, value if isinstance(value, bytes) else jsonl.line(value))], plain)
+        index.fold(parts, [(0, value if isinstance(value, bytes) else jsonl.line(value))], plain)
     assert parts == whole
 
 
@@ -82,6 +83,6 @@ def test_a_secret_is_hidden_whole_before_anything_is_cut_also_when_only_a_later_
     call = {"type": "tool_use", "id": "c", "name": "configure", "input": {"password": "typed-secret"}}
     found, _ = folded(message(1, text), message(2, [call], "assistant"), hide=hide)
     assert "known" not in jsonl.dumps(found) and "typed" not in jsonl.dumps(found)
-    assert "secret" not in summary.title(found, hide)
+    assert "secret" not in index.title(found, hide)
     found, _ = folded(message(1, "x" * 5000))
     assert len(found["words"]) == 512

@@ -1,6 +1,6 @@
 """What the schema refuses is read all the same: as much as can be kept is kept, the rest is reported, nothing fails."""
 
-from oasis.core import entries, jsonl, lenient, schema
+from oasis.core import chat_line, jsonl, schema
 from oasis.errors import SchemaError
 
 ID = "036z951mhjikzik2gsl81gr7l"
@@ -17,7 +17,7 @@ def message(**fields):
 def read(**fields):
     """Return a message as it is read from a line, and the reports."""
     reports = []
-    found = entries.line(0, jsonl.line(message(**fields))[:-1], reports)
+    found = chat_line.line(0, jsonl.line(message(**fields))[:-1], reports)
     schema.check_message(found)
     return found, reports
 
@@ -86,8 +86,8 @@ def test_whose_words_cannot_be_told_are_not_the_owners():
         {"content": [{"type": "audio"}]}, {"content": [dict(RESULT, taint=[])]}, {"content": [dict(RESULT, taint=5)]},
         {"content": [dict(RESULT, content=[{"type": "audio"}])]},
     ):  # fmt: skip
-        assert lenient.UNREADABLE in schema.taint_of(read(**fields)[0]), fields
-    assert read(taint=["web pages", 5])[0]["taint"] == ["web pages", lenient.UNREADABLE]
+        assert chat_line.UNREADABLE in schema.taint_of(read(**fields)[0]), fields
+    assert read(taint=["web pages", 5])[0]["taint"] == ["web pages", chat_line.UNREADABLE]
     assert schema.taint_of(read(head="")[0]) == []
 
 
@@ -99,7 +99,7 @@ def test_an_unknown_role_does_not_speak_as_oasis_or_as_a_model():
 def test_without_an_id_there_is_no_message():
     for value in (message(id="home"), message(id=None), message(id="z" * 25), {"role": "user"}, 5, [], None):
         reports = []
-        assert entries.line(7, jsonl.line(value)[:-1], reports) is None
+        assert chat_line.line(7, jsonl.line(value)[:-1], reports) is None
         assert len(reports) == 1 and "byte 7" in reports[0] and "skipped" in reports[0]
 
 
@@ -109,15 +109,15 @@ def test_records_are_read_in_the_same_way():
         ({"title": "a", "by": "robot"}, {"title": "a"}),
         ({"title": "a" * 5000}, {"title": "a" * schema.TITLE_CHARS}),
         ({"type": "archived", "archived": True, "unix_s": "now"}, {"archived": True}),
-        ({"type": "newer", "taint": 5}, {"taint": [lenient.UNREADABLE]}),
+        ({"type": "newer", "taint": 5}, {"taint": [chat_line.UNREADABLE]}),
     ):
-        found = lenient.line(value, [])
+        found = chat_line.lenient_line(value, [])
         schema.check_record(found)
         for key in wanted:
             assert found[key] == wanted[key]
     for value in ({"type": "bookmark", "name": "", "target": ID}, {"type": "bookmark", "name": "x", "target": 3}):
         try:
-            lenient.line(value, [])
+            chat_line.lenient_line(value, [])
         except SchemaError:
             continue
         raise AssertionError(value)
@@ -143,7 +143,7 @@ def test_any_change_of_any_field_is_read_or_refused_and_never_a_fault():
 
 def _is_read(value):
     reports = []
-    found = entries.line(0, jsonl.line(value)[:-1], reports)
+    found = chat_line.line(0, jsonl.line(value)[:-1], reports)
     if found is None or "role" not in found:
         assert reports or "role" not in value
         return

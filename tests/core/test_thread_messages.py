@@ -1,6 +1,6 @@
 """New messages: what a caller gives becomes content, parents become ids, a response becomes an answer and back."""
 
-from oasis.core import schema, turns
+from oasis.core import schema, thread
 from oasis.errors import SchemaError
 
 ID = "036z951mhjikzik2gsl81gr7l"
@@ -17,22 +17,22 @@ def refusal(function, *arguments):
 
 
 def test_a_text_is_one_text_and_a_list_of_texts_a_block_each():
-    assert turns.content_of("a") == "a"
-    assert turns.content_of(["a", "b"]) == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    assert turns.content_of(["a"]) == "a"
-    assert turns.content_of([CALL, "a"]) == [CALL, {"type": "text", "text": "a"}]
-    assert "content[1].type" in refusal(turns.content_of, ["a", {"type": "video"}])
-    assert "content must" in refusal(turns.content_of, {"text": "a"})
+    assert thread.content_of("a") == "a"
+    assert thread.content_of(["a", "b"]) == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert thread.content_of(["a"]) == "a"
+    assert thread.content_of([CALL, "a"]) == [CALL, {"type": "text", "text": "a"}]
+    assert "content[1].type" in refusal(thread.content_of, ["a", {"type": "video"}])
+    assert "content must" in refusal(thread.content_of, {"text": "a"})
 
 
 def test_what_was_not_given_is_left_out_and_false_and_empty_stay():
-    assert turns.message(ID, "user", "a") == {"id": ID, "role": "user", "content": "a"}
-    made = turns.message(ID, "user", "a", [OTHER], "home", {"search": False, "servers": []}, True, ["log lines"])
+    assert thread.message(ID, "user", "a") == {"id": ID, "role": "user", "content": "a"}
+    made = thread.message(ID, "user", "a", [OTHER], "home", {"search": False, "servers": []}, True, ["log lines"])
     assert made == {
         "id": ID, "role": "user", "content": "a", "continues": [OTHER], "head": "home", "cache": True,
         "options": {"search": False, "servers": []}, "taint": ["log lines"],
     }  # fmt: skip
-    assert "message.options.search" in refusal(turns.message, ID, "user", "a", None, "", {"search": "off"})
+    assert "message.options.search" in refusal(thread.message, ID, "user", "a", None, "", {"search": "off"})
 
 
 def names(headish):
@@ -40,21 +40,21 @@ def names(headish):
 
 
 def test_continues_is_nothing_one_or_several():
-    assert turns.parents(None, names) == []
-    assert turns.parents("home", names) == [ID]
-    assert turns.parents([OTHER, "home"], names) == [OTHER, ID]
-    assert turns.parents(["home", ID, "home"], names) == [ID]
-    assert turns.parents("", names) == [OTHER]
+    assert thread.parents(None, names) == []
+    assert thread.parents("home", names) == [ID]
+    assert thread.parents([OTHER, "home"], names) == [OTHER, ID]
+    assert thread.parents(["home", ID, "home"], names) == [ID]
+    assert thread.parents("", names) == [OTHER]
     for wrong in (5, {}, [5], ["home", None], True):
-        assert "continues must be" in refusal(turns.parents, wrong, names)
+        assert "continues must be" in refusal(thread.parents, wrong, names)
     many = ["%025d" % number for number in range(schema.PARENTS + 1)]
-    assert "continues has more" in refusal(turns.parents, many, names)
+    assert "continues has more" in refusal(thread.parents, many, names)
 
 
 def test_responding_adds_the_newest_message_behind_the_others():
-    assert turns.parents(["home"], names, OTHER) == [ID, OTHER]
-    assert turns.parents(None, names, OTHER) == [OTHER]
-    assert turns.parents([OTHER], names, OTHER) == [OTHER]
+    assert thread.parents(["home"], names, OTHER) == [ID, OTHER]
+    assert thread.parents(None, names, OTHER) == [OTHER]
+    assert thread.parents([OTHER], names, OTHER) == [OTHER]
 
 
 RESPONSE = {
@@ -66,18 +66,18 @@ RESPONSE = {
 
 def test_an_answer_is_the_response_with_what_it_continues_under_the_same_bookmark():
     asked = {"id": OTHER, "role": "user", "content": "q", "head": "home"}
-    answer = turns.answer(ID, RESPONSE, asked)
+    answer = thread.answer(ID, RESPONSE, asked)
     assert answer == {
         "id": ID, "role": "assistant", "content": RESPONSE["content"], "continues": [OTHER], "head": "home",
         "model": "m", "stop_reason": "tool_use", "usage": RESPONSE["usage"],
     }  # fmt: skip
-    assert turns.response(answer) == RESPONSE
-    assert "response.usage" in refusal(turns.answer, ID, dict(RESPONSE, usage=None), asked)
+    assert thread.response(answer) == RESPONSE
+    assert "response.usage" in refusal(thread.answer, ID, dict(RESPONSE, usage=None), asked)
 
 
 def test_an_answer_of_one_text_is_stored_as_text_and_comes_back_as_a_block():
     response = dict(RESPONSE, content=[{"type": "text", "text": "a"}], usage={}, stop_reason="end_turn")
-    answer = turns.answer(ID, response, {"id": OTHER})
+    answer = thread.answer(ID, response, {"id": OTHER})
     assert (answer["content"], "usage" in answer, "head" in answer) == ("a", False, False)
-    assert turns.response(answer) == response
-    schema.check_response(turns.response({"id": ID, "role": "assistant", "content": "old"}))
+    assert thread.response(answer) == response
+    schema.check_response(thread.response({"id": ID, "role": "assistant", "content": "old"}))
