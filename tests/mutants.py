@@ -912,8 +912,8 @@ MUTANTS = (
     (
         "tools: an approval is for one call",
         PLAN,
-        '"forces", "call")',
-        '"forces")',
+        '"forces", "call", "is_asked"',
+        '"forces", "is_asked"',
         OF_CHANGES,
     ),
     (
@@ -1252,7 +1252,7 @@ MUTANTS = (
         "if False:",
         OF_CLOCKWORK,
     ),
-    ("schedule: risky waits whatever is set", UNATTENDED, 'if plan["risk"] != "low":', "if False:", OF_STANDING),
+    ("schedule: risky waits whatever is set", UNATTENDED, 'plan["risk"] == "low" and not', "not", OF_STANDING),
     ("schedule: a rehearsal does nothing", UNATTENDED, 'return "noted", _NOTED', 'return "approved", ""', OF_STANDING),
     ("schedule: nothing tainted ahead", UNATTENDED, "        if why:", "        if False:", OF_STANDING),
     ("schedule: ahead is for one outcome", STANDING, "_sum(name, pair[1]) for", "'' for", OF_STANDING),
@@ -1306,8 +1306,16 @@ MUTANTS = (
         "pass",
         OF_CHANGES,
     ),
+    ("hash: of the words too", PLAN, '"words", "uci", "diff", "risk", "reasons", "sec', '"sec', OF_CHANGES[::-1]),
+    ("hash: a bound plan stays", PLAN, "found: Plan = frozen(plan)", "found = plan", OF_CHANGES[::-1]),
     ("hash: the plan is what was shown", PLAN, 'if self.hash(plan) != plan["hash"]:', "if False:", OF_CHANGES[::-1]),
-    ("hash: the run is bound", PLAN, '("id", "run", "operations"', '("id", "operations"', OF_CHANGES[::-1]),
+    (
+        "hash: the run is bound",
+        PLAN,
+        '    "id", "run", "chat", "operations"',
+        '    "id", "chat", "operations"',
+        OF_CHANGES[::-1],
+    ),
     (
         "hash: the approval names the plan",
         APPROVAL,
@@ -1718,8 +1726,8 @@ MUTANTS = (
     (
         "services: only a script whose service is turned off may fail",
         "oasis/change/apply/services.py",
-        "if status and name not in off:",
-        "if False:",
+        "not status or name in off",
+        "True",
         ("tests/change/apply/test_switches.py",),
     ),
     (
@@ -1803,7 +1811,7 @@ MUTANTS = (
         '"", str(record["chat"])',
         OF_ENDS,
     ),
-    ("ends: the hash binds it", PLAN, '"until_unix_s", "ends", "tainted"', '"until_unix_s", "tainted"', OF_ENDS),
+    ("ends: the hash binds it", PLAN, '"undoes", "until_unix_s", "ends",\n', '"undoes", "until_unix_s",\n', OF_ENDS),
     ("ends: what is changed inside ends with it", ENDS, "set(changed) <= set(parts)", "False", OF_ENDS),
     (
         "times: a plan that drops one waits",
@@ -1948,7 +1956,7 @@ MUTANTS = (
     (
         "many: what was approved is not trimmed for it",
         JOURNAL,
-        'automatic = [pair for pair in records if pair[1].get("automatic")]',
+        'automatic = [pair for pair in records if pair[1] and pair[1].get("automatic")]',
         "automatic = records",
         OF_ALLOWANCE,
     ),
@@ -2139,7 +2147,7 @@ MUTANTS = (
         'plan["tainted"] or',
         OF_FORCE,
     ),
-    ("force: bound in the hash", PLAN, '"verdict", "forces", "call")', '"verdict", "call")', OF_FORCE),
+    ("force: bound in the hash", PLAN, '"forces", "call", "is_asked"', '"call", "is_asked"', OF_FORCE),
     ("typed word: nothing else approves", APPROVAL, "if wanted and word != wanted:", "if False:", OF_APPROVAL[:1]),
     ("taint: a plan waits under every setting", "oasis/change/policy.py", "is_asked or ", "", OF_CHANGES[::-1]),
     (

@@ -19,11 +19,14 @@ from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.tools import replies
 
 if False:  # annotations only
+    from collections.abc import Mapping
+
     from oasis.agent.runs import Run, Runs
     from oasis.agent.start import Exchanges
     from oasis.api.chat_methods import Conversations
     from oasis.api.parts import Beside
     from oasis.api.tool_methods import Toolset
+    from oasis.change.shapes import Record
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.core.shapes import Any, Callable
@@ -37,7 +40,7 @@ _SHOWN = ("id", "state", "chat", "message", "summary", "words", "packages", "ser
           "verified", "proof")  # fmt: skip
 
 
-def shown(record: dict[str, object]) -> dict[str, object]:
+def shown(record: Mapping[str, object]) -> dict[str, object]:
     """Return what front-ends see of a change's record."""
     return {key: record[key] for key in _SHOWN if key in record}
 
@@ -219,7 +222,7 @@ class Methods:
         record = self._current(self._shop.journal.read(change), role)
         return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
 
-    def _current(self, record: dict[str, Any], role: dict[str, object]) -> dict[str, Any]:
+    def _current(self, record: Record, role: dict[str, object]) -> Record:
         """Return a record, with the seconds that are left when it is the one that waits."""
         pending = self._shop.transaction.pending(_session(role))
         return pending if pending and pending["id"] == record["id"] else record
@@ -233,7 +236,7 @@ class Methods:
         """Return the changes that stand and will be undone by themselves, the next one first."""
         found = [record for record in self._shop.journal.records() if is_ending(record)]
         return [
-            {key: record[key] for key in ("id", "summary", "until_unix_s")}
+            {"id": record["id"], "summary": record["summary"], "until_unix_s": record["until_unix_s"]}
             for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
         ]
 

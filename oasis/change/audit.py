@@ -16,7 +16,9 @@ from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Plan
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from oasis.system.files import Files
 
 # Rotated once to a second file of the same size: two years of daily changes.
@@ -36,7 +38,7 @@ class Audit:
         self._unix_s = unix_s
         self._lock = threading.Lock()  # the chain needs the line before, whole
 
-    def write(self, what: str, plan: Plan, role: str) -> None:
+    def write(self, what: str, plan: Mapping[str, Any], role: str) -> None:
         """Add one decision: what happened to which plan by whose word.
 
         A line torn by a power cut is cut off first. Raises: StoreError.
@@ -44,7 +46,7 @@ class Audit:
         with self._lock:
             self._write(what, plan, role)
 
-    def _write(self, what: str, plan: Plan, role: str) -> None:
+    def _write(self, what: str, plan: Mapping[str, Any], role: str) -> None:
         data = self._files.read(self._path) or b""
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
@@ -68,7 +70,7 @@ class Audit:
         told = {"lines": old.count(b"\n"), "gone": _gone(_part(old)), "sha256": sha256(old)}
         return self._line(ROTATED, {**NO_PLAN, ROTATED: told}, "daemon", old)
 
-    def _line(self, what: str, plan: Plan, role: str, whole: bytes) -> bytes:
+    def _line(self, what: str, plan: Mapping[str, Any], role: str, whole: bytes) -> bytes:
         last = whole.rstrip(b"\n").rpartition(b"\n")[2]
         return jsonl.line(
             {

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Plan
+    from oasis.change.plan import Plan, Planner
+    from oasis.change.shapes import Record
 
 # Nobody reads more before he says yes.
 ARGUMENT_CHARS = 16 * 1024
@@ -38,7 +38,7 @@ def plan(
         )
     reasons, words = told
     made = planner.empty(run, chat, words[0] if words else "call the tool %s" % tool["name"])
-    made["call"] = {**{key: tool[key] for key in ("name", "source", "class")}, "arguments": arguments}
+    made["call"] = {"name": tool["name"], "source": tool["source"], "class": tool["class"], "arguments": arguments}
     made["words"] = ["tool %s (%s)" % (tool["name"], tool["source"]), *words]
     made["words"] += [line for name, value in arguments.items() for line in _shown(name, value)]
     made["risk"] = "risky" if tool["class"] in ("change", "danger") else "low"
@@ -46,7 +46,7 @@ def plan(
     return planner.bind(made)
 
 
-def check_idle(pending: dict[str, Any] | None) -> None:
+def check_idle(pending: Record | None) -> None:
     """Raise ApplyError while a change waits to be kept: what cannot be taken back might take its way back."""
     if pending is not None:
         raise ApplyError(

@@ -14,7 +14,8 @@ from oasis.errors import PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Plan
+    from oasis.change.plan import Draft
+    from oasis.change.shapes import Any
 
 KINDS = ("exec", "reachability", "unknown")
 # What the owner types for code; the same in every language, so that nobody agrees to it by a word like yes.
@@ -51,7 +52,7 @@ class RefusedError(PolicyError):
         return {**super().as_dict(), "force": self.forces}
 
 
-def allow(plan: Plan, needs: dict[str, list[str]]) -> None:
+def allow(plan: Draft, needs: dict[str, list[str]]) -> None:
     """Mark a plan as forced: never low, and each rule that it breaks is among its reasons."""
     plan["forces"] = sorted(needs)
     plan["risk"] = "risky"
@@ -89,7 +90,7 @@ def unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
 
 
 def judge(
-    plan: Plan | None,
+    plan: Draft | None,
     needs: dict[str, list[str]],
     forces: tuple[str, ...],
     told: list[str],

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 PACKAGE, _INTERFACE = "network", "lan"
 
 
-def new_address(images: Images) -> dict[str, str]:
-    """Return {"new_address": what the router will have on its own network}, {} when that stays or cannot be known."""
+def new_address(images: Images) -> str:
+    """Return the address that the router will have on its own network, "" when that stays or cannot be known."""
     old, new = [_address(data) for data in images[PACKAGE]]
-    return {"new_address": new} if new and new != old else {}
+    return new if new != old else ""
 
 
 def _address(data: bytes) -> str:

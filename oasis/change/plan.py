@@ -1,21 +1,8 @@
 """A plan: everything a change will do, worked out before anything is touched, and bound by one hash.
 
-Shape of a plan (in memory; what people see of it is `card`):
-    {"id", "run", "chat", "summary", "operations", "services", "risk", "reasons", "words", "diff", "uci",
-     "before": {package: sha256}, "after": {package: sha256}, "images": {package: (before bytes, after bytes)},
-     "is_asked": whatever the setting, for it brings back what runs code or puts to use what was there (held.py),
-     "is_automatic": nobody approved it, and it is not what the owner himself said,
-     "tainted": bool, "untrusted": [whose words are in it, where they are not the owner's],
-     "ends": [what becomes of the ends of earlier changes, see ends.py],
-     "is_restore": bool (the images are written as they are), "undoes": change id or "", "until_unix_s": when the change
-     is to be undone by itself or 0, "confirm_s", "needs_approval", "expires_s" (monotonic), "hash",
-     "forces": [what the owner lets through, see force.py], "verdict": whether he still reaches the router (owner.py),
-     "secrets": [where each new one comes from, provenance.py],
-     "typed_word": what an approval must carry or "", "unconfined": why, "call": {} or the tool's call (called.py),
-     "new_address"?: where the router will be on its own network, when that moves,
-     "nonce": what proves life for this change (alive.py); on no card}
-`hash` is HMAC-SHA256 over the canonical JSON of what would happen, with the run id: an approval of one plan fits no
-other. Planning reads the router and writes nothing.
+A plan begins as a Draft, which its makers fill in. `bind` freezes it: the hash is HMAC-SHA256 over the canonical JSON
+of all BOUND values, so an approval fits what would happen and the words that the owner read, and nothing else. A change
+of a bound plan is another plan: `bind(plan, key=value)`. Planning reads the router and writes nothing.
 """
 
 from __future__ import annotations
@@ -32,19 +19,84 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, NoReturn, TypedDict
+
     from oasis.change.apply.journal import Journal
     from oasis.change.history.ends import Said
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import Callable, Card, Difference, Images, NewId, Operation, Plan, Seconds
+    from oasis.change.shapes import (
+        Action,
+        Call,
+        Callable,
+        Card,
+        Difference,
+        Ends,
+        Images,
+        LineDiff,
+        NewId,
+        Operation,
+        Seconds,
+        Source,
+    )  # fmt: skip
     from oasis.change.text_origin import Texts
     from oasis.system.files import Files
     from oasis.system.root import Root
 
-FORMAT = 3
-# What an approval is for.
-_BOUND = ("id", "run", "operations", "services", "before", "after", "undoes", "until_unix_s", "ends", "tainted",
-          "verdict", "forces", "call")  # fmt: skip
+    class Draft(TypedDict):
+        """What a change would do, while it is worked out."""
+
+        id: str
+        run: str
+        chat: str
+        summary: str
+        operations: list[Operation]
+        services: list[Action]
+        before: dict[str, str]  # sha256 of each package that the plan rests on
+        after: dict[str, str]  # sha256 of each package that it writes
+        images: Images
+        is_restore: bool  # the images are written as they are
+        undoes: str  # id of a change, or ""
+        until_unix_s: int  # when the change is undone by itself, or 0
+        ends: list[Ends]  # what becomes of the ends of earlier changes
+        forces: list[str]  # what the owner lets through (force.py)
+        call: Call  # of a tool, {} for a plan of another kind
+        risk: str  # low, risky or forbidden
+        reasons: list[str]
+        words: list[str]
+        uci: list[str]
+        diff: list[LineDiff]
+        secrets: list[Source]
+        verdict: Answer  # whether the owner still reaches the router, {} where nothing says so
+        new_address: str  # where the router will be on its own network, "" when that stays
+        is_asked: bool  # the owner is asked under every setting
+        is_automatic: bool  # nobody approves it, and the owner did not say it themselves
+        tainted: bool  # words of others were in sight of its maker
+        untrusted: list[str]  # whose words are in it, where they are not the owner's
+        nonce: str  # proves life for this change; on no card
+
+    class Plan(Draft):
+        """A bound plan: frozen."""
+
+        confirm_s: int
+        unconfined: str  # why nothing keeps the worker away from the router, "" when something does
+        typed_word: str  # what an approval must carry, or ""
+        needs_approval: bool
+        expires_s: float  # monotonic
+        hash: str
+
+
+# What an approval is for: all that would happen, and every word that the owner reads of it.
+BOUND = (
+    "id", "run", "chat", "operations", "services", "before", "after", "is_restore", "undoes", "until_unix_s", "ends",
+    "forces", "call", "is_asked", "is_automatic", "tainted", "confirm_s", "needs_approval",
+    "summary", "words", "uci", "diff", "risk", "reasons", "secrets", "verdict", "new_address", "untrusted",
+    "unconfined", "typed_word",
+)  # fmt: skip
+# The images have their sums in `before` and `after`; `expires_s` is of this process, and the nonce is on no card.
+UNBOUND = ("images", "expires_s", "nonce", "hash")
+# Part of every hash: no approval outlives a change of what BOUND means.
+FORMAT = 4
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
 # Of a plan's words, commands and difference: with what stands beside them they fit into a reply of the bus (256 KiB).
@@ -56,8 +108,37 @@ _NONCE_BYTES = 16
 TAINTED = "text from devices or networks was in the conversation"
 # Whose words a call is that a program of somebody else's makes; the rest is how it calls itself.
 CLIENT = "words of the MCP client "
+# What whoever binds a plan again may say otherwise than policy does.
+_SETTLED = ("needs_approval", "confirm_s", "expires_s")
 # Where rpcd keeps the files of an apply. Source: rpcd's uci.c.
 _SNAPSHOTS = "/var/run/rpcd/snapshot-files"
+
+
+def _refuse(self: object, *arguments: object, **named: object) -> NoReturn:
+    raise TypeError("a bound plan does not change: bind another one")
+
+
+class FrozenDict(dict):  # type: ignore[type-arg]
+    """A dict that refuses to be changed, for the values of a bound plan."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
+class FrozenList(list):  # type: ignore[type-arg]
+    """A list that refuses to be changed."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = _refuse
+    insert = pop = remove = reverse = sort = _refuse
+
+
+def frozen(value: Any) -> Any:
+    """Return a copy of dicts and lists, at every depth, that nothing can change."""
+    if isinstance(value, dict):
+        return FrozenDict({key: frozen(one) for key, one in value.items()})
+    if isinstance(value, (list, tuple)):
+        made = [frozen(one) for one in value]
+        return FrozenList(made) if isinstance(value, list) else tuple(made)
+    return value
 
 
 class Planner:
@@ -140,9 +221,9 @@ class Planner:
             plan["before"].setdefault(name, sha256(data))
         if said is not None:
             until_unix_s = said.until_unix_s
-            from oasis.change.history.ends import tell
+            from oasis.change.history.ends import changes
 
-            tell(plan, said.entries, said.words, said.is_risky)
+            plan.update(changes(plan, said.entries, said.words, said.is_risky))  # type: ignore[typeddict-item]
             plan["untrusted"] += said.untrusted
         if until_unix_s and plan["images"]:
             plan["until_unix_s"] = until_unix_s
@@ -232,13 +313,13 @@ class Planner:
 
     def _plan(
         self, images: Images, run: str, chat: str, summary: str, needs: dict[str, list[str]], is_undo: bool = False
-    ) -> Plan | None:
+    ) -> Draft | None:
         from oasis.change.diff import difference
 
         images = {name: pair for name, pair in images.items() if pair[0] != pair[1]}
         differences: list[Difference] = []
-        diff, shown = [], []
-        asked = []
+        diff: list[LineDiff] = []
+        shown, asked = [], []
         for name, (old, new) in images.items():
             before, after = model.parse(old, name), model.parse(new, name)
             # What is new is foreign only where something old comes back.
@@ -258,7 +339,7 @@ class Planner:
         if "network" in images:
             from oasis.change import moved
 
-            plan.update(moved.new_address(images))
+            plan["new_address"] = moved.new_address(images)
         plan["verdict"] = self._judge_way(images, run, str(plan["risk"]), needs)
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *self._left_behind(images), *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
@@ -306,7 +387,7 @@ class Planner:
         return detours.detours(*sides), {name: sha256(data) for name, data in others.items() if data}
 
     def _judge(
-        self, plan: Plan, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool
+        self, plan: Draft, differences: list[Difference], needs: dict[str, list[str]], is_undo: bool
     ) -> dict[str, str]:
         """Fill in class and reasons; return the revisions that a class of low was judged by."""
         from oasis.change.harmless import Router  # an idle daemon does without
@@ -340,41 +421,47 @@ class Planner:
             needs["reachability"] = list(answer["reasons"])
         return answer
 
-    def empty(self, run: str, chat: str, summary: str) -> Plan:
+    def empty(self, run: str, chat: str, summary: str) -> Draft:
         """Return a plan that does nothing yet; `bind` makes it one that can be shown."""
         return {
             "id": self.new_id(), "run": run, "chat": chat, "summary": summary, "operations": [], "services": [],
             "risk": "low", "reasons": [], "words": [], "diff": [], "uci": [], "before": {}, "after": {}, "images": {},
-            "is_restore": False, "is_asked": False, "is_automatic": False,
-            "tainted": False, "untrusted": [], "undoes": "", "until_unix_s": 0,
-            "ends": [], "verdict": {}, "forces": [], "typed_word": "", "unconfined": "", "call": {}, "secrets": [],
-            "nonce": os.urandom(_NONCE_BYTES).hex(),
+            "is_restore": False, "is_asked": False, "is_automatic": False, "tainted": False, "untrusted": [],
+            "undoes": "", "until_unix_s": 0, "ends": [], "verdict": {}, "new_address": "", "forces": [], "call": {},
+            "secrets": [], "nonce": os.urandom(_NONCE_BYTES).hex(),
         }  # fmt: skip
 
     def taint(self, plan: Plan, labels: list[str]) -> Plan:
         """Return a plan whose maker had words of others in sight: never low, and never without the owner."""
-        plan["tainted"] = True
-        plan["untrusted"] += labels
-        if plan["risk"] == "low":
-            plan["risk"] = "risky"
         asking = ["the MCP client %s asks for it" % one[len(CLIENT) :] for one in labels if one.startswith(CLIENT)]
-        plan["reasons"] = [*plan["reasons"], *(asking or [TAINTED])]
-        return self.bind(plan)
+        return self.bind(
+            plan,
+            tainted=True,
+            untrusted=[*plan["untrusted"], *labels],
+            risk="risky" if plan["risk"] == "low" else plan["risk"],
+            reasons=[*plan["reasons"], *(asking or [TAINTED])],
+        )
 
-    def bind(self, plan: Plan) -> Plan:
-        """Return a plan with what its risk means for it, and the hash over what it says now."""
-        plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), str(plan["risk"]))
+    def bind(self, draft: Draft, **changes: object) -> Plan:
+        """Return a frozen plan: a draft or another plan with changes, what its risk means for it, and its hash.
+
+        Of needs_approval, confirm_s and expires_s what `changes` says counts; nothing else is carried over.
+        """
+        plan: Plan = {**draft, **changes}  # type: ignore[typeddict-item]  # by the names of its own keys
+        plan["confirm_s"] = self.policy.confirm_s(list(plan["images"]), plan["risk"])
         plan["unconfined"] = self._unconfined() if plan["risk"] != "low" else ""
         plan["typed_word"] = TYPED_WORD if plan["unconfined"] else ""
         is_asked = bool(plan["is_asked"] or plan["tainted"] or plan["forces"] or plan["typed_word"])
-        plan["needs_approval"] = self.policy.needs_approval(str(plan["risk"]), is_asked)
+        plan["needs_approval"] = self.policy.needs_approval(plan["risk"], is_asked)
         plan["expires_s"] = self._now_s() + EXPIRES_S
+        plan.update({key: changes[key] for key in _SETTLED if key in changes})  # type: ignore[typeddict-item]
         plan["hash"] = self.hash(plan)
-        return plan
+        found: Plan = frozen(plan)
+        return found
 
     def hash(self, plan: Plan) -> str:
-        """Return the plan_hash of what a plan says now."""
-        bound = {key: plan[key] for key in _BOUND}
+        """Return the plan_hash of what a plan says."""
+        bound: dict[str, object] = {key: plan[key] for key in BOUND}  # type: ignore[literal-required]
         bound["format"] = FORMAT
         return hmac_sha256(self._key, jsonl.canonical(bound).encode("utf-8"))
 
@@ -447,7 +534,7 @@ def _images(before: dict[str, bytes], operations: list[Operation], told: list[st
     return {name: (before[name], after[name]) for name in before}
 
 
-def _check_readable(plan: Plan) -> None:
+def _check_readable(plan: Draft) -> None:
     length = len(jsonl.dumps([plan["words"], plan["uci"], plan["diff"]]))
     if length > CARD_CHARS:
         raise PolicyError(
@@ -456,7 +543,7 @@ def _check_readable(plan: Plan) -> None:
         )
 
 
-def _tell_first(plan: Plan, opened: list[str], asked: list[str]) -> None:
+def _tell_first(plan: Draft, opened: list[str], asked: list[str]) -> None:
     """Put who is let in, and what is put to use, before all other reasons: such a plan is never low."""
     if opened or asked:
         plan["risk"], plan["reasons"] = "risky", [*opened, *asked, *plan["reasons"]]
@@ -493,9 +580,8 @@ def ahead(plan: Plan) -> dict[str, object]:
     """
     if not plan["images"] or not plan["confirm_s"]:
         return {}
-    found = {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"]}
-    found.update({key: plan[key] for key in ("new_address",) if plan.get(key)})
-    return found
+    found: dict[str, object] = {"change": plan["id"], "confirm_s": plan["confirm_s"], "nonce": plan["nonce"]}
+    return {**found, "new_address": plan["new_address"]} if plan["new_address"] else found
 
 
 def card(plan: Plan, now_s: float) -> Card:
@@ -503,9 +589,10 @@ def card(plan: Plan, now_s: float) -> Card:
     keys = ("id", "hash", "run", "chat", "summary", "words", "uci", "diff", "risk", "reasons", "tainted", "services",
             "confirm_s")  # fmt: skip
     where_set = ("until_unix_s", "new_address", "verdict", "forces", "typed_word", "unconfined", "call", "secrets")
-    shown = {key: plan[key] for key in keys}
+    every: dict[str, Any] = {**plan}
+    shown: Card = {key: every[key] for key in keys}
     shown["short"] = str(plan["hash"])[:8]
-    shown.update({key: plan[key] for key in where_set if plan.get(key)})
+    shown.update({key: every[key] for key in where_set if every[key]})
     if plan["untrusted"] and plan["tainted"]:  # an old name that is replaced is no reason to be warned
         shown["untrusted"] = sorted(set(plan["untrusted"]))
     shown["needs_approval"] = plan["needs_approval"]

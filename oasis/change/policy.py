@@ -197,7 +197,7 @@ class Policy:
         unknown = [{"package": name, "name": name, "action": "reload"} for name in packages if name not in known]
         found: list[Action] = []
         for rule in data["services"] + unknown:
-            item = {"name": rule["name"], "action": rule["action"]}
+            item: Action = {"name": rule["name"], "action": rule["action"]}
             if rule["package"] in packages and item not in found and has(rule["name"]):
                 found.append(item)
         return found

@@ -1,4 +1,4 @@
-"""The types of change/ and of what uses it, for the type checker alone; the shapes stand in the modules' docstrings."""
+"""The types of a change, for the type checker alone; Draft and Plan stand in plan.py."""
 
 from collections.abc import Callable as Callable
 from collections.abc import Collection as Collection
@@ -6,21 +6,142 @@ from collections.abc import Iterable as Iterable
 from typing import Any as Any
 from typing import Protocol
 
-Operation = dict[str, Any]  # see oasis.uci.cursor
-Plan = dict[str, Any]  # see plan.py
-Card = dict[str, Any]  # see plan.card
-Record = dict[str, Any]  # see transaction.py
-Difference = dict[str, Any]  # see difference.py
-Conflict = dict[str, Any]  # see reverse.py
-Fall = dict[str, Any]  # see reverse.falling
-Touched = dict[str, Any]  # see journal.prepare
-Action = dict[str, Any]  # {"name", "action", "ok"?, "status"? of a script that refused, its service turned off}
-Role = dict[str, Any]  # {"name", "terminal"}
+from typing_extensions import NotRequired, Required, TypedDict
+
+from oasis.change.plan import Draft as Draft
+from oasis.change.plan import Plan as Plan
+from oasis.uci.model import Section
+
+Operation = dict[str, Any]  # see oasis.uci.operations
+Card = dict[str, object]  # what people and programs are shown of a plan, see plan.card
+Role = dict[str, Any]  # {"name", "terminal", "session"?, "pid"?, "way"?, "room"?: characters that fit there}
 Images = dict[str, tuple[bytes, bytes]]  # package: (before, after)
 NewId = Callable[[], str]
 Seconds = Callable[[], float]
+Value = str | list[str]
 
 class Clock(Protocol):
     def now_s(self) -> float: ...
     def unix_s(self) -> int: ...
     def up_s(self) -> float: ...
+
+class Action(TypedDict):
+    """What is done to a service; afterwards with how it went."""
+
+    name: str
+    action: str
+    ok: NotRequired[bool]  # False: it failed for a reason of its own
+    status: NotRequired[int]  # of a script that complained
+
+class Init(TypedDict):
+    """How a service stood before a change."""
+
+    name: str
+    enabled: bool
+    running: bool
+
+# Of a tool; {} for none.
+Call = TypedDict("Call", {"name": str, "source": str, "class": str, "arguments": dict[str, Any]}, total=False)
+
+class Line(TypedDict):
+    op: str  # " ", "-" or "+"
+    text: str
+
+class LineDiff(TypedDict):
+    package: str
+    lines: list[Line]
+
+Source = TypedDict("Source", {"where": str, "from": str, "value": NotRequired[str]})  # of a secret, see provenance.py
+
+class End(TypedDict):
+    """When a change ends: the next end of what stands, and the places that end at another time, 0 for never."""
+
+    until_unix_s: int
+    ends: dict[str, int]
+
+class Ends(TypedDict):
+    change: str
+    before: End
+    after: End
+
+class Difference(TypedDict, total=False):
+    """See difference.py."""
+
+    kind: Required[str]
+    package: Required[str]
+    section: Required[str]
+    type: Required[str]
+    option: str
+    old: Value
+    new: Value
+
+class Conflict(TypedDict):
+    """What keeps a change from being undone, see reverse.py."""
+
+    package: str
+    section: str
+    option: str
+    now: Value | None
+    expected: Value | None
+
+class Fall(TypedDict, total=False):
+    """What would fall at the end of a change, see reverse.falling."""
+
+    place: Required[str]
+    section: Required[Section]
+    option: Required[str]
+    wanted: Value | None
+    is_back: bool
+    is_gone: bool
+
+class Touched(TypedDict):
+    """A file that a change writes."""
+
+    name: str
+    path: str  # on the router
+    mode: int
+    before: bytes
+    after: bytes
+
+class Seen(TypedDict):
+    """What was looked at after the reload."""
+
+    what: str
+    result: str  # "seen" or "not read back"
+
+class Record(TypedDict, total=False):
+    """A change on flash. Optional keys stand only where they say something."""
+
+    id: Required[str]
+    state: Required[str]
+    packages: Required[list[str]]
+    services: Required[list[Action]]
+    words: Required[list[str]]
+    run: str
+    chat: str
+    message: str
+    plan_hash: str
+    summary: str
+    risk: str
+    when_unix_s: int
+    before: dict[str, str]  # sha256 by package
+    after: dict[str, str]
+    undoes: str
+    undone_by: str
+    until_unix_s: int
+    ends_at: dict[str, int]  # places that end at another time
+    ends: list[Ends]  # what it does to the ends of others
+    expiry: str  # why it could not end
+    new_address: str
+    tainted: bool
+    untrusted: list[str]
+    own: list[str]  # keys of texts that the owner wrote
+    automatic: bool
+    init: list[Init]
+    verified: list[Seen]
+    failed_after: list[Action]
+    proof: str
+    reason: str
+    kept: list[str]  # copies of edits of others
+    confirm_in_s: int
+    source: str  # "lua": taken over from the Lua Oasis

@@ -13,7 +13,8 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Difference, Plan
+    from oasis.change.plan import Plan
+    from oasis.change.shapes import Any, Difference, Source
     from oasis.uci.model import Package
 
 WROTE = "as you wrote it"
@@ -28,25 +29,26 @@ _CLEAR = (MODEL, OTHERS)
 _REASON = "the secret of %s is %s, who knows it"
 
 
-def tell(plan: Plan, known: dict[str, str], otherwise: str) -> bool:
-    """Put into a plan where its new secrets come from; return whether somebody else chose one.
+def changes(plan: Plan, known: dict[str, str], otherwise: str) -> dict[str, Any]:
+    """Return what changes in a plan that names where its new secrets come from, {} when it has none.
 
     `known` tells it by value, `otherwise` of any other one.
-    Shape of plan["secrets"]: [{"where": package.section.option, "from", "value"?: in clear}].
     """
-    found: list[dict[str, str]] = []
+    found: list[Source] = []
     for name, (old, new) in plan["images"].items():
         before, after = model.parse(old, name), model.parse(new, name)
         if _held(before, name) != _held(after, name):
             for item in difference.compare(before, after, name):
                 found += [_told(item, value, known, otherwise) for value in _new(item)]
+    if not found:
+        return {}
     chosen = [one["where"] for one in found if one["from"] in _CLEAR]
-    plan["secrets"] = found
-    plan["words"] += ["%s: %s" % (one["where"], one["from"]) for one in found]
+    words = [*plan["words"], *["%s: %s" % (one["where"], one["from"]) for one in found]]
+    made: dict[str, Any] = {"secrets": found, "words": words}
     if chosen:
-        plan["risk"] = "risky"
-        plan["reasons"] = [_REASON % (where, otherwise) for where in dict.fromkeys(chosen)] + plan["reasons"]
-    return bool(chosen)
+        reasons = [_REASON % (where, otherwise) for where in dict.fromkeys(chosen)]
+        made.update(risk="risky", reasons=[*reasons, *plan["reasons"]])
+    return made
 
 
 def _held(version: Package, name: str) -> list[object]:
@@ -69,9 +71,11 @@ def _new(item: Difference) -> list[str]:
     return [value for value in new if value not in old]
 
 
-def _told(item: Difference, value: str, known: dict[str, str], otherwise: str) -> dict[str, str]:
+def _told(item: Difference, value: str, known: dict[str, str], otherwise: str) -> Source:
     source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)
-    told = {"where": "%s.%s.%s" % (item["package"], item["section"], item["option"]), "from": source}
+    told: Source = {"where": "%s.%s.%s" % (item["package"], item["section"], item["option"]), "from": source}
     # A plain word of the owner's sentence may have been meant otherwise: nothing worth a mask is told by it.
     is_clear = source in _CLEAR or (source == WROTE and value.replace(" ", "").isalpha())
-    return {**told, "value": value} if is_clear else told
+    if is_clear:
+        told["value"] = value
+    return told

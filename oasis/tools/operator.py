@@ -23,18 +23,27 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypedDict
+
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
     from oasis.change.approval import Desk
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Any, Callable, Operation, Plan, Record, Seconds
+    from oasis.change.plan import Plan, Planner
+    from oasis.change.shapes import Action, Any, Callable, Operation, Record, Seconds
     from oasis.change.text_origin import Texts
     from oasis.redaction.redactor import Redactor
     from oasis.tools.facts import Facts
     from oasis.tools.refused import Refused
+
+    class Retold(TypedDict):
+        """What a model is told of a plan."""
+
+        summary: str
+        words: list[str]
+        untrusted: list[str]  # whose words are in it, beside the owner's
 
 
 SUMMARY_CHARS = 200
@@ -253,18 +262,17 @@ class Operator:
             order = {"operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known}
             self._emit("refused", **refused.keep(shop, refusal, {**where, **order}))
             raise refused.plain(refusal)
-        if plan is not None:
-            plan["summary"] = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
-            plan = self._with_sources(plan, known)
-        return plan
+        if plan is None:
+            return None
+        summary = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
+        return shop.planner.bind(plan, summary=summary, **self._sources_of(plan, known))
 
-    def _with_sources(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Plan:
-        """Return a plan that tells where its secrets come from."""
+    def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> dict[str, Any]:
+        """Return what changes in a plan that names where its secrets come from."""
         from oasis.redaction import provenance
 
         otherwise = provenance.MODEL if self._message and not self._others else provenance.OTHERS
-        is_chosen = provenance.tell(plan, known, provenance.BEFORE if is_undo else otherwise)
-        return self._shop.planner.bind(plan) if is_chosen else plan
+        return provenance.changes(plan, known, provenance.BEFORE if is_undo else otherwise)
 
     def force(self, kept: Refused) -> dict[str, Any]:
         """Carry out what was refused, by the owner's word and once: with the words in sight that its maker had.
@@ -297,21 +305,19 @@ class Operator:
         except ConflictError as error:
             error.untrusted = ("values of others",)
             raise
-        plan["untrusted"] += shop.journal.read(str(plan["undoes"])).get("untrusted", [])
-        plan = self._with_sources(plan, {}, True)
-        return self.carry_out(plan)
+        untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
+        return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **self._sources_of(plan, {}, True)))
 
     def carry_out(self, plan: Plan) -> dict[str, Any]:
         """Show a plan, wait for the owner where policy says so, apply it."""
         if self._is_asking:
-            plan["is_asked"] = True
-            plan = self._shop.planner.bind(plan)
-        decision, words = self._decided(plan)
+            plan = self._shop.planner.bind(plan, is_asked=True)
+        told = self._retold(plan)
+        plan, decision, words = self._decided(plan)
         if decision not in ("automatic", "approved"):
-            return _refusal(plan, decision, words)
-        plan["own"] = self._own_texts(plan, decision == "approved")
-        record = self._shop.transaction.apply(plan, self._message)
-        return _outcome(plan, record, decision)
+            return _refusal(plan, told, decision, words)
+        own = self._own_texts(plan, decision == "approved")
+        return _outcome(plan, told, self._shop.transaction.apply(plan, self._message, own), decision)
 
     def permit(
         self, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str], words: list[str]
@@ -325,9 +331,10 @@ class Operator:
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
         plan = called.plan(self._shop.planner, tool, arguments, (reasons, words), self._run, self._chat)
-        decision, reason = self._decided(plan)
+        told = self._retold(plan)
+        plan, decision, reason = self._decided(plan)
         if decision != "approved":
-            return _refusal(plan, decision, reason)
+            return _refusal(plan, told, decision, reason)
         self._shop.planner.check_current(plan)
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
@@ -351,13 +358,14 @@ class Operator:
         made = self._shop.planner.texts
         return made() if made is not None else None
 
-    def _retell(self, plan: Plan) -> None:
-        """Keep texts of others out of what a model is told of a plan; what cannot be left out is marked.
+    def _retold(self, plan: Plan) -> Retold | None:
+        """Return what a model is told of a plan, without texts of others; what cannot be left out is marked.
 
+        None without a model: then the plan's own words are told.
         The summary of an earlier change is some model's own text: the change is called by its id in its place.
         """
         if not self._is_model:
-            return
+            return None
         lines, whose = [plan["summary"], *plan["words"]], list(self._taint)
         if plan["undoes"]:
             lines[0] = "undo of change %s" % plan["undoes"]
@@ -371,7 +379,7 @@ class Operator:
             packages = [model.parse(images[side], name) for name, images in plan["images"].items() for side in sides]
             lines, found = texts.hide(packages, lines, self._said() if self._said else "")
             whose = found + whose
-        plan["told"] = {"summary": lines[0], "words": lines[1:], "untrusted": whose}
+        return {"summary": lines[0], "words": lines[1:], "untrusted": whose}
 
     def _earlier(self, plan: Plan) -> list[Record]:
         """Return the earlier changes that a plan tells of: what it undoes, and what ends otherwise with it."""
@@ -388,13 +396,12 @@ class Operator:
                 continue
         return found
 
-    def _decided(self, plan: Plan) -> tuple[str, str]:
-        """Show a plan, wait for the owner where it needs him, and note what was decided."""
-        self._retell(plan)
+    def _decided(self, plan: Plan) -> tuple[Plan, str, str]:
+        """Show a plan, wait for the owner where it needs them, note the decision; return it with the plan as shown."""
         if self._taint:
             plan = self._shop.planner.taint(plan, self._taint)
         if self._unattended is not None:
-            self._unattended.judge(plan)
+            plan = self._unattended.judge(plan)
         plan = self._timely(plan)
         if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
             plan = self._counted(plan)
@@ -408,7 +415,7 @@ class Operator:
             self._shop.audit.write(decision, plan, words)
         else:
             self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
-        return decision, words
+        return plan, decision, words
 
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
@@ -423,22 +430,15 @@ class Operator:
             reason = times.UNREAD
         if not reason:
             return plan
-        plan["is_asked"] = True
-        plan["reasons"] = [reason, *plan["reasons"]]
-        return self._shop.planner.bind(plan)
+        return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]])
 
     def _counted(self, plan: Plan) -> Plan:
         """Return a plan that nobody need approve, and that no sentence of the owner's is; one too many waits."""
         reason = self._shop.allowance.take(self._run)
         if not reason:
-            plan["is_automatic"] = True
-            return plan
-        plan["is_asked"] = True
-        plan["reasons"] = [*plan["reasons"], reason]
-        plan = self._shop.planner.bind(plan)
-        if self._unattended is not None:
-            self._unattended.judge(plan)
-        return plan
+            return self._shop.planner.bind(plan, is_automatic=True)
+        plan = self._shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
+        return plan if self._unattended is None else self._unattended.judge(plan)
 
 
 def _is_given(value: str, said: str) -> bool:
@@ -463,10 +463,10 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
     ]
 
 
-def _told(plan: Plan, status: str) -> dict[str, Any]:
+def _told(plan: Plan, told: Retold | None, status: str) -> dict[str, Any]:
     # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
-    told = plan.get("told", plan)
-    result = {"status": status, "plan": plan["id"], "summary": told["summary"]}
+    told = told or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
+    result: dict[str, Any] = {"status": status, "plan": plan["id"], "summary": told["summary"]}
     result.update(words=_first(told["words"]), services=[])
     if told["untrusted"]:
         result["untrusted"] = sorted(set(told["untrusted"]))
@@ -485,21 +485,21 @@ def _first(words: list[str]) -> list[str]:
     return found
 
 
-def _refusal(plan: Plan, decision: str, reason: str) -> dict[str, Any]:
-    result = _told(plan, decision)
+def _refusal(plan: Plan, told: Retold | None, decision: str, reason: str) -> dict[str, Any]:
+    result = _told(plan, told, decision)
     if reason:
         result["reason"] = reason
     return result
 
 
-def _trouble(item: dict[str, Any]) -> str:
+def _trouble(item: Action) -> str:
     if item.get("ok", True):
         return ""
     return " (failed with status %d, which this change is not the reason of; it stays)" % item["status"]
 
 
-def _outcome(plan: Plan, record: Record, decision: str) -> dict[str, Any]:
-    result = {**_told(plan, "applied"), "approval": decision, "change": record["id"]}
+def _outcome(plan: Plan, told: Retold | None, record: Record, decision: str) -> dict[str, Any]:
+    result = {**_told(plan, told, "applied"), "approval": decision, "change": record["id"]}
     result["services"] = ["%s %s%s" % (item["name"], item["action"], _trouble(item)) for item in record["services"]]
     if plan["until_unix_s"]:
         result["until"] = when.shown(plan["until_unix_s"])

@@ -56,8 +56,7 @@ def test_so_many_an_hour_whatever_the_turn():
 
 def apply(kit, name, is_automatic):
     plan = kit.plan(f"uci set system.@system[0].hostname={name}")
-    plan["is_automatic"] = is_automatic
-    return str(kit.transaction.apply(plan)["id"])
+    return str(kit.transaction.apply(kit.planner.bind(plan, is_automatic=is_automatic))["id"])
 
 
 def test_what_the_owner_approved_stays_undoable_whatever_is_done_at_once(kit):

@@ -1,10 +1,13 @@
 """Plans: worked out on the router as it is, bound by one hash, stale when anything moved."""
 
 import os
+import threading
+import time
 
 import pytest
 
-from oasis.change.plan import card
+from oasis.change.approval import Desk
+from oasis.change.plan import BOUND, UNBOUND, card
 from oasis.cli import cards
 from oasis.errors import ApplyError, PolicyError, UciError
 from tests.change.kit import RENAME, WIFI
@@ -99,14 +102,71 @@ def test_the_hash_is_of_this_plan_and_run_alone(kit):
     assert first["hash"] != second["hash"]
 
 
-@pytest.mark.parametrize("key", ["operations", "services", "before", "after", "run", "call"])
+def other(value):
+    """Return another value of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, str)):
+        return value + value[:1] + "x" if isinstance(value, str) else value + 1
+    return [*value, "x"] if isinstance(value, list) else {**value, "x": "y"}
+
+
+@pytest.mark.parametrize("key", BOUND)
 def test_a_plan_altered_after_it_was_shown_is_refused(kit, key):
     plan = kit.plan(WIFI)
-    others = {"operations": [], "services": [], "before": {}, "after": {}, "run": "other", "call": {"name": "power"}}
-    plan[key] = others[key]
     with pytest.raises(ApplyError, match="not what was shown"):
-        kit.transaction.apply(plan)
+        kit.transaction.apply({**plan, key: other(plan[key])})
     assert kit.services() == []
+
+
+@pytest.mark.parametrize("key", ["words", "reasons", "uci"])
+def test_a_line_of_the_card_that_is_reworded_makes_another_plan(kit, key):
+    plan = kit.plan(WIFI)
+    assert plan[key] and kit.planner.hash({**plan, key: [*plan[key][:-1], plan[key][-1] + "!"]}) != plan["hash"]
+
+
+def test_an_approval_fits_no_plan_that_was_bound_again(kit):
+    desk, shown = Desk(lambda: 0.0), kit.plan(WIFI)
+    waiting = kit.planner.bind(shown, summary="something else", expires_s=600.0)
+    thread = threading.Thread(target=desk.wait, args=(waiting, lambda: False), daemon=True)
+    thread.start()
+    while not desk.plans():
+        time.sleep(0.01)
+    with pytest.raises(PolicyError, match="is not that of plan"):
+        desk.approve(shown["id"], shown["hash"], {"name": "owner", "terminal": False})
+    desk.approve(waiting["id"], waiting["hash"], {"name": "owner", "terminal": False})
+    thread.join(10)
+
+
+def test_every_value_of_a_plan_is_bound_or_said_not_to_be(kit):
+    assert sorted([*BOUND, *UNBOUND]) == sorted(kit.plan(WIFI))
+    shown = set(card(kit.plan(WIFI), 0.0)) - {"hash", "short", "expires_in_s"}
+    assert shown <= set(BOUND), "what the owner reads is what they approve"
+
+
+def test_a_bound_plan_refuses_to_be_changed(kit):
+    plan = kit.plan(WIFI)
+    for change in (
+        lambda: plan.update(summary="x"),
+        lambda: plan.pop("words"),
+        lambda: plan.__setitem__("risk", "low"),
+        lambda: plan["words"].append("x"),
+        lambda: plan["reasons"].clear(),
+        lambda: plan["before"].setdefault("x", "y"),
+        lambda: plan["operations"][0].__setitem__("value", "x"),
+        lambda: plan["diff"][0]["lines"].pop(),
+        lambda: plan["images"].clear(),
+    ):
+        with pytest.raises(TypeError, match="bind another one"):
+            change()
+    assert kit.planner.hash(plan) == plan["hash"]
+
+
+def test_what_is_put_into_a_plan_is_not_shared_with_it(kit):
+    words = ["one"]
+    plan = kit.planner.bind(kit.plan(WIFI), words=words)
+    words.append("two")
+    assert plan["words"] == ["one"]
 
 
 def test_an_expired_plan_is_refused(kit):
@@ -166,7 +226,8 @@ def test_a_tainted_plan_waits_under_every_setting(make_kit, approval):
 def test_a_tainted_plan_keeps_the_reasons_that_it_had(kit):
     plan = kit.plan(WIFI)
     reasons = list(plan["reasons"])
-    assert kit.planner.taint(plan, [])["reasons"][:-1] == reasons and plan["risk"] == "risky"
+    tainted = kit.planner.taint(plan, [])
+    assert tainted["reasons"][:-1] == reasons and tainted["risk"] == "risky"
 
 
 def test_a_value_of_a_secret_option_is_in_no_line_also_when_it_is_overwritten(kit):

@@ -19,7 +19,7 @@ from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Images, Record, Touched
+    from oasis.change.shapes import Any, Callable, Images, Record, Touched
     from oasis.system.files import Files
 
 # Records kept for undo; a record of a stock package is about 10 kB.
@@ -49,7 +49,6 @@ class Journal:
     def prepare(self, record: Record, touched: list[Touched], deadline_up_s: int) -> None:
         """Put record, images and restore copies on flash.
 
-        Shape of touched: {"name", "path" (on the router), "mode", "before": bytes, "after": bytes}.
         Raises: ApplyError without space, StoreError when the flash refuses; nothing is pending then.
         """
         self._check_space(touched)
@@ -130,10 +129,6 @@ class Journal:
                     return line[7:].decode("ascii", "replace")
         return ""
 
-    def was_restored(self) -> bool:
-        """Return whether restore.sh finished and nobody has read its result yet."""
-        return self._files.read(self.pending + "/restored") is not None
-
     def kept(self) -> list[str]:
         """Return the names of files that others had edited and restore.sh kept a copy of."""
         return self._files.names(self.pending + "/kept")
@@ -179,7 +174,9 @@ class Journal:
 
         Raises: ApplyError without space, StoreError when the flash refuses.
         """
-        touched = [{"name": name, "before": pair[0], "after": pair[1]} for name, pair in images.items()]
+        touched: list[Touched] = [
+            {"name": name, "path": "", "mode": 0, "before": pair[0], "after": pair[1]} for name, pair in images.items()
+        ]
         self._check_space(touched)
         self._write_images(str(record["id"]), touched)
         self.write(record)
@@ -195,8 +192,8 @@ class Journal:
         """Change fields of a record that is in the history, "" takes one out; return the record."""
         with self._lock:
             old = self.read(change)
-            record = {**old, **fields}
-            record = {key: value for key, value in record.items() if key not in fields or value != ""}
+            every: dict[str, Any] = {**old, **fields}
+            record: Record = {key: value for key, value in every.items() if key not in fields or value != ""}  # type: ignore
             if record != old:
                 self.write(record)
             return record
@@ -214,7 +211,8 @@ class Journal:
             raise UsageError("the record of change %s is damaged: %s" % (change, error.message))
         if not isinstance(value, dict):
             raise UsageError("there is no change %r" % change[:_ID_CHARS], "list them with: oasis changes")
-        return value
+        record: Record = value  # type: ignore[assignment]  # written by us
+        return record
 
     def image(self, change: str, which: str, name: str) -> bytes:
         """Return the `before` or `after` image of a package."""
@@ -246,17 +244,17 @@ class Journal:
         if len(names) <= AUTOMATIC:
             return
         records = [(name, self._readable(name)) for name in names]
-        automatic = [pair for pair in records if pair[1].get("automatic")]
-        approved = [pair for pair in records if not pair[1].get("automatic")]
+        automatic = [pair for pair in records if pair[1] and pair[1].get("automatic")]
+        approved = [pair for pair in records if not (pair[1] and pair[1].get("automatic"))]
         for name, record in [*automatic[:-AUTOMATIC], *approved[:-HISTORY]]:
             if not (record and is_ending(record)):
                 self._remove(name)
 
-    def _readable(self, change: str) -> Record:
+    def _readable(self, change: str) -> Record | None:
         try:
             return self.read(change)
         except UsageError:
-            return {}
+            return None
 
     def _remove(self, change: str) -> None:
         folder = self._history + "/" + change
@@ -282,8 +280,8 @@ def _list(record: Record, touched: list[Touched]) -> bytes:
             "file %o %s %s %s %s"
             % (item["mode"], sha256(item["before"]), sha256(item["after"]), item["name"], item["path"])
         )
-    for item in record.get("init", []):
-        words = "enabled" if item["enabled"] else "disabled", "running" if item["running"] else "stopped"
-        lines.append("init %s %s %s" % (item["name"], *words))
+    for one in record.get("init", []):
+        words = "enabled" if one["enabled"] else "disabled", "running" if one["running"] else "stopped"
+        lines.append("init %s %s %s" % (one["name"], *words))
     lines += ["service %s %s" % (item["name"], item["action"]) for item in record["services"]]
     return ("\n".join(lines) + "\nend\n").encode("ascii")

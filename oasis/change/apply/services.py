@@ -6,7 +6,7 @@ from oasis.errors import ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Action, Callable
+    from oasis.change.shapes import Action, Callable, Init
     from oasis.system.executor import Executor
     from oasis.system.root import Root
 
@@ -54,7 +54,7 @@ class Services:
         self._executor = executor
         self._names = names
 
-    def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[dict[str, object]]:
+    def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[Init]:
         """Return how services stand now; a script that cannot tell counts as running.
 
         `known` are instances that procd told of (readback.py), {} where it runs no process: no script calls that
@@ -63,7 +63,7 @@ class Services:
         """
         links = self._names(self._root.path("/etc/rc.d"))
         started = [link[3:] for link in links if link.startswith("S")]
-        found = []
+        found: list[Init] = []
         for name in dict.fromkeys(str(item["name"]) for item in services):
             is_up = known.get(name) is not None or self._is_running(name)
             found.append({"name": name, "enabled": name in started, "running": is_up})
@@ -83,15 +83,15 @@ class Services:
         `is_excused` is not ok, and that is all.
         Raises: ServiceError for the one that failed otherwise.
         """
-        done = []
+        done: list[Action] = []
         for item in services:
             name, action = str(item["name"]), str(item["action"])
             status, words = self._run(name, action)
-            result = {"name": name, "action": action, "ok": True, **({"status": status} if status else {})}
-            if status and name not in off:
-                result["ok"] = False
-                if not is_excused(result):
-                    raise ServiceError(result, words)
+            result: Action = {"name": name, "action": action, "ok": not status or name in off}
+            if status:
+                result["status"] = status
+            if not result["ok"] and not is_excused(result):
+                raise ServiceError(result, words)
             done.append(result)
         return done
 

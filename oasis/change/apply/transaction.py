@@ -29,8 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Callable, Clock, Plan, Record, Role
+    from oasis.change.plan import Plan, Planner
+    from oasis.change.shapes import Action, Any, Callable, Clock, Collection, Init, Record, Role, Touched
     from oasis.system.connections import Connection
     from oasis.system.executor import Executor
     from oasis.system.root import Root
@@ -131,9 +131,10 @@ class Transaction:
             if record["state"] == "confirmed" and record.get("undoes") and not record.get("undone_by"):
                 self._mark_undone(record)
 
-    def apply(self, plan: Plan, message: str = "") -> Record:
+    def apply(self, plan: Plan, message: str = "", own: Collection[str] = ()) -> Record:
         """Make a plan real; return the record of the change, state `confirmed` or, waiting to be kept, `applied`.
 
+        `own` are the keys of the texts in it that the owner wrote (text_origin.py).
         Raises: ApplyError when nothing was changed or all is undone again; RollbackError when undoing failed.
         """
         with self._lock:
@@ -146,7 +147,7 @@ class Transaction:
                 )
             self._planner.check_current(plan)
             evidence = self._evidence()
-            record = self._new_record(plan, message)
+            record = self._new_record(plan, message, own)
             before = evidence.readback.look(plan)
             if plan["images"]:
                 record["init"] = evidence.services.states(plan["services"], before["services"])
@@ -171,7 +172,7 @@ class Transaction:
             except Exception as error:
                 self._undo_half(record, plan, error)
                 raise
-            return dict(record)
+            return record.copy()
 
     def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
         """Put back a change that could not be finished, whatever stopped it; a fault of ours goes on as it is."""
@@ -199,29 +200,32 @@ class Transaction:
                     return True
         return False
 
-    def _new_record(self, plan: Plan, message: str) -> Record:
+    def _new_record(self, plan: Plan, message: str, own: Collection[str]) -> Record:
         keys = ("run", "chat", "summary", "words", "risk", "services")
-        record = {key: plan[key] for key in keys}
-        record.update(
-            id=plan["id"], plan_hash=plan["hash"], message=message, packages=list(plan["images"]), state="prepared",
-            when_unix_s=self._clock.unix_s(), after=plan["after"],
-            before={name: plan["before"][name] for name in plan["images"]},
-        )  # fmt: skip
-        where_set = ("undoes", "until_unix_s", "new_address", "tainted", "own")
-        record.update({key: plan[key] for key in where_set if plan.get(key)})
+        where_set = ("undoes", "until_unix_s", "new_address", "tainted")
+        every: dict[str, Any] = {**plan}
+        kept = {key: every[key] for key in (*keys, *where_set) if key in keys or every[key]}
+        record: Record = {
+            **kept,  # type: ignore[typeddict-item]  # by the names of its own keys
+            "id": plan["id"], "plan_hash": plan["hash"], "message": message, "packages": list(plan["images"]),
+            "state": "prepared", "when_unix_s": self._clock.unix_s(), "after": plan["after"],
+            "before": {name: plan["before"][name] for name in plan["images"]},
+        }  # fmt: skip
+        if own:
+            record["own"] = list(own)
         ends = [entry for entry in plan["ends"] if entry["before"] != entry["after"]]
         if ends:
             record["ends"] = ends
         if plan["is_automatic"]:
             record["automatic"] = True
-        if plan.get("untrusted"):
+        if plan["untrusted"]:
             record["untrusted"] = sorted(set(plan["untrusted"]))
         return record
 
     def _tell_ahead(self, plan: Plan) -> None:
         """Tell what a front-end needs in order to follow the router to another address, while the old one is there."""
         self._announce(plan)
-        if plan.get("new_address"):
+        if plan["new_address"]:
             time.sleep(_FOLLOW_S)
 
     def _prepare_or_clear(self, record: Record, plan: Plan) -> None:
@@ -237,7 +241,7 @@ class Transaction:
         self._guard.end()
 
     def _prepare(self, record: Record, plan: Plan) -> None:
-        touched = []
+        touched: list[Touched] = []
         for package, (before, after) in plan["images"].items():
             path = "/etc/config/" + package
             mode = os.stat(self._root.path(path)).st_mode & 0o777
@@ -323,8 +327,10 @@ class Transaction:
                 )
             self._journal.set_deadline(int(self._clock.up_s() + deadline_s - now_s) + 1 + GUARD_GRACE_S)
             self._deadline_s = deadline_s
-            self._tell(dict(record))
-            return {**record, "confirm_in_s": int(deadline_s - now_s)}
+            self._tell(record.copy())
+            found = record.copy()
+            found["confirm_in_s"] = int(deadline_s - now_s)
+            return found
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
         """Return what a connection proves (see alive.py); a proof is noted and told, and keeps nothing."""
@@ -332,7 +338,7 @@ class Transaction:
         with self._lock:
             if answer == "proved" and self._record is not None and not self._record.get("proof"):
                 self._record["proof"] = "connection"
-                self._tell(dict(self._record))
+                self._tell(self._record.copy())
         return answer
 
     def arrive(self, session: str, one: Connection) -> dict[str, str]:
@@ -376,7 +382,7 @@ class Transaction:
             if why:
                 record.pop("proof", None)
                 self._put_back(record, why)
-            return dict(record)
+            return record.copy()
 
     def roll_back(self, change: str, reason: str) -> Record:
         """Put back the change that waits, now.
@@ -386,7 +392,7 @@ class Transaction:
         with self._lock:
             record = self._waiting(change)
             self._put_back(record, reason)
-            return dict(record)
+            return record.copy()
 
     def stop(self) -> None:
         """Put back what waits, because nobody could keep it any more."""
@@ -403,7 +409,8 @@ class Transaction:
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
             return None
-        found = {**record, "confirm_in_s": max(int(self._deadline_s - self._clock.now_s()), 0)}
+        found = record.copy()
+        found["confirm_in_s"] = max(int(self._deadline_s - self._clock.now_s()), 0)
         if session and self._evidence().life.has_arrived(session):
             found.setdefault("proof", "login")
         return found
@@ -500,12 +507,12 @@ class Transaction:
         if state not in STATES[old]:
             raise RollbackError("change %s cannot go from %s to %s" % (record["id"], old, state), "this is a bug")
         record["state"] = state
-        self._tell(dict(record))
+        self._tell(record.copy())
         if is_stored:
             self._journal.write(record)
 
 
-def _asleep(init: list[dict[str, object]], known: dict[str, dict[str, object] | None]) -> set[str]:
+def _asleep(init: list[Init], known: dict[str, dict[str, object] | None]) -> set[str]:
     """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
     return {
         str(one["name"]) for one in init
@@ -515,7 +522,7 @@ def _asleep(init: list[dict[str, object]], known: dict[str, dict[str, object] | 
 
 def _failed(words: str, services: list[Action]) -> list[Action]:
     """Return the services that restore.sh says have failed with the old files."""
-    found = []
+    found: list[Action] = []
     for item in services:
         start = "oasis-restore: %s %s failed with status " % (item["name"], item["action"])
         for line in words.split("\n"):

@@ -19,7 +19,7 @@ from oasis.errors import StoreError, ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Plan, Seconds
+    from oasis.change.shapes import Any, Callable, Plan, Seconds, Seen
 
     Answer = tuple[str, str]  # (seen | wrong | slow | unread, why)
     Check = tuple[str, Callable[["Now"], Answer]]  # (what, look)
@@ -99,7 +99,7 @@ class ReadBack:
             before["radios"] = now.ask("network.wireless", "status")
         return before
 
-    def verify(self, plan: Plan, before: dict[str, Any]) -> list[dict[str, str]]:
+    def verify(self, plan: Plan, before: dict[str, Any]) -> list[Seen]:
         """Wait until the router shows what a plan promised; return what was looked at.
 
         Shape: {"what", "result": "seen" | "not read back"}.
@@ -109,7 +109,7 @@ class ReadBack:
 
         checks = self._services(plan, before["services"])
         checks += promises.checks(plan, before, self._read, self._names)
-        results: dict[str, dict[str, str]] = {what: {} for what, _ in checks}
+        results: dict[str, Seen] = {what: {"what": what, "result": ""} for what, _ in checks}
         begin_s = self._now_s()
         patience_s = UNREAD_S if before["bus"] else 0
         while checks:

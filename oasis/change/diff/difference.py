@@ -22,7 +22,7 @@ WHOLE = ("section_added", "section_removed")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Difference
+    from oasis.change.shapes import Any, Callable, Difference, Line
     from oasis.uci.model import Package, Section
 
 
@@ -98,7 +98,7 @@ def _is_reordered(pairs: list[tuple[Section | None, Section | None]], before: li
 
 
 def _item(kind: str, package: str, section: str, type_: str, **more: object) -> Difference:
-    return {"kind": kind, "package": package, "section": section, "type": type_, **more}
+    return {"kind": kind, "package": package, "section": section, "type": type_, **more}  # type: ignore[typeddict-item]
 
 
 def _options(package: str, section: str, type_: str, old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
@@ -175,16 +175,16 @@ def _list_words(old: list[str], new: list[str]) -> str:
 
 def shown(item: Difference, side: str) -> str:
     """Return the old or new value of a difference for people: quoted, lists joined, secrets masked."""
-    value, mask = item[side], NEW_MASK if side == "new" else MASK
+    value, mask = (item["new"], NEW_MASK) if side == "new" else (item["old"], MASK)
     if secret_options.is_secret(str(item["package"]), str(item["type"]), str(item["option"])):
         return "'%s'" % value if isinstance(value, str) and secret_options.is_word(value) else mask
     return ", ".join("'%s'" % plain(one) for one in value) if isinstance(value, list) else "'%s'" % plain(value)
 
 
-def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, str]]:
+def diff_lines(before: Package, after: Package, package: str) -> list[Line]:
     """Return the line difference of two versions as {"op": " " | "-" | "+", "text"}; secrets masked, 2 lines around."""
     old, new = _lines(before, package, None), _lines(after, package, before)
-    found: list[dict[str, str]] = []
+    found: list[Line] = []
     for group in linediff.groups(old, new, 2):
         if found:
             found.append({"op": " ", "text": "…"})
@@ -198,7 +198,7 @@ def diff_lines(before: Package, after: Package, package: str) -> list[dict[str, 
     return found
 
 
-def _section_line(old: list[str], new: list[str], first: tuple[str, int, int, int, int]) -> list[dict[str, str]]:
+def _section_line(old: list[str], new: list[str], first: tuple[str, int, int, int, int]) -> list[Line]:
     """Return the section that a piece of the difference begins in, unless the piece begins with its line."""
     at = first[1] if first[0] != "insert" else first[3]
     lines = old if first[0] != "insert" else new

@@ -18,7 +18,8 @@ from oasis.uci import model, operations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Any, Callable, Collection, Fall, Operation, Plan, Record
+    from oasis.change.plan import Draft
+    from oasis.change.shapes import Any, Callable, Collection, End, Ends, Fall, Operation, Record
     from oasis.uci.model import Package
 
 REASON = "changes when an earlier change ends"
@@ -26,12 +27,12 @@ REASON = "changes when an earlier change ends"
 _NAMED = 4
 
 
-def state(record: Record) -> dict[str, Any]:
+def state(record: Record) -> End:
     """Return when a change ends."""
     return {"until_unix_s": record.get("until_unix_s", 0), "ends": record.get("ends_at", {})}
 
 
-def fields(kept: dict[str, Any]) -> dict[str, Any]:
+def fields(kept: End) -> dict[str, Any]:
     """Return a state as the fields of a record."""
     return {"until_unix_s": kept["until_unix_s"] or "", "ends_at": kept["ends"] or ""}
 
@@ -77,7 +78,7 @@ def _falls(journal: Journal, record: Record, name: str, now: Package) -> list[Fa
     return reverse.falling(images[0], images[1], now)
 
 
-def _settled(until_unix_s: int, ends: dict[str, int], standing: Collection[str]) -> dict[str, Any]:
+def _settled(until_unix_s: int, ends: dict[str, int], standing: Collection[str]) -> End:
     """Return a state whose `until_unix_s` is the next end of what stands: that is what people are shown."""
     times = {place: ends.get(place, until_unix_s) for place in {*ends, *standing}}
     coming = [times[place] for place in standing if times[place]]
@@ -87,7 +88,7 @@ def _settled(until_unix_s: int, ends: dict[str, int], standing: Collection[str])
     return {"until_unix_s": first, "ends": {place: times[place] for place in sorted(times) if times[place] != first}}
 
 
-def after_end(record: Record, standing: Collection[str], now_s: float) -> dict[str, Any]:
+def after_end(record: Record, standing: Collection[str], now_s: float) -> End:
     """Return the state of a change of which a part has ended now."""
     later = stays(record, now_s)
     return _settled(0, {**dict.fromkeys(standing, 0), **later}, [place for place in standing if place in later])
@@ -101,7 +102,7 @@ class Said:
     """
 
     def __init__(self, journal: Journal, steps: list[Operation], until_unix_s: int, read: Callable[[str], bytes]):
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[Ends] = []
         self.words: list[str] = []
         self.untrusted: list[str] = []
         self.is_risky = False
@@ -253,18 +254,15 @@ class _Look:
         return "part" if named and fall.get("is_gone") else ""
 
 
-def tell(plan: Plan, entries: list[dict[str, Any]], words: list[str], is_risky: bool) -> None:
-    """Put into a plan which ends of earlier changes it sets."""
-    plan["ends"] = entries
-    plan["words"] = [*plan["words"], *words]
-    if is_risky:
-        plan["risk"] = "risky"
-        plan["reasons"] = [*plan["reasons"], REASON]
+def changes(plan: Draft, entries: list[Ends], words: list[str], is_risky: bool) -> dict[str, Any]:
+    """Return what changes in a plan that sets ends of earlier changes."""
+    found: dict[str, Any] = {"ends": entries, "words": [*plan["words"], *words]}
+    return {**found, "risk": "risky", "reasons": [*plan["reasons"], REASON]} if is_risky else found
 
 
-def back(journal: Journal, record: Record) -> tuple[list[dict[str, Any]], list[str], bool]:
+def back(journal: Journal, record: Record) -> tuple[list[Ends], list[str], bool]:
     """Return entries, words and risk of undoing what a change did to the ends of others."""
-    entries: list[dict[str, Any]] = []
+    entries: list[Ends] = []
     words: list[str] = []
     is_risky = False
     for entry in record.get("ends", []):

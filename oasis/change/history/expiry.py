@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
     from oasis.change.audit import Audit
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Callable, Clock, Plan, Record
+    from oasis.change.plan import Plan, Planner
+    from oasis.change.shapes import Callable, Clock, Record
 
 # How long after a boot the clock may take to be set before openings are closed.
 UNTRUSTED_S = 900
@@ -169,9 +169,6 @@ class Expiry:
             plan = self._plan(record, float(self._clock.unix_s()) if is_trusted else float("inf"))
             if plan is None:
                 return
-            # Approved together with the change; and nobody need be there to keep what was there before.
-            plan["needs_approval"], plan["confirm_s"], plan["is_automatic"] = False, 0, True
-            plan["summary"] = "ended: %s" % record["summary"]
             self._audit.write("expired" if is_trusted else "closed", plan, "schedule")
             self._transaction.apply(plan)
         except (ConflictError, UsageError, PolicyError, UciError) as error:
@@ -195,10 +192,16 @@ class Expiry:
                 self._journal.update(change, **ends.fields(after))
                 return None
         plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]), False, stays)
-        if stays:
-            plan["undoes"] = ""  # the rest of it stands
-        plan["ends"] = [*plan["ends"], {"change": change, "before": before, "after": after}]
-        return self._planner.bind(plan)
+        # Approved together with the change; and nobody need be there to keep what was there before.
+        return self._planner.bind(
+            plan,
+            summary="ended: %s" % record["summary"],
+            undoes="" if stays else plan["undoes"],  # the rest of it stands
+            ends=[*plan["ends"], {"change": change, "before": before, "after": after}],
+            needs_approval=False,
+            confirm_s=0,
+            is_automatic=True,
+        )
 
     def _give_up(self, record: Record, reason: str) -> None:
         words = "could not expire: " + reason

@@ -8,7 +8,7 @@ from oasis.uci import model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Any, Record
+    from oasis.change.shapes import LineDiff, Record
 
 
 def chosen(records: list[Record], since_unix_s: int = 0, chat: str = "", package: str = "") -> list[Record]:
@@ -22,14 +22,14 @@ def chosen(records: list[Record], since_unix_s: int = 0, chat: str = "", package
     ]
 
 
-def diff(journal: Journal, record: Record) -> list[dict[str, Any]]:
+def diff(journal: Journal, record: Record) -> list[LineDiff]:
     """Return the line differences of a change's packages, from its images.
 
-    Shape: {"package", "lines": [{"op", "text"}]}, secrets masked; a package without both images is left out.
+    Secrets are masked; a package without both images is left out.
     """
     from oasis.change.diff import difference  # an idle daemon does without
 
-    found = []
+    found: list[LineDiff] = []
     for name in record["packages"]:
         try:
             images = [journal.image(str(record["id"]), which, name) for which in ("before", "after")]

@@ -83,7 +83,8 @@ class _Reverse:
         )
 
     def _fall(self, place: str, section: Section, option: str = "", wanted: Any = None, **kind: bool) -> None:
-        self.falls.append({"place": place, "section": section, "option": option, "wanted": wanted, **kind})
+        fall: Fall = {"place": place, "section": section, "option": option, "wanted": wanted, **kind}  # type: ignore[typeddict-item]
+        self.falls.append(fall)
 
     def _is_hidden(self, after: Section) -> bool:
         """Return whether a section that is not found may still be there, edited beyond recognition or renamed."""

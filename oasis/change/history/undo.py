@@ -14,8 +14,8 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Plan, Record
+    from oasis.change.plan import Draft, Plan, Planner
+    from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Record
 
 # Conflicts told in words; a program gets them all.
 _TOLD = 5
@@ -73,28 +73,25 @@ def plan_undo(
         raise ConflictError(change, conflicts)
     summary = "undo: %s" % (record["summary"] or ", ".join(record["words"][:2]))
     plan = planner.restore(images, operations, run, chat, summary[:200], change)
-    ends: list[dict[str, Any]] = []
     if record.get("ends") and stays is None:
-        plan, ends = _ends_back(journal, planner, record, plan or planner.empty(run, chat, summary[:200]))
-    if plan is None or not (plan["images"] or ends):
+        plan = _ends_back(journal, planner, record, plan or planner.empty(run, chat, summary[:200]))
+    if plan is None or not (plan["images"] or plan["ends"]):
         raise UsageError(
             "everything of change %s was changed since" % change
             if conflicts
             else "all is already as it was before change %s" % change,
             "what it did: oasis changes %s" % change,
         )
-    plan["words"] += ["stays as it is: " + conflict_words(item) for item in conflicts]
-    return plan
+    left = ["stays as it is: " + conflict_words(item) for item in conflicts]
+    return planner.bind(plan, words=[*plan["words"], *left]) if left else plan
 
 
-def _ends_back(journal: Journal, planner: Planner, record: Record, plan: Plan) -> tuple[Plan, list[dict[str, Any]]]:
+def _ends_back(journal: Journal, planner: Planner, record: Record, plan: Draft) -> Plan:
     """Return a plan that also brings back the ends that a change had set."""
     from oasis.change.history import ends  # an idle daemon does without
 
     entries, words, is_risky = ends.back(journal, record)
-    ends.tell(plan, entries, words, is_risky)
-    plan["undoes"] = str(record["id"])
-    return planner.bind(plan), entries
+    return planner.bind(plan, undoes=str(record["id"]), **ends.changes(plan, entries, words, is_risky))
 
 
 def _check(record: Record) -> None:

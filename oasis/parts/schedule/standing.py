@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Plan = dict[str, Any]
+    from oasis.change.plan import Plan
+
     Approval = dict[str, Any]
     Read = Callable[[str], bytes]
 
@@ -37,7 +38,7 @@ def fault(plan: Plan) -> str:
         return _TAINTED
     if plan["until_unix_s"] or plan["ends"]:
         return _ENDS
-    if plan.get("new_address"):
+    if plan["new_address"]:
         return _MOVES
     # Nobody is there to prove it, so the proof is the one that was worked out while the owner was.
     return _UNSURE if plan["verdict"] and plan["verdict"]["verdict"] != "yes" else ""
@@ -61,7 +62,7 @@ def fits(plan: Plan, approvals: list[Approval], read: Read) -> bool:
 
 
 def _key(plan: Plan) -> str:
-    said = {name: plan[name] for name in _SAME}
+    said: dict[str, Any] = {name: plan[name] for name in _SAME}  # type: ignore[literal-required]
     said["after"] = {name: _sum(name, pair[1]) for name, pair in plan["images"].items()}
     # Of a call its words are all that the owner saw of its outcome; why he is asked differs in a rehearsal.
     said["told"] = plan["words"] if plan["call"] else plan["reasons"]

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.agent.runs import Run
+    from oasis.change.plan import Plan
 
     Entry = dict[str, Any]
-    Plan = dict[str, Any]
 
 # A plan of the night is found in the morning, and one of the morning in the evening.
 WAIT_S = 12 * 3600
@@ -89,25 +89,25 @@ class Unattended(Present):
 
     # As the desk of its operator
 
-    def judge(self, plan: Plan) -> None:
-        """Let a plan wait for the owner where he would not be asked if he were there."""
+    def judge(self, plan: Plan) -> Plan:
+        """Return a plan that waits for the owner also where they would not be asked if they were there."""
+        bind = self._shop.planner.bind
         if self.rehearses:
-            plan["needs_approval"] = True
-            plan["summary"] = _EVERY % (self.entry["when"], plan["summary"])
-            return
-        if plan["risk"] != "low":
-            plan["needs_approval"] = True
-        if not plan["needs_approval"]:
-            return
+            summary = _EVERY % (self.entry["when"], plan["summary"])
+            made: Plan = bind(plan, needs_approval=True, summary=summary)
+            return made
+        if plan["risk"] == "low" and not plan["needs_approval"]:
+            return plan
         self._is_ahead = standing.fits(plan, self.entry.get("approved", []), self._shop.planner.read)
-        if self._is_ahead:
-            plan["confirm_s"] = 0  # nobody need be there to keep what was approved ahead
-            return
-        plan["expires_s"] = self._shop.now_s() + WAIT_S
-        # All of this before it is shown: who sees it may decide at once.
+        if self._is_ahead:  # then nobody need be there to keep it
+            made = bind(plan, needs_approval=True, confirm_s=0)
+            return made
+        made = bind(plan, needs_approval=True, expires_s=self._shop.now_s() + WAIT_S)
+        # All of this before it is shown: whoever sees it may decide at once.
         self.is_waiting = True
-        self._tell(self, plan)
+        self._tell(self, made)
         self._waits()
+        return made
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait as the desk does; see approval.py. In a rehearsal what is approved is "noted"."""

@@ -257,8 +257,8 @@ def test_the_hash_binds_what_becomes_of_the_end(world):
     do(world, TV, 1)
     plan = say(world, TV)
     assert world.kit.planner.hash(plan) == plan["hash"]
-    plan["ends"][0]["after"]["until_unix_s"] = 5
-    assert world.kit.planner.hash(plan) != plan["hash"]
+    entry = {**plan["ends"][0], "after": {**plan["ends"][0]["after"], "until_unix_s": 5}}
+    assert world.kit.planner.hash({**plan, "ends": [entry]}) != plan["hash"]
 
 
 def test_an_end_that_came_while_the_plan_waited_refuses_it(world):

@@ -97,7 +97,7 @@ def test_added_section_fits_once(world):
 
 def test_what_the_verdict_rested_on_must_be_as_it_was(world):
     plan = world.plan(WIFI)
-    plan["before"] = {**plan["before"], "network": "revision of then"}
+    plan = world.planner.bind(plan, before={**plan["before"], "network": "revision of then"})
     kept = [standing.approval(plan, world.planner.read)]
     # who is let in rests on all of these, and the plan touches none of them
     assert set(kept[0]["read"]) == {"network", "firewall", "dropbear", "uhttpd"}
@@ -174,21 +174,18 @@ def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(wo
     desk = Desk()
     alone = role(world, desk)
     risky, low = world.plan(WIFI), world.plan(RENAME)
-    risky["needs_approval"] = False  # as the setting 'none' has it
-    alone.judge(risky)
-    alone.judge(low)
+    risky = world.planner.bind(risky, needs_approval=False)  # as the setting 'none' has it
+    risky, low = alone.judge(risky), alone.judge(low)
     assert risky["needs_approval"] and not low["needs_approval"]
     assert risky["expires_s"] == 1000 + WAIT_S and risky["confirm_s"] > 0
     assert world.planner.hash(risky) == risky["hash"], "what the owner approves is what was shown"
     assert alone.wait(risky, lambda: False) == ("approved", "owner") and desk.seen == [risky]
     world.approve(WIFI)
     ahead = role(world, desk, {"approved": world.kept})
-    plan = world.plan(WIFI)
-    ahead.judge(plan)
+    plan = ahead.judge(world.plan(WIFI))
     assert plan["confirm_s"] == 0
     assert ahead.wait(plan, lambda: False)[0] == "approved" and len(desk.seen) == 1
-    tainted = world.planner.taint(world.plan(WIFI), ["device names"])
-    ahead.judge(tainted)
+    tainted = ahead.judge(world.planner.taint(world.plan(WIFI), ["device names"]))
     ahead.wait(tainted, lambda: False)
     assert desk.seen[-1] is tainted, "the last judgement counts, not the one before"
 
@@ -196,8 +193,7 @@ def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(wo
 def test_rehearsal_asks_for_low_risk_too_and_approves_nothing_to_be_done(world):
     desk = Desk()
     alone = role(world, desk, rehearses=True)
-    plan = world.plan(RENAME)
-    alone.judge(plan)
+    plan = alone.judge(world.plan(RENAME))
     assert plan["needs_approval"]
     assert alone.wait(plan, lambda: False)[0] == "noted"
     assert len(alone.approved) == 1
