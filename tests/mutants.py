@@ -602,7 +602,7 @@ MUTANTS = (
     ),
     (
         "seed: a shell cannot be listed",
-        "oasis/tools/workspace/wishes.py",
+        "oasis/tools/workspace/web.py",
         'if found[0][0].rpartition("/")[2] in SHELLS:',
         "if False:",
         ("tests/tools/workspace/test_programs.py",),
@@ -764,10 +764,10 @@ MUTANTS = (
     ),
     (
         "web: networks at home are told to the worker",
-        "oasis/tools/workspace/net.py",
+        "oasis/tools/workspace/web.py",
         "closed=closed(operator)",
         "closed=[]",
-        ("tests/tools/workspace/test_net.py",),
+        ("tests/tools/workspace/test_web.py",),
     ),
     (
         "settings: what is taken over is in force",
@@ -904,7 +904,7 @@ MUTANTS = (
     ),
     (
         "tools: those that hang are counted",
-        "oasis/tools/watch.py",
+        "oasis/tools/router.py",
         "if len(self._left) >= LEFT_BEHIND:",
         "if False:",
         OF_TOOLS,
@@ -1614,14 +1614,14 @@ MUTANTS = (
     ),
     (
         "reachability: the way of the run's owner decides",
-        "oasis/change/reach/paths.py",
+        "oasis/change/reach/facts.py",
         "in own] or ways",
         "in own or True] or ways",
         ("tests/change/test_owner.py",),
     ),
     (
         "reachability: a list that netifd does not read is no yes",
-        "oasis/change/reach/doubts.py",
+        "oasis/change/reach/way.py",
         "option not in _LISTS",
         "False",
         ("tests/change/reach/test_verdict.py",),
@@ -2215,14 +2215,14 @@ MUTANTS = (
     ),
     (
         "danger: SSH without a key is a no",
-        "oasis/change/reach/logins.py",
+        "oasis/change/reach/facts.py",
         'if held == "no":',
         "if False:",
         ("tests/change/reach/test_dangers.py",),
     ),
     (
         "danger: a key that dropbear does not read is none",
-        "oasis/change/reach/logins.py",
+        "oasis/change/reach/facts.py",
         'return "yes" if kind in _READ and not number else "unknown"',
         'return "yes"',
         ("tests/change/reach/test_dangers.py",),
@@ -2288,7 +2288,7 @@ MUTANTS = (
     ),
     (
         "dangers: SSH that answers no more",
-        "oasis/change/reach/dangers.py",
+        "oasis/change/reach/verdict.py",
         "silent = [] if waiting else _silenced((old, new), nets, facts)",
         "silent: list[str] = []",
         ("tests/change/reach/test_dangers.py",),

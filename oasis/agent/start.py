@@ -25,7 +25,7 @@ from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.backoff import Patience
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace
-from oasis.tools import offer
+from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
 from oasis.tools.permissions import Permits
@@ -241,9 +241,9 @@ class Exchanges:
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
         used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
-        mode = self._settings.choice("tools", offer.MODES)
+        mode = self._settings.choice("tools", specs.MODES)
         offered = self.registry.offered(
-            said[-offer.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
+            said[-specs.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
         )
         return [spec for spec in offered if only is None or spec["name"] in only]
 

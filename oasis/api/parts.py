@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from oasis.system.root import Root
     from oasis.tools.facts import Facts
     from oasis.tools.operator import Operator, Workshop
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Watch
     from oasis.uci.cursor import Cursor
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -93,9 +93,9 @@ class Sources:
         """Return the tools of the workspace and the web."""
         with self._lock:
             if self._seed is None:
-                from oasis.tools.workspace.net import BRAVE, Net
                 from oasis.tools.workspace.programs import USER
                 from oasis.tools.workspace.source import Seed
+                from oasis.tools.workspace.web import BRAVE, Net
 
                 settings, models = self._settings, self._models
                 net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))

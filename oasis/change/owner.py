@@ -37,8 +37,8 @@ class OwnerWay:
 
     def __call__(self, images: Images, came: Sequence[Connection] = ()) -> Answer | None:
         """Return verdict's answer, "dangers" and "read", {package: sha256} of the sources; None: it touches no way."""
-        from oasis.change.reach import dangers, logins, paths
-        from oasis.change.reach.verdict import PACKAGES, verdict
+        from oasis.change.reach import facts
+        from oasis.change.reach.verdict import PACKAGES, dangers, verdict
 
         if not any(name in PACKAGES for name in images):
             return None
@@ -46,12 +46,12 @@ class OwnerWay:
         files = {name: data for name, data in before.items() if data is not None}
         after = {**files, **{name: pair[1] for name, pair in images.items() if name in PACKAGES}}
         tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
-        ways = paths.owner_paths(tables[0], tables[1], paths.management_ports(files))
-        own = paths.among(ways, came)
-        keys = {"keys": self._read(logins.FILE)}
+        ways = facts.owner_paths(tables[0], tables[1], facts.management_ports(files))
+        own = facts.among(ways, came)
+        keys = {"keys": self._read(facts.FILE)}
         found = {**self._facts(files, own), **keys} if own else keys
         answer = verdict(files, after, own, found)
-        answer["dangers"] = dangers.dangers(files, after, found)
+        answer["dangers"] = dangers(files, after, found)
         # What the verdict rests on: a plan is stale when any of it moved.
         answer["read"] = {name: sha256(data) for name, data in files.items()}
         return answer

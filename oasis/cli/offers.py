@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
-# What has a key and is no service: search engines (tools/workspace/net.py), and the messenger's bot.
+# What has a key and is no service: search engines (tools/workspace/web.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 _NUMBERS = ("max_tokens", "context_tokens")
 _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)

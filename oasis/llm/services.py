@@ -41,7 +41,7 @@ _OLD = {
     "thinking": ("type", "budget_tokens"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-# Not services, but with a key: search engines of the tool web_search (tools/workspace/net.py), and the messenger's bot.
+# Not services, but with a key: search engines of the tool web_search (tools/workspace/web.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 
 

@@ -18,7 +18,7 @@ from oasis.errors import PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
 from oasis.redaction.redactor import SECRET_CHARS
 from oasis.system.digest import sha256
-from oasis.tools import handles
+from oasis.tools.facts import known_devices, resolve_handles
 from oasis.uci import model
 
 TYPE_CHECKING = False
@@ -225,7 +225,7 @@ class Operator:
         from oasis.redaction.placeholders import Restorer
 
         until_unix_s = self._shop.moment(until)
-        operations = handles.resolve(operations, lambda: handles.listed(self._shop.facts))
+        operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
         restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
         operations = restorer.restore(operations)
         summary = typed.without(self._shop.redactor.text(_one_line(summary)), _new_secrets(operations))

@@ -44,9 +44,8 @@ import time
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
 from oasis.redaction.redactor import walk
-from oasis.tools import arguments as argument
-from oasis.tools import offer, prepared
-from oasis.tools.watch import Watch, Watched
+from oasis.tools.router import Watch, Watched
+from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,14 +84,14 @@ class Registry:
     def __init__(
         self, loads: list[Callable[[], Sequence[Source]]], permits: Permits, now_s: Callable[[], float] = time.monotonic
     ) -> None:
-        self._loads = [(load, prepared.Prepared()) for load in loads]
+        self._loads = [(load, Prepared()) for load in loads]
         self._permits = permits
         self._now_s = now_s
         self._watched = Watched()
 
     def add(self, load: Callable[[], Sequence[Source]]) -> None:
         """Let sources join; see the head of this module."""
-        self._loads.append((load, prepared.Prepared()))
+        self._loads.append((load, Prepared()))
 
     # What there is
 
@@ -109,7 +108,7 @@ class Registry:
         self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
     ) -> list[dict[str, Any]]:
         """Return what a model is told of for a turn; see offer.py."""
-        found = offer.chosen(self._on(), texts, used, mode, offer.is_large(context_tokens, is_local))
+        found = chosen(self._on(), texts, used, mode, is_large(context_tokens, is_local))
         return [{key: spec[key] for key in _TOLD} for spec in found]
 
     def listed(self) -> list[dict[str, Any]]:
@@ -162,7 +161,7 @@ class Registry:
             source, spec, permit = self._allowed(name)
             if "invalid" in arguments and "invalid" not in spec["input_schema"].get("properties", {}):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
-            argument.check(arguments, spec["input_schema"], name)
+            check(arguments, spec["input_schema"], name)
             _refuse_placeholders(name, arguments)
             refusal = self._ask(source, spec, permit, arguments, operator)
             if refusal is None:
@@ -294,8 +293,6 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
 
 def _shown(spec: Spec, permit: dict[str, Any]) -> dict[str, Any]:
     entry = {key: spec[key] for key in ("name", "description", "class", "source")}
-    entry.update(
-        enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=prepared.tokens(spec)
-    )
+    entry.update(enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=tokens(spec))
     note = "; ".join(filter(None, (spec["fault"], permit["note"], spec.get("note", ""))))
     return {**entry, "note": note} if note else entry

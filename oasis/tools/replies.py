@@ -6,7 +6,7 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 from __future__ import annotations
 
 from oasis.redaction.redactor import walk
-from oasis.tools import handles
+from oasis.tools.facts import known_devices, with_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: 
     if not is_owner:
         reply = _without_chosen(reply)
     found: dict[str, object] = walk(
-        redactor.hide(without_typed(reply)), lambda text: handles.with_names(text, lambda: handles.listed(facts))
+        redactor.hide(without_typed(reply)), lambda text: with_names(text, lambda: known_devices(facts))
     )
     return _with_chosen(found, reply) if is_owner else found
 

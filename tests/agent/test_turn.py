@@ -431,7 +431,7 @@ def test_thousands_of_calls_are_all_answered_in_a_line_that_can_be_read_again(tm
     check_whole(scene)
 
 
-def test_arguments_that_cannot_be_stored_end_the_turn_and_not_the_chat(tmp_path):
+def test_specs_that_cannot_be_stored_end_the_turn_and_not_the_chat(tmp_path):
     scene = Scene(tmp_path, [delta("Now: "), call("a", what="\ud83d"), done("tool_use")]).run()
     assert scene.state == "error"
     assert [message["content"] for message in scene.stored()] == ["Now: ", ""]

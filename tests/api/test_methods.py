@@ -18,7 +18,7 @@ from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
 from oasis.llm.services import Book
 from oasis.system.root import Root
-from oasis.tools.builtin import configure
+from oasis.tools.builtin import changes
 from oasis.tools.operator import Operator
 from tests.oasisd import copy_root
 
@@ -463,7 +463,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     )  # fmt: skip
     now = int(time.time())
     arguments = {"commands": ["uci set system.@system[0].hostname=guests"], "summary": "a note", "until": "2h"}
-    assert configure.run(arguments, operator)["status"] == "applied"
+    assert changes.configure(arguments, operator)["status"] == "applied"
     plan = next(more["plan"] for kind, more in emitted if kind == "plan")
     change = call("change.list")["changes"][0]
     assert 0 <= change["until_unix_s"] - now - 7200 <= 5
@@ -477,7 +477,7 @@ def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
         daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: None, lambda: None, lambda: False, "owner"
     )
     arguments = {"commands": ["uci set system.@system[0].hostname=attic"], "until": "1s"}
-    change = configure.run(arguments, operator)["change"]
+    change = changes.configure(arguments, operator)["change"]
     deadline = time.monotonic() + 15
     while not call("change.load", change=change)["change"].get("undone_by"):
         assert time.monotonic() < deadline

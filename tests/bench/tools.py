@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis.core import trim
-from oasis.tools import arguments
+from oasis.tools import specs as arguments
 from oasis.tools.builtin import __init__ as builtin
 from tests.tools.kit import Hands, Source, registry
 

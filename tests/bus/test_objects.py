@@ -57,7 +57,7 @@ def test_every_method_is_on_the_bus_but_for_those_of_the_socket_alone():
     assert not set(TABLE) & set(UPSTREAM), "one name has one meaning"
 
 
-def test_arguments_have_their_kinds():
+def test_specs_have_their_kinds():
     run = objects()["oasis.run"]
     assert run["start"]["message"] == "text"
     assert run["start"]["attachments"] == "list"

@@ -5,7 +5,7 @@ import re
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, ToolError
-from oasis.tools import arguments
+from oasis.tools import specs
 from oasis.tools.builtin import packages, probing
 
 WORDS = (
@@ -43,7 +43,7 @@ def schemas(data):
     except (SchemaError, ValueError, TypeError):
         return
     try:
-        arguments.check(value, schema, "tool")
+        specs.check(value, schema, "tool")
     except ToolError as error:
         assert error.message.startswith(("tool", "the schema of tool")) and len(error.message) < 4000, error.message
 

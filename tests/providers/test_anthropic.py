@@ -517,7 +517,7 @@ def test_a_call_cut_by_the_length_limit_is_never_run():
     assert "invalid" in calls_of(decode(raw, "anthropic"))[0]
 
 
-def test_arguments_may_come_with_the_start_of_a_block():
+def test_specs_may_come_with_the_start_of_a_block():
     pieces = arguments("", " ")
     raw = start() + block(0, "tool_use", *pieces, id="t", name="undo", input={"a": 1}) + end("tool_use")
     assert calls_of(at_every_cut(raw, profile="anthropic"))[0]["input"] == {"a": 1}

@@ -51,7 +51,7 @@ def test_a_message_stored_empty_stays_and_is_dropped_only_where_asked():
 
 
 @pytest.mark.parametrize("arguments", ["{}", [1], None, 7, "broken {"])
-def test_arguments_that_are_no_object_become_an_empty_one(arguments):
+def test_specs_that_are_no_object_become_an_empty_one(arguments):
     block = {**call("a"), "input": arguments}
     chat = prepared(message("user", "u"), message("assistant", block), message("tool", result("a")))
     assert chat[1]["content"] == [call("a")]

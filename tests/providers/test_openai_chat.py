@@ -449,7 +449,7 @@ def test_equal_ids_in_one_turn_are_told_apart():
     "broken",
     ['{"what": "dev', "[1]", "7", '{"a": NaN}', '{"a": "\\ud83d"}', '{"a":' * 40 + "1" + "}" * 40, "no json " * 50],
 )
-def test_arguments_that_are_no_object_are_handed_over_as_invalid(broken):
+def test_specs_that_are_no_object_are_handed_over_as_invalid(broken):
     events = decode(sse(chunk(piece(broken, index=0, id="a", name="status")), chunk(reason="tool_calls")))
     assert calls_of(events) == [{"type": "tool_use", "id": "a", "name": "status", "input": {}, "invalid": broken[:200]}]
     assert events[-1]["type"] == "done"

@@ -232,7 +232,7 @@ def test_what_the_strict_form_says_whole(schema, fits):
     assert fits_strict(schema) is fits
 
 
-def test_arguments_of_the_strict_form_lose_their_nulls_where_the_schema_has_none():
+def test_specs_of_the_strict_form_lose_their_nulls_where_the_schema_has_none():
     inner = {"properties": {"c": {"type": "string"}, "d": {"type": ["string", "null"]}}}
     schema = {"properties": {"a": {"type": "string"}, "b": {"type": "array", "items": inner},
                              "e": {"anyOf": [inner, {"type": "null"}]}, "f": {"type": "string"}},

@@ -39,7 +39,7 @@ def test_what_is_set_in_one_text_is_masked_in_all():
     assert typed.hide(call) == {"commands": [f"uci set wireless.a.key={M}"], "summary": f"the password is {M} now"}
 
 
-def test_arguments_that_are_no_json_are_masked_as_well():
+def test_specs_that_are_no_json_are_masked_as_well():
     shown = typed.hide({"invalid": '{"commands": ["uci set wireless.a.key=correct-horse", "uci'})
     assert "correct" not in shown["invalid"]
 

@@ -8,10 +8,10 @@ from tests.oasisd import REPOSITORY, copy_root
 LISTED = """
 import sys
 sys.path.insert(0, %r)
-from oasis.daemon import Daemon
+from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
 daemon = Daemon(Root(%r, [%r]))
-loaded = lambda: sorted(name for name in sys.modules if name.startswith("oasis.tools.") or name == "oasis.exchanges")
+loaded = lambda: sorted(name for name in sys.modules if name.startswith("oasis.tools."))
 print(*loaded())
 daemon.exchanges().registry.listed()
 print(*loaded())
@@ -20,8 +20,8 @@ daemon.runs.wait_ended(20)
 print(*loaded())
 daemon.stop()
 """
-TOOLS = {"status", "topics", "hardware", "logs", "probing", "wifi_scan", "packages", "power", "backup", "read_config",
-         "configure", "service", "undo"}  # fmt: skip
+TOOLS = {"status", "status_network", "logs", "probing", "wifi_scan", "packages", "power", "backup", "read_config",
+         "changes"}  # fmt: skip
 
 
 def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
@@ -32,6 +32,6 @@ def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
     idle, listed, called = [
         {name.rpartition(".")[2] for name in line.split()} for line in done.stdout.strip().split("\n")
     ]
-    assert not idle & (TOOLS | {"registry", "builtin", "permits", "offer", "arguments", "watch", "router", "exchanges"})
+    assert not idle & (TOOLS | {"registry", "builtin", "permissions", "specs", "router"})
     assert "registry" in listed and not listed & TOOLS
-    assert called & TOOLS == {"status", "topics"}
+    assert called & TOOLS == {"status", "status_network"}

@@ -97,7 +97,7 @@ def test_a_call_looks_up_and_invokes(step):
     assert told == lookup + invoke
 
 
-def test_arguments_go_as_named_data():
+def test_specs_go_as_named_data():
     _, told = call(HELLO, FOUND, FOUND_END, status(2, 0), arguments={"a": True, "b": "x", "c": 1 << 40})
     values = padded(named(7, b"a", b"\1")) + padded(named(3, b"b", b"x\0"))
     assert told.endswith(values + named(4, b"c", (1 << 40).to_bytes(8, "big")))

@@ -37,7 +37,7 @@ def test_a_reply_is_an_object():
     assert call(Answer(0, b'{"model":"x"}\n')) == {"model": "x"}
 
 
-def test_arguments_are_one_word_of_json():
+def test_specs_are_one_word_of_json():
     answer = Answer(0, b"{}")
     call(answer, {"name": "a b'\"", "list": [1]})
     assert answer.argv[:4] == ["/bin/ubus", "-S", "-t", "10"]

@@ -171,7 +171,7 @@ def test_a_reply_of_the_allowed_size_goes(bus, peers):
     assert ask(bus.path, "oasis", "info") == {"t": text}
 
 
-def test_arguments_of_nearly_a_megabyte_are_taken_and_larger_ones_end_only_their_caller(bus, peers):
+def test_specs_of_nearly_a_megabyte_are_taken_and_larger_ones_end_only_their_caller(bus, peers):
     peers(bus, Answers(start=lambda call: {"size": len(call.arguments["message"])}))
     assert ask(bus.path, "oasis.run", "start", {"message": "x" * 900_000}) == {"size": 900_000}
     with pytest.raises((ToolError, OSError)):
@@ -249,7 +249,7 @@ def test_callers_in_parallel_are_all_answered(bus, peers):
     assert wrong == []
 
 
-def test_arguments_of_all_calls_together_have_an_end(bus, peers, callers):
+def test_specs_of_all_calls_together_have_an_end(bus, peers, callers):
     crowd = Crowd()
     peers(bus, Answers(start=crowd))
     caller = callers(bus)

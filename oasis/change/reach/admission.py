@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.change.diff.pairing import Pairing
-from oasis.change.reach import boxes, listeners, logins, peers, ruleset, sections, walk
+from oasis.change.reach import facts, listeners, peers, ruleset, sections, walk
 from oasis.uci import model
 from oasis.uci.visible import plain
 
@@ -38,7 +38,7 @@ def openings(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     change = Change(before, after)
     try:
         found = change.sentences()
-    except boxes.TooManyError:
+    except walk.TooManyError:
         found = ["who is let in cannot be worked out: there are too many rules"]
     return found
 
@@ -78,11 +78,11 @@ class Change:
             number for number, one in enumerate(self.peers, 1)
             if one["sides"][0]["devices"] and one["label"] != peers.NO_ZONE
         ]  # fmt: skip
-        known = {"dst": boxes.union(tuple((one, one) for one in [walk.ROUTER, *there]))}
-        same = {boxes.key(one) for one in admitted[0]}  # most of it, and comparing is quick
-        left = [one for one in admitted[1] if boxes.key(one) not in same]
-        after = [met for one in left if (met := boxes.meet(one, known)) is not None]
-        return boxes.subtract(after, admitted[0])
+        known = {"dst": walk.union(tuple((one, one) for one in [walk.ROUTER, *there]))}
+        same = {walk.key(one) for one in admitted[0]}  # most of it, and comparing is quick
+        left = [one for one in admitted[1] if walk.key(one) not in same]
+        after = [met for one in left if (met := walk.meet(one, known)) is not None]
+        return walk.subtract(after, admitted[0])
 
     # --- services of the router
 
@@ -94,8 +94,8 @@ class Change:
             old = [box for group in before for box in group]
             now = []
             for one in self._heard(name, 1):
-                now += _person(one, boxes.subtract(admitted[1], new)) or []
-            left = boxes.subtract(now, [*old, *_any_family(old)])
+                now += _person(one, walk.subtract(admitted[1], new)) or []
+            left = walk.subtract(now, [*old, *_any_family(old)])
             told += [self._words(box, name) for box in left]
         return list(dict.fromkeys(told))
 
@@ -179,7 +179,7 @@ def _offered(service: str, section: dict[str, Any]) -> tuple[str, ...]:
     """Return what somebody who reaches a listener may try."""
     if service == "uhttpd":
         return (_PAGE,)
-    is_by_password = logins.takes_password(section)
+    is_by_password = facts.takes_password(section)
     is_by_key = sections.flag(section, "RootLogin", True)
     return (_WITH_PASSWORD,) * is_by_password + (_WITH_KEY,) * is_by_key
 
@@ -188,14 +188,14 @@ def _bound(box: Box, listener: dict[str, Any], found: list[Peer], side: int, net
     """Return the packets that arrive where a listener is bound."""
     bound = listener["bound"]
     if bound is None:
-        return [{**box, "family": boxes.of_family(family)} for family in listener["families"]]
+        return [{**box, "family": walk.of_family(family)} for family in listener["families"]]
     if "device" in bound:
         return [{**box, "src": _numbered(found, side, {bound["device"]})}]
     outside = {str(one["device"]) for one in nets.values() if _is_outside(one)}
-    near = boxes.inverse("src", _numbered(found, side, outside))
+    near = walk.inverse("src", _numbered(found, side, outside))
     made = []
     for family, value in bound["addresses"]:
-        own = {"family": boxes.of_family(family), "dst%d" % family: ((value, value),)}
+        own = {"family": walk.of_family(family), "dst%d" % family: ((value, value),)}
         # Nobody on the internet has a way to a home address.
         made.append(
             {**box, **own, **({"src": near} if address_text.is_home(address_text.text_of(family, value)) else {})}
@@ -205,7 +205,7 @@ def _bound(box: Box, listener: dict[str, Any], found: list[Peer], side: int, net
 
 def _numbered(found: list[Peer], side: int, devices: set[str]) -> Intervals:
     numbers = [number for number, one in enumerate(found, 1) if devices & set(one["sides"][side]["devices"])]
-    return boxes.union(tuple((one, one) for one in numbers))
+    return walk.union(tuple((one, one) for one in numbers))
 
 
 def _is_outside(one: Network) -> bool:
@@ -214,7 +214,7 @@ def _is_outside(one: Network) -> bool:
 
 def _person(heard: Box, admitted: list[Box]) -> list[Box]:
     """Return who of those that are let in reaches a listener, wherever it is."""
-    found = [met for one in admitted if (met := boxes.meet(one, heard)) is not None]
+    found = [met for one in admitted if (met := walk.meet(one, heard)) is not None]
     return [{key: value for key, value in one.items() if key not in _PLACE} for one in found]
 
 
@@ -262,14 +262,14 @@ def _whose(box: Box) -> str:
         for family in (4, 6):
             dimension = "%s%d" % (end, family)
             held = box.get(dimension, ())
-            if sum(high - low for low, high in held) > boxes.domain(dimension)[1] // 2:
+            if sum(high - low for low, high in held) > walk.domain(dimension)[1] // 2:
                 continue
             if 0 < len(held) <= 2 and all(low == high for low, high in held):
                 found.append("%s %s" % (word, " and ".join(address_text.text_of(family, low) for low, _ in held)))
             elif held:
                 found.append("%s some IPv%d addresses" % (word, family))
     if "family" in box and box["family"] != ((0, 1),) and not found:
-        found.append("IPv6 only" if box["family"] == boxes.of_family(6) else "IPv4 only")
+        found.append("IPv6 only" if box["family"] == walk.of_family(6) else "IPv4 only")
     macs = box.get("mac", ())
     if macs and len(macs) <= 2 and all(low == high for low, high in macs):
         found.append("of " + " and ".join(_mac(low) for low, _ in macs))

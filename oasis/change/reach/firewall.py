@@ -8,16 +8,18 @@ Shape of what comes back: {"state": "yes" | "no" | "cannot_tell", "reason", "dec
 
 Includes: what an included file does is not known. One that is unchanged and surely seen by today's connection
 ("proven") is known not to stop it; it may still be what lets it in.
+
+Matching what is only partly known gives True, False, or None for "it depends"; values are closed intervals of numbers.
 """
 
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.reach.ternary import either, every, masked, opposite, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Interval, Match, Packet, Rule, Ruleset, Values, Zone
+    from oasis.change.reach.shapes import Any, Interval, Iterable, Match, Packet, Rule, Ruleset, Values, Zone
+
 
 # Chains of fw4 that a packet to the router or its answer comes through, beside `input` and `input_ZONE`.
 _AROUND = ("prerouting", "raw_prerouting", "mangle_prerouting", "mangle_input", "dstnat", "output", "raw_output",
@@ -270,3 +272,46 @@ def _asked_type(rule: Rule, packet: Packet) -> Match:
         return True
     # fw4 makes a rule for all types when none of the words is one of IPv6; which words are, is not told apart here
     return False if any(number in _TYPES.values() for number in known) else None
+
+
+def every(matches: Iterable[Match]) -> Match:
+    """Return whether all match: one False decides."""
+    found: Match = True
+    for match in matches:
+        if match is False:
+            return False
+        if match is None:
+            found = None
+    return found
+
+
+def either(matches: Iterable[Match]) -> Match:
+    """Return whether one of them matches: one True decides; False for none at all."""
+    found: Match = False
+    for match in matches:
+        if match is True:
+            return True
+        if match is None:
+            found = None
+    return found
+
+
+def opposite(match: Match) -> Match:
+    """Return the negation; what is not known stays so."""
+    return None if match is None else not match
+
+
+def within(value: Interval, low: int, high: int) -> Match:
+    """Return whether a value that is somewhere in an interval lies between the bounds."""
+    if low <= value[0] and value[1] <= high:
+        return True
+    if value[1] < low or high < value[0]:
+        return False
+    return None
+
+
+def masked(value: Interval, address: int, mask: int) -> Match:
+    """Return whether `value & mask == address & mask`; for a value that is not one number only when it is plain."""
+    if value[0] == value[1]:
+        return value[0] & mask == address & mask
+    return None

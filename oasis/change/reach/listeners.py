@@ -8,7 +8,8 @@ Source: dropbear.init and uhttpd.init of OpenWrt 24.10, uhttpd main.c and listen
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.reach import logins, sections
+from oasis.change.reach import sections
+from oasis.change.reach.facts import PASSWORDS, shut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _kept(
         return "cannot_tell", "two services want port %d" % port, port, found
     section = after[found["service"]][found["section"]]
     old = before[served["service"]][served["section"]]
-    state, why = logins.shut(old, section, facts) if found["service"] == "dropbear" else ("", "")
+    state, why = shut(old, section, facts) if found["service"] == "dropbear" else ("", "")
     if state:
         return state, why, port, found
     quiet = [*_QUIET[found["service"]].split()]
@@ -153,7 +154,7 @@ def _moved(
         return "cannot_tell", "two services want port %d" % found["port"], found["port"], found
     if found["service"] == "dropbear":
         old, section = before["dropbear"][served["section"]], after["dropbear"][found["section"]]
-        state, why = logins.shut(old, section, facts)
+        state, why = shut(old, section, facts)
         if state:
             return state, why, found["port"], found
     return "yes", "%s is then on port %d" % (served["service"], found["port"]), found["port"], found
@@ -302,6 +303,6 @@ def _wrong(section: Table) -> str:
 
 
 def _loud(old: Table, new: Table, quiet: tuple[str, ...]) -> str:
-    quiet = (*quiet, *logins.PASSWORDS)
+    quiet = (*quiet, *PASSWORDS)
     sides = [sections.options(one, quiet) for one in (old, new)]
     return next((key for key in {**sides[0], **sides[1]} if sides[0].get(key) != sides[1].get(key)), "")

@@ -22,7 +22,7 @@ no packet. Source: firewall4, fw4.uc and templates/ruleset.uc.
 
 from __future__ import annotations
 
-from oasis.change.reach import options, sections
+from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class _Compiler:
         self._asked = ("icmp", "ipv6-icmp") if proto == "ipv6-icmp" else (proto,)
         self._networks = networks
         self._added = [_section(number, rule) for number, rule in enumerate(added)]
-        self._reader = options.Reader(networks)
+        self._reader = sections.Reader(networks)
         self._sets: dict[str, Values] = {}
         self._made: Ruleset = {"zones": self._reader.zones, "rules": {}, "redirects": {}, "includes": [], "doubt": "",
                                "is_mute": False}  # fmt: skip
@@ -109,10 +109,10 @@ class _Compiler:
 
     def _defaults(self) -> None:
         found = sections.typed(self._package, "defaults")
-        values = self._reader.parse(found[0], options.DEFAULTS) if found else self._reader.parse({}, options.DEFAULTS)
+        values = self._reader.parse(found[0], sections.DEFAULTS) if found else self._reader.parse({}, sections.DEFAULTS)
         if values is None:
             self._doubt("%s has a value that fw4 does not take" % self._label(found[0]))
-            values = self._reader.parse({}, options.DEFAULTS) or {}
+            values = self._reader.parse({}, sections.DEFAULTS) or {}
         self._made["policy"], self._made["output"] = values["input"], values["output"]
         self._made["forward"] = values["forward"]
         self._values = values
@@ -123,14 +123,14 @@ class _Compiler:
         )
 
     def _ipset(self, section: Table) -> None:
-        values = self._reader.parse(section, options.IPSET)
+        values = self._reader.parse(section, sections.IPSET)
         if not values or not values["enabled"] or not values.get("match") or "set" in values["match"]:
             return
         if values["family"] or not {"ip", "net"} & set(values["match"]):
             self._sets[values["name"]] = values
 
     def _zone(self, section: Table) -> None:
-        values = self._reader.parse(section, options.ZONE)
+        values = self._reader.parse(section, sections.ZONE)
         if not values or not values["enabled"]:
             return
         subnets = values.get("subnet", [])
@@ -207,7 +207,7 @@ class _Compiler:
         return [self._proto if one == "any" and is_by_port else one for one in found]
 
     def _rule(self, section: Table) -> None:
-        values = self._reader.parse(section, options.RULE)
+        values = self._reader.parse(section, sections.RULE)
         if not values or not values["enabled"] or not _is_whole(values) or self._set_family(values) < 0:
             return
         target, zone = values.get("target"), values.get("src")
@@ -246,7 +246,7 @@ class _Compiler:
             self._made["rules"].setdefault(chain, []).append(made)
 
     def _forwarding(self, section: Table) -> None:
-        values = self._reader.parse(section, options.FORWARDING)
+        values = self._reader.parse(section, sections.FORWARDING)
         if not values or not values["enabled"]:
             return
         zone, dest = values["src"], values["dest"]
@@ -258,7 +258,7 @@ class _Compiler:
         self._made["rules"].setdefault(chain, []).append({**rule, "types": []})
 
     def _redirect(self, section: Table) -> None:
-        values = self._reader.parse(section, options.REDIRECT)
+        values = self._reader.parse(section, sections.REDIRECT)
         if not values or not values["enabled"] or self._set_family(values) < 0:
             return
         self._check_port(section, "src_dport" if values["target"] == "snat" else "dest_port")
@@ -321,7 +321,7 @@ class _Compiler:
         return None
 
     def _include(self, section: Table) -> None:
-        values = self._reader.parse(section, options.INCLUDE)
+        values = self._reader.parse(section, sections.INCLUDE)
         if not values or not values["enabled"]:
             return
         is_script = values["type"] == "script"

@@ -7,7 +7,7 @@ from typing import Any as Any
 Table = dict[str, Any]  # one section, see oasis.uci.tables
 Tables = dict[str, Table]  # a package
 Config = dict[str, Tables]  # packages by name
-Path = dict[str, Any]  # see paths.py
+Path = dict[str, Any]  # see facts.py
 Facts = dict[str, Any]  # see facts.py
 Network = dict[str, Any]  # see network.py
 Networks = dict[str, Network]
@@ -22,6 +22,6 @@ Packet = dict[str, Any]  # see firewall.py
 Finding = tuple[str, str]  # "yes" | "no" | "cannot_tell", why
 Candidate = dict[str, Any]  # see attachment.py
 Answer = dict[str, Any]  # see verdict.py
-Intervals = tuple[tuple[int, int], ...]  # closed, see boxes.py
+Intervals = tuple[tuple[int, int], ...]  # closed, see walk.py
 Box = dict[str, Intervals]
 Peer = dict[str, Any]  # see peers.py

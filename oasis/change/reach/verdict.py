@@ -1,7 +1,7 @@
 """Will the owner still reach the router after this change? "yes", "no" or "cannot_tell", and why.
 
 For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall
-let a new connection in (ruleset.py, firewall.py, for IPv6 also discovery.py), does somebody answer it (listeners.py).
+let a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py).
 Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
 
 - "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".
@@ -12,17 +12,38 @@ Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
   It stays "" when nothing moves, and on every other verdict.
 - Wi-Fi that a device must join again by hand, a login that needs a key nobody can see, files that the firewall
   includes, limits, hours, marks: "cannot_tell" when they decide.
+
+Neighbour discovery: IPv4 asks for link addresses by ARP, which no firewall sees; IPv6 asks by ICMPv6. A known peer goes
+on for a while when these packets are blocked and is lost then, so that is never "no". Source: RFC 4861, sections 4.3,
+4.4 and 7.2; RFC 4291, section 2.7.1.
+
+Dangers: what a change breaks for people who are not connected now: SSH that is blocked or silent, servers that do not
+start. Sentences only for what the change itself causes.
 """
 
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.reach import discovery, firewall, listeners, network, ruleset, sections
+from oasis.change.reach import firewall, listeners, network, ruleset, sections
+from oasis.change.reach.facts import readable_keys, shut
 from oasis.change.reach.way import Way, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Answer, Any, Config, Facts, Networks, Path, Ruleset
+    from oasis.change.reach.shapes import (
+        Answer,
+        Any,
+        Config,
+        Facts,
+        Network,
+        Networks,
+        Packet,
+        Path,
+        Ruleset,
+        Subnet,
+        Tables,
+    )
+
 
 # What decides about the way; another package in a change leaves it alone.
 PACKAGES = ("network", "firewall", "wireless", "dhcp", "dropbear", "uhttpd")
@@ -122,7 +143,7 @@ class _Check:
         if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
             found = firewall.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
             return "cannot_tell" if rules["includes"] else str(found["state"])
-        is_open = discovery.is_sending(rules, packet)[0] and not rules["includes"]
+        is_open = is_sending(rules, packet)[0] and not rules["includes"]
         return "yes" if is_open else "cannot_tell"
 
     def _unless_shut_before(self, reason: str) -> tuple[str, str, str]:
@@ -189,8 +210,8 @@ class _Check:
     def _discovered(self, now: dict[str, Any], then: dict[str, Any], proven: set[str]) -> tuple[str, str]:
         """Judge what IPv6 needs beside the connection itself; a doubt that is the same as today is none."""
         added = self._facts.get("firewall", [])
-        found, why = discovery.judge(self._after["firewall"], self._way.then, added, then, proven)
-        before = discovery.judge(self._before.get("firewall", {}), self._way.now, added, now, proven)
+        found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
+        before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
         return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
 
     def _redirected(self, way: dict[str, Any], device: str | None, end: dict[str, Any]) -> tuple[str, str]:
@@ -252,3 +273,128 @@ def _device(path: Path, facts: Facts, nets: Networks) -> str:
         if (family, value_of(path["address"])) in [one[:2] for one in net["addresses"]]
     }
     return str(at.pop()) if len(at) == 1 and None not in at else ""
+
+
+_SOLICITATION, _ADVERTISEMENT = 135, 136
+_SOLICITED_NODE = 0xFF02_0000_0000_0000_0000_0001_FF00_0000
+
+
+def judge_discovery(
+    package: Tables, nets: Networks, added: list[dict[str, Any]], packet: Packet, proven: set[str]
+) -> tuple[bool, str]:
+    """Return whether the packets of neighbour discovery surely pass both ways, and what stops them or may."""
+    rules = {**ruleset.compile_rules(package, nets, added, "ipv6-icmp"), "redirects": {}, "is_slow": False}
+    group = _SOLICITED_NODE | packet["address"] & 0xFFFFFF
+    for kind, to in ((_SOLICITATION, group), (_SOLICITATION, packet["address"]), (_ADVERTISEMENT, packet["address"])):
+        asked = {**packet, "type": kind, "address": to}
+        found = firewall.judge(rules, asked, lambda _: True, proven)
+        if found["state"] != "yes":
+            return False, "IPv6 neighbours may not find each other: " + str(found["reason"])
+    return is_sending(rules, packet)
+
+
+def is_sending(rules: Ruleset, packet: Packet) -> tuple[bool, str]:
+    """Return whether what the router itself sends to the peer's link surely gets out, and what may stop it."""
+    if rules["is_mute"]:
+        return False, "a rule without src may keep back what the router sends to IPv6 neighbours"
+    for zone in rules["zones"]:
+        is_here = firewall.matches_zone({**zone, "subnets": []}, packet)
+        if is_here is not False and zone["output"] != "accept":
+            return False, "%s.output of zone %s is %s" % (zone["label"], zone["name"], zone["output"])
+        if is_here is True and not zone["subnets"]:
+            return True, ""
+    if rules["output"] != "accept":
+        return False, "firewall.@defaults[0].output is %s" % rules["output"]
+    return True, ""
+
+
+def dangers(before: dict[str, bytes], after: dict[str, bytes], facts: Facts) -> list[str]:
+    """Return a sentence for each danger. Raises: UciError for a file that is none."""
+    old, new = sections.read(before), sections.read(after)
+    nets = (network.networks(old, facts, old), network.networks(new, facts, old))
+    waiting = _unbound(old, new, nets)
+    # One that waits for its interface is told already, and why.
+    silent = [] if waiting else _silenced((old, new), nets, facts)
+    return [*_logins(old, new, facts), *waiting, *silent, *_strayed(old, new, nets)]
+
+
+def _logins(old: Config, new: Config, facts: Facts) -> list[str]:
+    """Return where passwords go off and nothing that surely works is left."""
+    found = []
+    for section in sections.typed(new.get("dropbear", {}), "dropbear"):
+        earlier = old.get("dropbear", {}).get(section[".name"], {})
+        is_on = sections.flag(section, "enable", True)
+        why = shut(earlier, section, facts)[1] if is_on and earlier else ""
+        if why and not (readable_keys(facts.get("keys")) == "yes" and sections.flag(section, "RootLogin", True)):
+            found.append(why)
+    return found
+
+
+def _unbound(old: Config, new: Config, nets: tuple[Networks, Networks]) -> list[str]:
+    earlier = listeners.unbound(old, nets[0])
+    return [why for name, why in listeners.unbound(new, nets[1]).items() if name not in earlier]
+
+
+def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], facts: Facts) -> list[str]:
+    """Return where at home SSH answers no more: surely did, and surely does not."""
+    added = facts.get("firewall", [])
+    rules = [ruleset.compile_rules(side["firewall"], own, added) if "firewall" in side else None
+             for side, own in zip(sides, nets, strict=True)]  # fmt: skip
+    heard = [_ssh(side, own) for side, own in zip(sides, nets, strict=True)]
+    found = []
+    for name, now in nets[0].items():
+        then = nets[1].get(name)
+        if then is None or not _at_home(then):
+            continue  # another matter than SSH
+        if _answers(now, nets[0], heard[0], rules[0]) == "yes" and _answers(then, nets[1], heard[1], rules[1]) == "no":
+            found.append("SSH will no longer answer in the network %s" % name)
+    return found
+
+
+def _ssh(config: Config, nets: Networks) -> list[dict[str, Any]]:
+    return [one for one in listeners.listeners(config, nets) if one["service"] == "dropbear"]
+
+
+def _at_home(one: Network) -> list[Subnet]:
+    """Return the home addresses of a network that is up and leads to no router above."""
+    is_near = one["proto"] == "static" and one["is_up"] and "gateway" not in one["options"]
+    return [held for held in one["addresses"] if is_near and held[0] == 4 and address_text.is_private4(held[1])]
+
+
+def _answers(one: Network, nets: Networks, heard: list[dict[str, Any]], rules: Ruleset | None) -> str:
+    """Return whether SSH answers somebody in a network: "yes", "no" or "cannot_tell"."""
+    found = {"no"}
+    for family, address, bits in _at_home(one):
+        rest = (1 << (32 - bits)) - 1
+        packet = {
+            "family": family, "device": one["device"], "source": (address & ~rest, address | rest), "address": address,
+            "source_port": (1024, 65535), "mac": "",
+        }  # fmt: skip
+        for port in {one["port"] for one in heard}:
+            end = {"state": "yes", "address": address, "port": port}
+            if rules is not None:
+                end = firewall.judge(rules, {**packet, "port": port}, lambda told: network.owns(nets, *told), set())
+            is_met = any(
+                other["port"] == end["port"] and listeners.hears(other, family, end["address"], one["device"])
+                for other in heard
+            )
+            found.add(str(end["state"]) if is_met else "no")
+    return next(state for state in ("yes", "cannot_tell", "no") if state in found)
+
+
+def _strayed(old: Config, new: Config, nets: tuple[Networks, Networks]) -> list[str]:
+    """Return the addresses on which uhttpd listens and which were the router's, or are new in its list, and are not."""
+    found = []
+    for section in sections.typed(new.get("uhttpd", {}), "uhttpd"):
+        for option in ("listen_http", "listen_https"):
+            for word in sections.texts(section, option):
+                number = address_text.number(word.rpartition(":")[0].strip("[]"))
+                if number is None or number[1] == 0 or network.owns(nets[1], *number):
+                    continue
+                is_new = word not in sections.texts(old.get("uhttpd", {}).get(section[".name"], {}), option)
+                if network.owns(nets[0], *number) or (is_new and address_text.is_home(address_text.text_of(*number))):
+                    found.append(
+                        "uhttpd.%s.%s %s: the router has no such address then, so nobody is heard there"
+                        % (section[".name"], option, word)
+                    )
+    return found

@@ -1,18 +1,24 @@
-"""Which packets a firewall lets to the router and through it, as a set of boxes (boxes.py): all of them at once.
+"""Which packets a firewall lets to the router and through it, as a set of boxes : all of them at once.
 
 The same rule set (ruleset.py) that firewall.py sends one packet through. What a match hangs on and no packet carries
 (members of a set, marks, dates) is a question of its own in the box, the same one before and after a change.
+
+Boxes: a set of packets is a union of boxes {dimension: ((low, high), …)}. A packet is in a box when each of its numbers
+lies in one of the closed intervals of that dimension; a dimension that is not named does not matter. DOMAINS tells how
+far a dimension reaches; family is 0 for IPv4 and 1 for IPv6. Any other name is a question with the answers 0 and 1, for
+example whether an address is in a set whose members are unknown.
 """
 
 from __future__ import annotations
 
 import re
 
-from oasis.change.reach import boxes, options, peers
+from oasis.change.reach import peers, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.reach.shapes import Box, Intervals, Networks, Peer, Rule, Ruleset, Table, Values, Zone
+
 
 ROUTER = 0  # of the dimension dst; the others are peers, from 1
 PROTOCOLS = {
@@ -20,7 +26,6 @@ PROTOCOLS = {
 }  # fmt: skip
 _UNITS = {"second": 86400, "minute": 1440, "hour": 24, "day": 1}
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_DAY_S = 86400
 _MOST_MEMBERS = 32  # of a set that are told apart
 
 
@@ -44,11 +49,11 @@ class Walk:
         for zone in self._rules["zones"]:
             for rule in self._rules["redirects"].get(zone["name"], []) if zone["has_dnat"] else []:
                 for box in _product(self._from_zone(zone), matches(rule)):
-                    inside, region = boxes.cut(region, box)
+                    inside, region = cut(region, box)
                     turned += [made for one in inside if (made := self._turned(one, rule))["dst"]]
-        self._input([one for part in region if (one := boxes.meet(part, _to([ROUTER]))) is not None], False)
+        self._input([one for part in region if (one := meet(part, _to([ROUTER]))) is not None], False)
         through = _to(range(1, len(self._ends) + 1))
-        self._forward([one for part in region if (one := boxes.meet(part, through)) is not None], False)
+        self._forward([one for part in region if (one := meet(part, through)) is not None], False)
         self._input([one for one in turned if one["dst"] == ((ROUTER, ROUTER),)], True)
         self._forward([one for one in turned if one["dst"] != ((ROUTER, ROUTER),)], True)
         return self._accepted + self._bridged()
@@ -91,7 +96,7 @@ class Walk:
             number for number, end in enumerate(self._ends, 1)
             if (near & set(end["devices"]) or not near) and source != ((number, number),)
         ]  # fmt: skip
-        return {**made, **_to(to), "dst%d" % family: ((value, value),), "family": boxes.of_family(family)}
+        return {**made, **_to(to), "dst%d" % family: ((value, value),), "family": of_family(family)}
 
     def _is_own(self, address: tuple[int, int]) -> bool:
         return any(held[:2] == address for one in self._nets.values() for held in one["addresses"])
@@ -100,7 +105,7 @@ class Walk:
         region = self._through(region, "input")
         for zone in self._rules["zones"]:
             for box in self._from_zone(zone):
-                inside, region = boxes.cut(region, box)
+                inside, region = cut(region, box)
                 inside = self._through(inside, "input_" + zone["name"])
                 if zone["input"] == "accept" or (is_turned and zone["has_dnat"]):
                     self._accepted += inside
@@ -111,7 +116,7 @@ class Walk:
         region = self._through(region, "forward")
         for zone in self._rules["zones"]:
             for box in self._from_zone(zone):
-                inside, region = boxes.cut(region, box)
+                inside, region = cut(region, box)
                 inside = self._through(inside, "forward_" + zone["name"])
                 if is_turned and zone["has_dnat"]:
                     self._accepted += inside
@@ -131,7 +136,7 @@ class Walk:
 
     def _judged(self, region: list[Box], found: list[Box], target: str) -> list[Box]:
         for box in found:
-            inside, region = boxes.cut(region, box)
+            inside, region = cut(region, box)
             if target == "accept":
                 self._accepted += inside
         return region
@@ -141,7 +146,7 @@ class Walk:
         if not asked:
             return [box]
         end = "dst" if rule["direction"] == "out" else "src"
-        met = boxes.meet(box, {end: self._numbers([([asked["device"]], [])])})
+        met = meet(box, {end: self._numbers([([asked["device"]], [])])})
         return [met] if met is not None else []
 
     def _from_zone(self, zone: Zone) -> list[Box]:
@@ -163,7 +168,7 @@ class Walk:
             number for number, end in enumerate(self._ends, 1)
             if any(_is_in(name, group) for name in end["devices"] for group in groups)
         ]  # fmt: skip
-        return boxes.union(tuple((one, one) for one in found))
+        return union(tuple((one, one) for one in found))
 
 
 def _is_in(name: str, group: tuple[list[str | None] | None, list[str | None]]) -> bool:
@@ -178,7 +183,7 @@ def _is_device(pattern: str | None, name: str) -> bool:
 
 
 def _to(numbers: range | list[int]) -> Box:
-    return {"dst": boxes.union(tuple((one, one) for one in numbers))}
+    return {"dst": union(tuple((one, one) for one in numbers))}
 
 
 def _covers(one: Table, family: int, value: int) -> bool:
@@ -191,8 +196,8 @@ def _covers(one: Table, family: int, value: int) -> bool:
 def _own(end: Table) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
     kind, macs = peers.macs_of(end)
-    held = boxes.union(tuple((one, one) for one in macs))
-    box: Box = {} if not kind else {"mac": held if kind == "allow" else boxes.inverse("mac", held)}
+    held = union(tuple((one, one) for one in macs))
+    box: Box = {} if not kind else {"mac": held if kind == "allow" else inverse("mac", held)}
     if not end["nets"]:
         return [box]
     return [{**box, **one} for family in (4, 6) for one in _nets(end["nets"], family)]
@@ -202,10 +207,10 @@ def _nets(words: tuple[str, ...], family: int) -> list[Box]:
     found = []
     for word in words:
         try:
-            found += [net[1:3] for net in options.nets(word) or [] if net[0] == family and net[3] < 0]
+            found += [net[1:3] for net in sections.nets(word) or [] if net[0] == family and net[3] < 0]
         except ValueError:
             continue  # no such prefix: the tunnel takes nothing from it
-    return [{"family": boxes.of_family(family), "src%d" % family: boxes.union(tuple(found))}] if found else []
+    return [{"family": of_family(family), "src%d" % family: union(tuple(found))}] if found else []
 
 
 # --- rules as boxes
@@ -233,7 +238,7 @@ def matches(rule: Rule) -> list[Box]:
 
 
 def _product(one: list[Box], other: list[Box]) -> list[Box]:
-    return [met for a in one for b in other if (met := boxes.meet(a, b)) is not None]
+    return [met for a in one for b in other if (met := meet(a, b)) is not None]
 
 
 def _protocol(name: str) -> tuple[int, int]:
@@ -246,18 +251,18 @@ def _ports(rule: Rule) -> Box:
     words = rule.get("types") or []
     if not words or "icmp" not in rule["proto"]:
         return {}
-    return {"port": boxes.union(tuple((sum(one.encode()) % 60000,) * 2 for one in words))}
+    return {"port": union(tuple((sum(one.encode()) % 60000,) * 2 for one in words))}
 
 
 def _families(family: int | None) -> list[Box]:
-    return [{"family": boxes.of_family(family)}] if family else [{}]
+    return [{"family": of_family(family)}] if family else [{}]
 
 
 def _chosen(dimension: str, values: list[tuple[bool, tuple[int, int]]]) -> Intervals:
     """Return the numbers that are in one of the positive intervals and in none of the inverted ones."""
-    positive = boxes.union(tuple(one for invert, one in values if not invert))
-    negative = boxes.union(tuple(one for invert, one in values if invert))
-    return boxes.rest(positive or (boxes.domain(dimension),), negative)
+    positive = union(tuple(one for invert, one in values if not invert))
+    negative = union(tuple(one for invert, one in values if invert))
+    return rest(positive or (domain(dimension),), negative)
 
 
 def _addresses(values: list[Values], end: str) -> list[Box]:
@@ -275,11 +280,11 @@ def _addresses(values: list[Values], end: str) -> list[Box]:
         ]  # fmt: skip
         if not own:
             continue
-        base: Box = {"family": boxes.of_family(family), **{name: ((0, 0),) for invert, name in asked if invert}}
+        base: Box = {"family": of_family(family), **{name: ((0, 0),) for invert, name in asked if invert}}
         if any(not one["invert"] for one in own):
             within = _chosen(dimension, plain) if any(not invert for invert, _ in plain) else ()
             found += [{**base, dimension: within}] if within else []
-            barred = boxes.rest((boxes.domain(dimension),), tuple(one for invert, one in plain if invert))
+            barred = rest((domain(dimension),), tuple(one for invert, one in plain if invert))
             found += [{**base, dimension: barred, name: ((1, 1),)} for invert, name in asked if not invert]
         else:
             found.append({**base, dimension: _chosen(dimension, plain)} if plain else base)
@@ -310,7 +315,7 @@ def _times(words: dict[str, str]) -> Intervals:
     told = words.get("weekdays", "")
     named = {word.lower()[:3] for word in told.replace("!", " ").split()}
     days = [number for number, day in enumerate(_DAYS) if not named or (day in named) != told.strip().startswith("!")]
-    return boxes.union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
+    return union(tuple((day * _DAY_S + low, day * _DAY_S + high) for day in days for low, high in hours))
 
 
 def _second(text: str) -> int:
@@ -327,3 +332,120 @@ def _members(text: str, members: tuple[str, ...]) -> list[Box]:
     if text.strip().startswith("!"):
         return [dict.fromkeys(asked, ((0, 0),))]
     return [{one: ((1, 1),)} for one in asked]
+
+
+_DAY_S = 86400
+DOMAINS = {
+    "src": (0, 0xFFFF), "dst": (0, 0xFFFF), "family": (0, 1), "proto": (0, 0xFFFF), "port": (0, 0xFFFF),
+    "source_port": (0, 0xFFFF), "src4": (0, (1 << 32) - 1), "dst4": (0, (1 << 32) - 1), "src6": (0, (1 << 128) - 1),
+    "dst6": (0, (1 << 128) - 1), "mac": (0, (1 << 48) - 1), "time": (0, 7 * _DAY_S - 1), "rate": (0, 1 << 40),
+}  # fmt: skip
+_QUESTION = (0, 1)
+
+
+def domain(dimension: str) -> tuple[int, int]:
+    """Return the least and the greatest number of a dimension."""
+    return DOMAINS.get(dimension, _QUESTION)
+
+
+def union(intervals: Intervals) -> Intervals:
+    """Return the same numbers as disjoint intervals in order."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(intervals):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], high))
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
+def common(one: Intervals, other: Intervals) -> Intervals:
+    """Return the numbers that are in both; intervals are disjoint and in order, here and everywhere."""
+    found, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        low, high = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
+        if low <= high:
+            found.append((low, high))
+        if one[i][1] < other[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(found)
+
+
+def rest(one: Intervals, other: Intervals) -> Intervals:
+    """Return the numbers of the first that are not in the second."""
+    if not one:
+        return ()
+    gaps, low = [], one[0][0]
+    for start, end in other:
+        if low < start:
+            gaps.append((low, start - 1))
+        low = max(low, end + 1)
+    return common(one, (*gaps, (low, max(one[-1][1], low))))
+
+
+def inverse(dimension: str, intervals: Intervals) -> Intervals:
+    """Return all other numbers of a dimension."""
+    return rest((domain(dimension),), intervals)
+
+
+def key(one: Box) -> tuple[tuple[str, Intervals], ...]:
+    """Return a box as a value to look up."""
+    return tuple(sorted(one.items()))
+
+
+def meet(one: Box, other: Box) -> Box | None:
+    """Return what is in both boxes, None for nothing."""
+    found = dict(one)
+    for dimension, wanted in other.items():
+        found[dimension] = common(found[dimension], wanted) if dimension in found else wanted
+        if not found[dimension]:
+            return None
+    return found
+
+
+def without(one: Box, other: Box) -> list[Box]:
+    """Return what is in the first box and not in the second, as disjoint boxes."""
+    if meet(one, other) is None:
+        return [one]
+    found, current = [], dict(one)
+    for dimension, taken in other.items():
+        held = current.get(dimension, (domain(dimension),))
+        left = rest(held, taken)
+        if left:
+            found.append({**current, dimension: left})
+        current[dimension] = common(held, taken)
+    return found
+
+
+def of_family(family: int) -> Intervals:
+    """Return IPv4 (4) or IPv6 (6) as the number of its dimension."""
+    number = 1 if family == 6 else 0
+    return ((number, number),)
+
+
+class TooManyError(Exception):
+    """The rules cut the packets into more pieces than can be looked at in a reasonable time."""
+
+
+# Intervals of all pieces together. A usual firewall needs some hundreds; so many take a second on a small router.
+MOST = 20000
+
+
+def cut(region: list[Box], other: Box) -> tuple[list[Box], list[Box]]:
+    """Return (what of a region is in a box, what is not)."""
+    inside = [part for one in region if (part := meet(one, other)) is not None]
+    return inside, subtract(region, [other])
+
+
+def subtract(region: list[Box], others: list[Box]) -> list[Box]:
+    """Return what of a region is in none of the boxes.
+
+    Raises: TooManyError.
+    """
+    for other in others:
+        region = [part for one in region for part in without(one, other)]
+        if sum(len(held) for part in region for held in part.values()) > MOST:
+            raise TooManyError
+    return region

@@ -20,7 +20,7 @@ from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
 from oasis.parts.lua import FOLDER, plugin_manifest, plugin_results, plugin_scripts
 from oasis.system.digest import is_equal, sha256
-from oasis.tools.watch import Watch, Watched
+from oasis.tools.router import Watch, Watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from oasis.parts.memory.ingest import Ingest
     from oasis.tools.operator import Operator
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Watch
 
     Document = dict[str, Any]
     Found = tuple[Document, list[str]]

@@ -7,8 +7,8 @@ import binascii
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, UsageError
 from oasis.parts.memory import extract
-from oasis.tools.workspace import wishes
-from oasis.tools.workspace.net import closed_by
+from oasis.tools.workspace import web
+from oasis.tools.workspace.web import closed_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Reading:
 
         Raises: UsageError, PolicyError and ProviderError with what was wrong with it.
         """
-        reach, _ = wishes.web(self._kit.settings.uci_sections())
+        reach, _ = web.web(self._kit.settings.uci_sections())
         request = {"op": "fetch", "url": url, "open": reach, "closed": closed_by(self._kit.facts), "pdf": True}
         found = self._web(request)
         if "pdf" not in found:

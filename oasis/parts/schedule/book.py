@@ -254,7 +254,7 @@ class Schedule:
     def _check_tools(self, found: list[direct.Call]) -> None:
         if not found:
             return
-        from oasis.tools import arguments
+        from oasis.tools import specs as arguments
 
         specs = {spec["name"]: spec for spec in self._kit.exchanges().registry.specs()}
         for call in found:

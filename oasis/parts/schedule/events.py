@@ -13,8 +13,7 @@ Knows no entry. `is_known(mac)` remembers and tells devices, `space()` gives fre
 from __future__ import annotations
 
 from oasis.core import clean
-from oasis.tools.facts import words
-from oasis.tools.handles import is_ipv4, is_mac
+from oasis.tools.facts import is_ipv4, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from oasis.parts.schedule.book import Schedule
     from oasis.tools.operator import Operator
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Watch
 
 _SHOWN = ("id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs")
 _FEW = 5

@@ -10,7 +10,7 @@ import threading
 
 from oasis.errors import OasisError
 from oasis.parts.telegram import answer
-from oasis.tools import handles
+from oasis.tools import facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Teller:
 
     def _named(self, text: str) -> str:
         """Return the words of a notice with the names of devices, for who is told no handle by it."""
-        return handles.with_names(text, lambda: handles.listed(self._part.kit.facts))
+        return facts.with_names(text, lambda: facts.known_devices(self._part.kit.facts))
 
 
 def _plain(text: str) -> str:

@@ -1,8 +1,8 @@
-"""The tools that Oasis brings: told by builtin.json, each in a module of its own that is loaded with its first call.
+"""The tools that Oasis brings: listed in builtin.json, their modules loaded with the first call.
 
-A module has `run(arguments, …) -> result`, perhaps `preview` with the same arguments, and gets beside them what its
-entry says under "hands": `facts` (the router as this run may see it), `operator` (the hands of the run), or `router`:
-(router, operator, watch).
+A tool is `run(arguments, …) -> result` of its module, or the function that its entry names ("changes:undo"), and
+perhaps `preview` with the same arguments. What else it gets is its entry's "hands": `facts` (the router as this run may
+see it), `operator` (acts with the principal's permissions), or `router`: (router, operator, watch).
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Router
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Router, Watch
 
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/builtin.json"
 
@@ -51,10 +50,11 @@ class BuiltIn:
 
     def _ask(self, what: str, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> Any:
         entry = next(one for one in self.specs() if one["name"] == name)
-        module: Any = __import__("oasis.tools.builtin." + entry["module"], fromlist=(what,))
+        name, _, function = entry["module"].partition(":")
+        module: Any = __import__("oasis.tools.builtin." + name, fromlist=(what,))
         given: tuple[Any, ...] = (operator,)
         if entry["hands"] == "facts":
             given = (operator.facts,)
         elif entry["hands"] == "router":
             given = (self._router, operator, watch)
-        return getattr(module, what)(arguments, *given)
+        return getattr(module, function if function and what == "run" else what)(arguments, *given)

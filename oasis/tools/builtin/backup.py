@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Router
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Router, Watch
 
 _FOLDER = "/var/run/oasis/backup"
 # An archive of settings is some hundred kB; a full /tmp stops the router.

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Router
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Router, Watch
 
 LABEL = "descriptions of packages"
 NAMES = 8

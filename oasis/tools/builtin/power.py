@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from oasis.errors import ToolError
-from oasis.tools.watch import Watch
+from oasis.tools.router import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import re
 
 from oasis.core import addresses
 from oasis.errors import ToolError, UsageError
-from oasis.tools import handles
-from oasis.tools.builtin import netifd
+from oasis.tools.builtin import status_network
+from oasis.tools.facts import known_devices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from oasis.tools.facts import Facts
     from oasis.tools.operator import Operator
-    from oasis.tools.router import Router
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Router, Watch
 
 COUNT, MOST = 3, 10
 HOPS = 15
@@ -67,7 +66,7 @@ def _target(target: str, facts: Facts) -> str:
     """
     device = _DEVICE.match(target)
     if device:
-        known = [one for one in handles.listed(facts) if one["device"] == device.group(1)]
+        known = [one for one in known_devices(facts) if one["device"] == device.group(1)]
         if len(known) != 1 or not known[0]["ip"]:
             raise UsageError("no address of %s is known now" % target, "read status devices again")
         return str(known[0]["ip"])
@@ -98,10 +97,10 @@ def _known(facts: Facts) -> set[tuple[int, int] | None]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
     for item in facts.interfaces():
-        own = [*netifd.dicts(item.get("ipv4-address")), *netifd.dicts(item.get("ipv6-address"))]
+        own = [*status_network.dicts(item.get("ipv4-address")), *status_network.dicts(item.get("ipv6-address"))]
         servers = item.get("dns-server")
         known |= {str(one.get("address")) for one in own}
-        known |= {str(one.get("nexthop")) for one in netifd.dicts(item.get("route"))}
+        known |= {str(one.get("nexthop")) for one in status_network.dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
     return {addresses.number(one) for one in known}  # however it is written
 

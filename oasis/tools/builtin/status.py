@@ -6,30 +6,22 @@ Live values come from the bus; where it says nothing the configuration answers a
 
 from __future__ import annotations
 
-import sys
-
 from oasis.change.history.records import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
 from oasis.redaction import foreign
-from oasis.tools import handles
-from oasis.tools.builtin import netifd
-from oasis.tools.facts import Facts, words
+from oasis.tools.builtin import status_network
+from oasis.tools.facts import Facts, known_devices, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
 CHANGES = 15
 WORDS = 6
 WORDS_CHARS = 120
-
-# Parts that are asked for more seldom, and the modules they are in.
-MORE = {
-    **dict.fromkeys(("wan", "dns", "dhcp", "firewall", "traffic", "ports"), "status_network"),
-    "system": "hardware",
-}
 
 _CONFIG_ONLY = "the live state is not available, this is from the configuration"
 
@@ -46,11 +38,8 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         return {"what": what, **devices(facts, str(input.get("named") or ""))}
     if what == "changes":
         return {"what": what, **changes(facts, str(input.get("since") or ""))}
-    if isinstance(what, str) and what in MORE:
-        what = sys.intern(what)  # see methods.py
-        part = getattr(__import__("oasis.tools.builtin." + MORE[what], fromlist=(what,)), what)
     if part is None:
-        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes", *MORE]))
+        raise ToolError(f"status knows no part {what!r}", "one of " + ", ".join([*_PARTS, "changes"]))
     answer = part(facts)
     return {"what": what, **answer, **({"untrusted": sorted(facts.shown)} if facts.shown else {})}
 
@@ -97,7 +86,7 @@ def devices(facts: Facts, named: str = "") -> dict[str, object]:
         for mac in words(rule.get("src_mac"))
     }
     found, now_s, is_foreign = [], facts.now_s(), False
-    for device in handles.listed(facts):
+    for device in known_devices(facts):
         if not _is_named(str(device["name"]), named):
             continue
         left_out = ("name", "is_own")
@@ -125,11 +114,9 @@ def _is_named(name: str, words: str) -> bool:
 
 def wifi(facts: Facts) -> dict[str, object]:
     """Return the radios, each with its networks and who is in them; no key is shown, only how a network is secured."""
-    from oasis.tools.builtin import status_network
-
     live = facts.ubus("network.wireless", "status")
     radios, clients = _radios(facts), status_network.clients(facts)
-    for network in [network for radio in radios for network in netifd.dicts(radio["networks"])]:
+    for network in [network for radio in radios for network in status_network.dicts(radio["networks"])]:
         name = _ifname(live, str(network["section"]))
         if name:
             network.update(device=name, clients=clients.get(name, []))
@@ -140,7 +127,7 @@ def wifi(facts: Facts) -> dict[str, object]:
 def _ifname(live: dict[str, object], section: str) -> str:
     """Return the network device of a section of the package wireless, "" when it is not up."""
     for radio in live.values():
-        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in status_network.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             if interface.get("section") == section:
                 return str(interface.get("ifname", ""))
     return ""
@@ -205,7 +192,7 @@ def _change(record: dict[str, Any], has_summary: bool) -> dict[str, object]:
 def _interfaces(facts: Facts) -> list[dict[str, object]]:
     live = facts.interfaces()
     if live:
-        return [netifd.interface(item) for item in live if item.get("interface") != "loopback"]
+        return [status_network.interface(item) for item in live if item.get("interface") != "loopback"]
     found = facts.sections("network", "interface")
     return [_configured(section) for section in found if section.get(".name") != "loopback"]
 
@@ -222,7 +209,7 @@ def _configured(section: dict[str, object]) -> dict[str, object]:
 
 
 def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, object]:
-    outside = [item for item in interfaces if item.get("interface") in netifd.wan_names(facts)]
+    outside = [item for item in interfaces if item.get("interface") in status_network.wan_names(facts)]
     with_route = [item for item in outside if item.get("up") and item.get("gateway")]
     if with_route:
         return {
@@ -242,7 +229,7 @@ def _networks(facts: Facts) -> list[dict[str, object]]:
     return [
         {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
         for radio in _radios(facts)
-        for network in netifd.dicts(radio["networks"])
+        for network in status_network.dicts(radio["networks"])
     ]
 
 
@@ -287,7 +274,7 @@ def _stations(facts: Facts) -> dict[str, dict[str, object]]:
     clients = status_network.clients(facts)
     shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
     for radio in facts.ubus("network.wireless", "status").values():
-        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in status_network.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             settings = interface.get("config")
             ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
             ssid = ssid if ssid in shown or facts.shows_names else foreign.HIDDEN
@@ -314,11 +301,63 @@ def _load(value: object) -> float:
     return round(first / 65536, 2) if isinstance(first, int) else 0.0
 
 
+# Sensors are looked for by number; no router has more.
+ZONES = 8
+_KERNEL_CHARS = 80
+
+
+def system(facts: Facts) -> dict[str, object]:
+    """Return the machine in a dozen values."""
+    board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
+    release, memory = board.get("release"), info.get("memory")
+    settings = (facts.sections("system", "system") or [{}])[0]
+    answer: dict[str, object] = {"model": clean.name(board.get("model")), "board": clean.name(board.get("board_name"))}
+    answer["kernel"] = clean.name(board.get("kernel")) or _kernel(facts)
+    if isinstance(release, dict):
+        answer["release"] = clean.name(release.get("description"))
+        answer["target"] = clean.name(release.get("target"))
+    answer["processor"] = clean.name(board.get("system"))
+    answer["cores"] = facts.read_text("/proc/cpuinfo").count("processor\t")
+    answer["load"] = _loads(facts)
+    if isinstance(memory, dict):
+        keys = ("total", "free", "available", "cached")
+        answer["memory_bytes"] = {key: memory[key] for key in keys if isinstance(memory.get(key), int)}
+    answer["temperatures"] = temperatures(facts)
+    answer["connections"] = status_network.connections(facts)
+    if isinstance(info.get("uptime"), int):
+        answer["uptime_s"] = info["uptime"]
+    answer["time"] = when.shown(facts.now_s())
+    answer["timezone"] = str(settings.get("zonename") or settings.get("timezone") or "")
+    return {key: value for key, value in answer.items() if value not in ("", [], {}, 0)}
+
+
+def temperatures(facts: Facts) -> list[dict[str, object]]:
+    """Return what the sensors say, in degrees Celsius."""
+    found = []
+    for number in range(ZONES):
+        for name, value in (
+            ("/sys/class/thermal/thermal_zone%d/type" % number, "/sys/class/thermal/thermal_zone%d/temp" % number),
+            ("/sys/class/hwmon/hwmon%d/name" % number, "/sys/class/hwmon/hwmon%d/temp1_input" % number),
+        ):
+            text = facts.read_text(value).strip()
+            if text.lstrip("-").isdigit():
+                found.append({"sensor": clean.name(facts.read_text(name)), "celsius": round(int(text) / 1000, 1)})
+    return found
+
+
+def _loads(facts: Facts) -> list[float]:
+    words = facts.read_text("/proc/loadavg").split()[:3]
+    return [float(word) for word in words if word.replace(".", "", 1).isdigit()]
+
+
+def _kernel(facts: Facts) -> str:
+    words = facts.read_text("/proc/version").split()
+    return clean.name(words[2], _KERNEL_CHARS) if len(words) > 2 else ""
+
+
 _PARTS = {
-    "overview": overview,
-    "addresses": addresses,
-    "devices": devices,
-    "wifi": wifi,
-    "services": services,
-    "storage": storage,
-}
+    "overview": overview, "addresses": addresses, "devices": devices, "wifi": wifi, "services": services,
+    "storage": storage, "system": system, "wan": status_network.wan, "dns": status_network.dns,
+    "dhcp": status_network.dhcp, "firewall": status_network.firewall, "traffic": status_network.traffic,
+    "ports": status_network.ports,
+}  # fmt: skip

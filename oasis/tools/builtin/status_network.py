@@ -1,20 +1,19 @@
 """What `status` tells of the network beyond addresses: WAN, DNS, DHCP, firewall, traffic, ports, Wi-Fi clients.
 
-Each function takes the Facts and returns a part of the answer as status.py does; loaded with the first question for
-one. Configured names that a device chose are left out for who may not read them.
+Each public part takes the Facts and returns a part of the answer, as in status.py. Configured names that a device chose
+are left out for principals who may not read them. A malformed reply of the bus counts as empty.
 """
 
 from __future__ import annotations
 
 from oasis.core import clean
 from oasis.redaction.foreign import HIDDEN
-from oasis.tools import handles
-from oasis.tools.builtin import netifd
-from oasis.tools.facts import Facts, words
+from oasis.tools.facts import Facts, handle, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 # Of rules and forwards in one answer; the rest is counted, and read_config has it.
 RULES = 40
@@ -31,16 +30,16 @@ def wan(facts: Facts) -> dict[str, object]:
     """Return the ways to the internet: state, addresses, gateway, DNS, delegated prefixes, link, faults."""
     live = {str(item.get("interface")): item for item in facts.interfaces()}
     # Zones name interfaces that a router need not have, as wan6.
-    names = [name for name in netifd.wan_names(facts) if name in live or name in facts.config("network")]
+    names = [name for name in wan_names(facts) if name in live or name in facts.config("network")]
     found = []
     for name in names:
         item = live.get(name)
         if item is None:
             found.append({"interface": name, "up": False, "notes": ["it is not there: look at its configuration"]})
             continue
-        entry = netifd.interface(item)
-        entry["prefixes"] = netifd.cidr(item.get("ipv6-prefix"))
-        entry["faults"] = [clean.name(one.get("code")) for one in netifd.dicts(item.get("errors"))]
+        entry = interface(item)
+        entry["prefixes"] = cidr(item.get("ipv6-prefix"))
+        entry["faults"] = [clean.name(one.get("code")) for one in dicts(item.get("errors"))]
         link = facts.ubus("network.device", "status", {"name": str(item.get("device") or "")})
         if link:
             entry["link"] = _link(link)
@@ -90,7 +89,7 @@ def dhcp(facts: Facts) -> dict[str, object]:
     ]
     found = facts.ubus("dhcp", "ipv6leases").get("device")
     if isinstance(found, dict):
-        counts = [len(netifd.dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict)]
+        counts = [len(dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict)]
         answer["ipv6_leases"] = sum(counts)
     answer["notes"] = ["the machines that have them: status devices"]
     return {key: value for key, value in answer.items() if value != []}
@@ -190,7 +189,7 @@ def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
     """
     found: dict[str, list[dict[str, object]]] = {}
     for radio in facts.ubus("network.wireless", "status").values():
-        for interface in netifd.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
+        for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             name = interface.get("ifname")
             if isinstance(name, str):
                 found[name] = _of_network(facts, name)[:CLIENTS]
@@ -198,7 +197,7 @@ def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
 
 
 def _of_network(facts: Facts, name: str) -> list[dict[str, object]]:
-    told = netifd.dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
+    told = dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
     if told:
         return [entry for entry in [_client(facts, one) for one in told] if entry]
     known = facts.ubus("hostapd." + name, "get_clients").get("clients")
@@ -210,9 +209,9 @@ def _of_network(facts: Facts, name: str) -> list[dict[str, object]]:
 
 def _client(facts: Facts, told: dict[str, Any]) -> dict[str, object]:
     mac = str(told.get("mac", "")).lower()
-    if not handles.is_mac(mac):
+    if not is_mac(mac):
         return {}
-    entry: dict[str, object] = {"device": handles.handle(facts.key, mac), "mac": mac}
+    entry: dict[str, object] = {"device": handle(facts.key, mac), "mac": mac}
     for key, name in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
         if isinstance(told.get(key), int) and told[key]:
             entry[name] = told[key]
@@ -222,3 +221,38 @@ def _client(facts: Facts, told: dict[str, Any]) -> dict[str, object]:
         if isinstance(rate, int):
             entry[name] = rate // 1000
     return entry
+
+
+def dicts(value: object) -> list[dict[str, object]]:
+    """Return the objects in what should be a list of them."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def cidr(value: object) -> list[str]:
+    """Return netifd's addresses as people write them."""
+    return [f"{item.get('address')}/{item.get('mask')}" for item in dicts(value)]
+
+
+def interface(item: dict[str, object]) -> dict[str, object]:
+    """Return an interface of netifd's in few values."""
+    answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
+    answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
+    answer["up"] = item.get("up") is True
+    answer["ipv4"] = cidr(item.get("ipv4-address"))
+    answer["ipv6"] = cidr(item.get("ipv6-address")) + [
+        text for one in dicts(item.get("ipv6-prefix-assignment")) for text in cidr([one.get("local-address")])
+    ]
+    for route in dicts(item.get("route")):
+        if route.get("mask") == 0:
+            answer["gateway"] = route.get("nexthop")
+    if item.get("dns-server"):
+        answer["dns"] = item["dns-server"]
+    if isinstance(item.get("uptime"), int):
+        answer["uptime_s"] = item["uptime"]
+    return {key: value for key, value in answer.items() if value not in ([], "")}
+
+
+def wan_names(facts: Facts) -> list[str]:
+    """Return the interfaces that lead outside: those of masqueraded zones."""
+    zones = facts.sections("firewall", "zone")
+    return [name for zone in zones if zone.get("masq") == "1" for name in words(zone.get("network"))] or ["wan", "wan6"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.redaction import foreign
-from oasis.tools import handles
-from oasis.tools.builtin import netifd
+from oasis.tools.builtin import status_network
+from oasis.tools.facts import is_mac
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _radio(facts: Facts, section: dict[str, object], shows_names: bool) -> dict[
     reply = facts.ubus("iwinfo", "scan", {"device": device})
     if "results" not in reply:
         return {**entry, "notes": ["it cannot look around"]}
-    results = [one for one in netifd.dicts(reply["results"]) if isinstance(one.get("signal"), int)]
+    results = [one for one in status_network.dicts(reply["results"]) if isinstance(one.get("signal"), int)]
     heard = sorted(results, key=lambda one: -_int(one["signal"]))
     entry["networks"] = [_network(one, shows_names) for one in heard[:NETWORKS]]
     entry["channels"] = _channels(heard, _survey(facts, device))
@@ -66,7 +66,7 @@ def _radio(facts: Facts, section: dict[str, object], shows_names: bool) -> dict[
 def _device(facts: Facts, radio: str) -> str:
     """Return a network device of a radio that is up, else the radio itself, which iwinfo takes as well."""
     state = facts.ubus("network.wireless", "status").get(radio)
-    for interface in netifd.dicts(state.get("interfaces")) if isinstance(state, dict) else []:
+    for interface in status_network.dicts(state.get("interfaces")) if isinstance(state, dict) else []:
         if isinstance(interface.get("ifname"), str):
             return str(interface["ifname"])
     return radio
@@ -74,7 +74,7 @@ def _device(facts: Facts, radio: str) -> str:
 
 def _network(told: dict[str, Any], shows_names: bool) -> dict[str, Any]:
     bssid = str(told.get("bssid", "")).lower()
-    entry: dict[str, Any] = {"bssid": bssid} if handles.is_mac(bssid) else {}
+    entry: dict[str, Any] = {"bssid": bssid} if is_mac(bssid) else {}
     if shows_names:
         entry["ssid"] = clean.name(told.get("ssid"))
     entry.update(channel=_int(told.get("channel")), signal_dbm=_int(told.get("signal")))
@@ -86,7 +86,7 @@ def _network(told: dict[str, Any], shows_names: bool) -> dict[str, Any]:
 def _survey(facts: Facts, device: str) -> dict[int, int]:
     """Return how busy channels are, in percent of the time that was measured."""
     found = {}
-    for one in netifd.dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
+    for one in status_network.dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
         active, busy = _int(one.get("active_time")), _int(one.get("busy_time"))
         if active >= _MEASURED_MS and 0 <= busy <= active:
             found[_channel(_int(one.get("mhz")))] = 100 * busy // active

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.tools.watch import Watch
+    from oasis.tools.router import Watch
 
 USER = "oasis-tool"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"

@@ -10,7 +10,8 @@ import threading
 
 from oasis.core import jsonl
 from oasis.errors import SettingsError, ToolError
-from oasis.tools.workspace import programs, wishes
+from oasis.tools.workspace import programs
+from oasis.tools.workspace import web as wishes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
-    from oasis.tools.watch import Watch
-    from oasis.tools.workspace.net import Net
+    from oasis.tools.router import Watch
+    from oasis.tools.workspace.web import Net
     from oasis.uci.model import Section
 
     Spec = dict[str, Any]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from oasis.catalogue import address_text
-from oasis.change.reach import admission, boxes, firewall, network, ruleset, sections, walk
+from oasis.change.reach import admission, firewall, network, ruleset, sections, walk
 from tests.change.reach import wild
 from tests.change.reach.corpus import rule
 from tests.change.reach.test_corpus import apply, files_of
@@ -395,7 +395,7 @@ def test_by_chance_the_reason_is_there_when_and_only_when_a_packet_passes_that_d
             held = [box for box in new if _is_in(box, change, one)]
             assert not (answers == ["no", "yes"] and not held), (seed, one, reason)
             # The answer to a question of a box is known for one packet, and not here.
-            is_new = any(set(box) <= set(boxes.DOMAINS) for box in held)
+            is_new = any(set(box) <= set(walk.DOMAINS) for box in held)
             assert not (is_new and (answers[0] == "yes" or answers[1] == "no")), (seed, one, answers, reason)
             seen["packets"] += is_new
         seen["let in" if new else "nobody"] += 1
@@ -409,9 +409,9 @@ def test_boxes_cut_without_losing_or_doubling_a_point():
 
     def box():
         names = chance.sample(["port", "src", "family"], chance.randint(0, 3))
-        held = {name: boxes.union(tuple(sorted(chance.sample(range(8), 2)) for _ in range(2))) for name in names}
+        held = {name: walk.union(tuple(sorted(chance.sample(range(8), 2)) for _ in range(2))) for name in names}
         return {
-            name: boxes.common(tuple(map(tuple, one)), (boxes.domain(name),)) or (boxes.domain(name),)
+            name: walk.common(tuple(map(tuple, one)), (walk.domain(name),)) or (walk.domain(name),)
             for name, one in held.items()
         }
 
@@ -420,11 +420,11 @@ def test_boxes_cut_without_losing_or_doubling_a_point():
 
     for _ in range(300):
         one, other = box(), box()
-        left = boxes.without(one, other)
+        left = walk.without(one, other)
         for _ in range(20):
             point = {"port": chance.randrange(8), "src": chance.randrange(8), "family": chance.randrange(2)}
             assert sum(has(part, point) for part in left) == (has(one, point) and not has(other, point))
-            met = boxes.meet(one, other)
+            met = walk.meet(one, other)
             assert (met is not None and has(met, point)) == (has(one, point) and has(other, point))
 
 

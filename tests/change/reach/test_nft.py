@@ -11,7 +11,7 @@ import os
 import pytest
 
 from oasis.catalogue import address_text
-from oasis.change.reach import discovery, facts, firewall, network, ruleset, sections
+from oasis.change.reach import facts, firewall, network, ruleset, sections, verdict
 from oasis.uci import model
 from oasis.uci.tables import tables
 from tests.change.reach import corpus, fw4, kinds, lab, record, test_corpus, wild
@@ -88,7 +88,7 @@ def judged(package, nets, probe):
     }  # fmt: skip
     rules = ruleset.compile_rules(package, nets, [])
     found = firewall.judge(rules, packet, lambda one: network.owns(nets, *one), set())
-    if family == 6 and found["state"] == "yes" and not discovery.judge(package, nets, [], packet, set())[0]:
+    if family == 6 and found["state"] == "yes" and not verdict.judge(package, nets, [], packet, set())[0]:
         return {**found, "state": "cannot_tell"}
     return found
 

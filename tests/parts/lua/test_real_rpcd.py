@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from oasis.parts.lua.plugin_shelf import Plugins
-from oasis.tools.prepared import Prepared
+from oasis.tools.specs import Prepared
 from oasis.ubus.objects import Ubus, opener
 from tests.cli.web import free_port
 from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest

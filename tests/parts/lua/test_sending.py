@@ -275,7 +275,7 @@ def test_nothing_restarts_the_phone_s_router():
     ("name:string:", {"name": ""}),
     ("lan", None), ("name=lan", None), ("n:number:x", None), ("{broken", None), ("n:text:x", None),
 ])  # fmt: skip
-def test_arguments_are_read_as_upstream_s_programs_write_them(param, found):
+def test_specs_are_read_as_upstream_s_programs_write_them(param, found):
     if found is None:
         with pytest.raises(Exception) as caught:
             arguments_of(param)

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.tools import patterns
-from oasis.tools.arguments import check
+from oasis.tools import specs
+from oasis.tools.specs import check
 
 PET = {"anyOf": [{"type": "object", "properties": {"cat": {"type": "integer"}}, "required": ["cat"]}, {"type": "null"}]}
 
@@ -98,7 +98,7 @@ def test_a_schema_without_end_is_refused_soon(schema):
 )
 def test_a_pattern_that_could_take_years_is_left_to_the_tool(pattern):
     begin_s = time.monotonic()
-    assert patterns.fits(pattern, "a" * 5000 + "!") is None
+    assert specs.fits(pattern, "a" * 5000 + "!") is None
     assert time.monotonic() - begin_s < 1
 
 
@@ -112,7 +112,7 @@ def test_a_pattern_that_could_take_years_is_left_to_the_tool(pattern):
     ],
 )  # fmt: skip
 def test_usual_patterns_are_tried(pattern, text, answer):
-    assert patterns.fits(pattern, text) is answer
+    assert specs.fits(pattern, text) is answer
 
 
 def made_up(chance, depth=0):

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.tools.workspace.net import Net, closed
+from oasis.tools.workspace.web import Net, closed
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.tools.workspace.kit import Bench

@@ -1,0 +1,406 @@
+"""Specs of tools: prepared for the registry, chosen for a turn, and a call's arguments checked against them.
+
+Prepared: cleaned, checked, each name once, computed once for each list that a source gives. This adds "source" and
+"fault": why the tool cannot be used, or ""; a source may give a fault itself, as for a plugin whose file is not
+reviewed.
+
+Chosen: as few as will do, because each costs tokens of a small model. The core always; of the others those whose words
+the owner uses, those that the thread used before, and all where the service's context is large. A model may still call
+a tool that it was not offered.
+
+Arguments: understood are type (one or several, null and number included), enum, const, required, properties,
+additionalProperties, items, minimum and its kin, lengths and counts, pattern, anyOf, oneOf, allOf and $ref within the
+schema. Unknown keywords are ignored, as JSON Schema demands. A schema may be from outside: the work on it is bounded.
+Source: JSON Schema 2020-12, validation vocabulary.
+
+Patterns: Python's matcher backtracks, so a hostile pattern could keep it busy for years. A pattern is parsed first:
+without repeats inside repeats it costs at most the length of the text to the power of its open repeats. Within STEPS it
+is tried; beyond that, or where Python does not know it, the tool itself must judge the text.
+"""
+
+from __future__ import annotations
+
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, SchemaError, ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from oasis.tools.registry import Source
+
+    Spec = dict[str, Any]
+    Schema = dict[str, Any]
+
+
+CLASSES = ("read", "change", "danger", "net")
+DESCRIPTION_CHARS = 2000
+SCHEMA_BYTES = 16 * 1024
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_TAKEN = "another tool has this name"
+
+
+class Prepared:
+    """Remembers, for each of some sources, the list it gave last and what was made of it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, list[Spec]]] = {}
+
+    def of(self, sources: Sequence[Source], names: set[str]) -> list[tuple[Source, Spec]]:
+        """Return all specs of the sources, in their order; of two with one name the second cannot be used.
+
+        `names` are those that are taken; these are added.
+        """
+        known: dict[str, tuple[object, list[Spec]]] = {}
+        found: list[tuple[Source, Spec]] = []
+        for source in sources:
+            given = source.specs()
+            old = self._known.get(source.name)
+            known[source.name] = old if old and old[0] is given else (given, [_spec(one, source.name) for one in given])
+            for spec in known[source.name][1]:
+                found.append((source, {**spec, "fault": _TAKEN} if spec["name"] in names else spec))
+                names.add(spec["name"])
+        self._known = known
+        return found
+
+
+def _spec(given: Spec, source: str) -> Spec:
+    spec: Spec = {**given, "source": source, "fault": ""}
+    spec["description"] = clean.text(given.get("description") or "")[:DESCRIPTION_CHARS]
+    spec["name"] = clean.name(given.get("name"))
+    spec["class"] = given["class"] if given.get("class") in CLASSES else "danger"
+    spec["input_schema"] = clean.value(given.get("input_schema"))
+    try:
+        spec["fault"] = _fault(spec, given, len(_told(spec).encode("utf-8"))) or str(given.get("fault", ""))
+    except OasisError as error:
+        spec["fault"] = error.message
+    if spec["fault"] and not isinstance(spec["input_schema"], dict):
+        spec["input_schema"] = {}
+    return spec
+
+
+def _fault(spec: Spec, given: Spec, size_bytes: int) -> str:
+    if not spec["name"] or spec["name"] != given["name"] or spec["name"].strip(_NAME):
+        return "its name is none"
+    if spec["class"] != given.get("class"):
+        return "its class is none of " + ", ".join(CLASSES)
+    if not isinstance(spec["input_schema"], dict) or spec["input_schema"].get("type", "object") != "object":
+        return "its arguments are no object"
+    if size_bytes > SCHEMA_BYTES:
+        return "its description and arguments take %d bytes, %d are allowed" % (size_bytes, SCHEMA_BYTES)
+    return ""
+
+
+def tokens(spec: Spec) -> int:
+    """Return about what a model pays for being told of a tool; nothing is told of one that JSON cannot hold."""
+    from oasis.core import trim  # who counts tokens loads it
+
+    try:
+        return trim.BLOCK_TOKENS + trim.tokens(_told(spec))
+    except OasisError:
+        return 0
+
+
+def _told(spec: Spec) -> str:
+    return jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])
+
+
+# Values looked at, each against one schema; a schema that refers to itself twice would go on for ever.
+CHECKS = 20_000
+DEPTH = 40
+# Of a value in a message, and names in a hint.
+_SHOWN_CHARS = 80
+_SHOWN_NAMES = 30
+_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "null": type(None)}
+_NUMBERS = {
+    "minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than", "exclusiveMaximum": "less than",
+}  # fmt: skip
+_SIZES = {
+    "minLength": (str, "at least %s characters"), "maxLength": (str, "at most %s characters"),
+    "minItems": (list, "at least %s items"), "maxItems": (list, "at most %s items"),
+    "minProperties": (dict, "at least %s"), "maxProperties": (dict, "at most %s"),
+}  # fmt: skip
+
+
+class Misfit(ToolError):
+    """An argument does not fit; `depth` tells how far the schema was followed to it."""
+
+    depth = 0
+
+
+def check(value: Any, schema: Schema, path: str) -> None:
+    """Raise ToolError, naming the argument, its value and what is allowed, unless `value` fits the schema.
+
+    `path` is what stands before the names of arguments: the tool.
+    """
+    _Check(schema).value(value, schema, path, 0)
+
+
+class _Check:
+    def __init__(self, whole: Schema) -> None:
+        self._whole = whole
+        self._left = CHECKS
+
+    def value(self, value: Any, schema: Any, path: str, depth: int) -> None:
+        self._left -= 1
+        if depth > DEPTH or self._left < 0:
+            raise ToolError("the schema of %s is too involved to be checked" % path.split(".")[0], "use another tool")
+        if schema is False:
+            raise _misfit(depth, "%s is not allowed" % path)
+        if not isinstance(schema, dict):
+            return
+        schema = self._resolved(schema, path)
+        _check_type(value, schema.get("type"), path, depth)
+        _check_choice(value, schema, path, depth)
+        _check_limits(value, schema, path, depth)
+        if isinstance(value, str) and isinstance(schema.get("pattern"), str):
+            _check_pattern(value, schema["pattern"], path, depth)
+        if isinstance(value, dict):
+            self._object(value, schema, path, depth)
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self.value(item, schema.get("items", True), "%s[%d]" % (path, index), depth + 1)
+        for part in _list(schema.get("allOf")):
+            self.value(value, part, path, depth + 1)
+        for keyword in ("anyOf", "oneOf"):
+            if _list(schema.get(keyword)):
+                self._one_of(value, schema[keyword], path, depth)
+
+    def _object(self, value: dict[str, Any], schema: Schema, path: str, depth: int) -> None:
+        named = schema.get("properties")
+        properties = named if isinstance(named, dict) else {}
+        for name in _list(schema.get("required")):
+            if name not in value:
+                raise _misfit(depth, "%s needs the argument %s" % (path, name), _purpose(properties.get(name)))
+        more = schema.get("additionalProperties", True)
+        for name, item in value.items():
+            if name not in properties and more is False:
+                has = "it has: " + ", ".join(list(properties)[:_SHOWN_NAMES]) if properties else "it has none"
+                raise _misfit(depth, "%s has no argument %s" % (path, _shown(name)), has)
+            self.value(item, properties.get(name, more), "%s.%s" % (path, name), depth + 1)
+
+    def _one_of(self, value: Any, parts: list[Any], path: str, depth: int) -> None:
+        """Raise what is wrong with the part that came nearest, unless one fits."""
+        worst: Misfit | None = None
+        for part in parts:
+            try:
+                self.value(value, part, path, depth + 1)
+                return
+            except Misfit as error:
+                if worst is None or error.depth > worst.depth:
+                    worst = error
+        if worst is not None:
+            raise worst
+
+    def _resolved(self, schema: Schema, path: str) -> Schema:
+        """Return what a schema refers to within the whole one; a reference that leads nowhere allows everything."""
+        for _ in range(DEPTH):
+            reference = schema.get("$ref")
+            if not isinstance(reference, str):
+                return schema
+            found: Any = self._whole
+            for word in reference.split("/")[1:] if reference.startswith("#") else ["", ""]:
+                word = word.replace("~1", "/").replace("~0", "~")
+                found = found.get(word) if isinstance(found, dict) else None
+            schema = {**found, **{k: v for k, v in schema.items() if k != "$ref"}} if isinstance(found, dict) else {}
+        raise ToolError("the schema of %s refers to itself" % path.split(".")[0], "use another tool")
+
+
+def _check_type(value: Any, wanted: Any, path: str, depth: int) -> None:
+    kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
+    if kinds and not any(_is_of(value, kind) for kind in kinds):
+        words = " or ".join(_named(kind) for kind in kinds)
+        raise _misfit(depth, "%s must be %s, not %s" % (path, words, _shown(value)))
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    if kind in ("integer", "number") and isinstance(value, bool):
+        return False
+    if kind == "number":
+        return isinstance(value, (int, float))
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES.get(kind, object))
+
+
+def _named(kind: str) -> str:
+    return kind if kind == "null" else ("an " if kind[:1] in "aeio" else "a ") + kind
+
+
+def _check_choice(value: Any, schema: Schema, path: str, depth: int) -> None:
+    if isinstance(schema.get("enum"), list) and not any(_is_same(value, one) for one in schema["enum"]):
+        allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in schema["enum"][:_SHOWN_NAMES]])
+        raise _misfit(depth, "%s is %s; allowed are %s" % (path, _shown(value), allowed))
+    if "const" in schema and not _is_same(value, schema["const"]):
+        raise _misfit(depth, "%s is %s; only %s is allowed" % (path, _shown(value), _shown(schema["const"])))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _check_limits(value: Any, schema: Schema, path: str, depth: int) -> None:
+    for keyword, words in _NUMBERS.items():
+        limit = schema.get(keyword)
+        if _is_of(limit, "number") and _is_of(value, "number") and not _is_within(keyword, value, limit):
+            raise _misfit(depth, "%s is %s; %s %s is allowed" % (path, _shown(value), words, limit))
+    for keyword, (kind, words) in _SIZES.items():
+        limit = schema.get(keyword)
+        if _is_of(limit, "number") and isinstance(value, kind) and not _is_within(keyword, len(value), limit):
+            raise _misfit(depth, "%s is %d long; %s are allowed" % (path, len(value), words % limit))
+
+
+def _is_within(keyword: str, size: float, limit: Any) -> bool:
+    if keyword.startswith("exclusive"):
+        return bool(size > limit if keyword.endswith("Minimum") else size < limit)
+    return bool(size >= limit if keyword.startswith("min") else size <= limit)
+
+
+def _check_pattern(value: str, pattern: str, path: str, depth: int) -> None:
+    pass  # few schemas have one
+
+    if fits(pattern, value) is False:
+        raise _misfit(depth, "%s is %s; it must look like %s" % (path, _shown(value), pattern[:_SHOWN_CHARS]))
+
+
+def _purpose(schema: Any) -> str:
+    """Return what a schema says of its argument."""
+    described = schema.get("description") if isinstance(schema, dict) else None
+    return described[:_SHOWN_CHARS] if isinstance(described, str) else ""
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = jsonl.dumps(value) if not isinstance(value, str) else "'%s'" % value
+    except SchemaError:
+        text = repr(value)
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _misfit(depth: int, message: str, hint: str = "") -> Misfit:
+    error = Misfit(message, hint)
+    error.depth = depth
+    return error
+
+
+# Some milliseconds on a small router.
+STEPS = 200_000
+PATTERN_CHARS = 512
+_MOST = 1 << 62
+# What the reader of patterns calls its parts. Source: Python's re/_parser.py, the same names since 3.0.
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT")
+_PLAIN = ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT")
+
+
+def fits(pattern: str, text: str) -> bool | None:
+    """Return whether the pattern is found in the text, None when that is not tried."""
+    import re  # few schemas have a pattern: an idle daemon does without
+
+    if len(pattern) > PATTERN_CHARS:
+        return None
+    try:
+        parts = _reader().parse(pattern)
+        steps = _steps(parts, len(text) + 1, False)
+        if not pattern.startswith("^"):
+            steps *= len(text) + 1
+        return bool(re.search(pattern, text)) if steps <= STEPS else None
+    except (re.error, OverflowError, RecursionError):
+        return None  # another dialect; the tool has its own word on it
+
+
+def _reader() -> Any:
+    import re
+
+    return getattr(re, "_parser", None) or __import__("sre_parse")  # its name until Python 3.10
+
+
+def _steps(parts: Any, length: int, is_repeated: bool) -> int:
+    """Return how many ways the matcher may have to try, more than STEPS where that cannot be told."""
+    steps = 1
+    for part, argument in parts:
+        steps = min(steps * _of_part(str(part), argument, length, is_repeated), _MOST)
+    return steps
+
+
+def _of_part(part: str, argument: Any, length: int, is_repeated: bool) -> int:
+    if part in _PLAIN:
+        return 1
+    if part in _REPEATS:
+        least, most, inner = argument
+        open_ways = min(int(most), length) - min(int(least), length) + 1
+        if open_ways > 1 and is_repeated:
+            return _MOST
+        return max(open_ways, 1) * _steps(inner, length, True) * len(inner)
+    if part == "SUBPATTERN":
+        return _steps(argument[3], length, is_repeated)
+    if part == "BRANCH" and not is_repeated:
+        return min(sum([_steps(branch, length, False) for branch in argument[1]]), _MOST)
+    return _MOST
+
+
+# The owner's setting: as above, everything, or the core alone.
+MODES = ("fitting", "all", "core")
+# A context in which a hundred tools of 150 tokens are no more than a third.
+LARGE_TOKENS = 32_000
+# What a model of a billion parameters still tells apart.
+FITTING = 12
+# The owner's messages that count: "and install it" says little by itself.
+MESSAGES = 3
+_WORD_CHARS = 4
+# Of tools that have no words of their own the names and descriptions are looked through; these say nothing.
+_EMPTY = (
+    " about also argument arguments call data each from given have into list name names need only optional return "
+    "returned returns some text that their them then these this tool type used user uses using value values want when "
+    "where which will with your "
+)
+
+
+def is_large(context_tokens: int, is_local: bool) -> bool:
+    """Return whether a service takes all tools; where nobody said its context, one in the cloud does."""
+    return context_tokens >= LARGE_TOKENS or (not context_tokens and not is_local)
+
+
+def chosen(specs: list[Spec], texts: list[str], used: set[str], mode: str, large: bool) -> list[Spec]:
+    """Return the specs to tell a model of, in their order; `texts` are the owner's newest messages."""
+    if mode == "all" or (mode == "fitting" and large):
+        return specs
+    core = [spec for spec in specs if spec.get("core")]
+    if mode == "core":
+        return core
+    text = " ".join(texts).casefold()
+    words = _words(text)
+    ranked = []
+    for at, spec in enumerate(specs):
+        count = 100 if spec["name"] in used else _matches(spec, text, words)
+        if count and spec not in core:
+            ranked.append((-count, at, spec))
+    ranked.sort(key=lambda item: item[:2])
+    found = core + [spec for _, _, spec in ranked[: max(FITTING - len(core), 0)]]
+    return [spec for spec in specs if spec in found]
+
+
+def _matches(spec: Spec, text: str, words: list[str]) -> int:
+    if "words" in spec:
+        return sum(_says(word, text, words) for word in spec["words"])
+    own = set(_words((spec["name"] + " " + spec["description"]).casefold()))
+    return len([word for word in own.intersection(words) if _means_something(word)])
+
+
+def _means_something(word: str) -> bool:
+    return len(word) >= _WORD_CHARS and " %s " % word not in _EMPTY
+
+
+def _says(word: str, text: str, words: list[str]) -> bool:
+    """Return whether a word, or one that begins with it, is said; phrases and scripts without blanks are looked for."""
+    if word.isascii() and " " not in word:
+        return any(one.startswith(word) for one in words)
+    return word in text
+
+
+def _words(text: str) -> list[str]:
+    return "".join([char if char.isalnum() else " " for char in text]).split()
