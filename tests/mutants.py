@@ -2209,7 +2209,7 @@ MUTANTS = (
     (
         "let in: what two rule sets pass is compared",
         ADMISSION,
-        "return boxes.subtract(after, admitted[0])",
+        "return walk.subtract(after, admitted[0])",
         "return []",
         OF_ADMISSION,
     ),
@@ -2255,7 +2255,7 @@ MUTANTS = (
         "return references.left_behind(images, list(images), read)",
         ("tests/change/test_owner.py",),
     ),
-    ("let in: the reason is no noise", ADMISSION, "boxes.subtract(after, admitted[0])", "after", OF_ADMISSION),
+    ("let in: the reason is no noise", ADMISSION, "walk.subtract(after, admitted[0])", "after", OF_ADMISSION),
     (
         "let in: what no firewall sees",
         WALK,
