@@ -5,21 +5,26 @@ Setting an option to the value that it has is no change and never a finding. Not
 
 Shape of a finding: {"number": index of the operation, "kind", "where": "package.section.option", "message", "hint"};
 kind is unknown_package, unknown_type, unknown_option, bad_value, exec (runs code, names a file: the owner's alone),
-missing_reference (names a section, zone, network or bridge that will not be there) or missing_dependency (an option is
-not there that another one calls for, or nothing reads it). A secret's value is in no message.
+missing_reference (names a section, zone, network or bridge that will not exist) or missing_dependency. A secret's value
+is in no message.
+
+Dependencies are options that others need, options that nothing reads under the section's protocol or mode, and values
+that exclude each other. Only what the change itself causes counts: a section that was already so can still be changed
+elsewhere. The rules are data of the catalogue (entries.py) and never about secrets, because messages show the values.
 """
 
 from __future__ import annotations
 
 import re
 
-from oasis.catalogue import datatypes, dependencies, spelling, validators
+from oasis.catalogue import entries, validators
 from oasis.catalogue.draft import Draft
 from oasis.catalogue.entries import is_code, known_as, mark, option, option_names, packages, section_type, title, types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 __all__ = ["check", "is_code", "mark", "title"]
 
@@ -221,7 +226,7 @@ class _Review:
         if str(entry.get("mark", "")).startswith("secret"):
             text = f"{_where(operation)} cannot have that value"
         values = entry.get("values")
-        near = spelling.nearest(value, values) if isinstance(values, list) else []
+        near = entries.nearest(value, values) if isinstance(values, list) else []
         self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
 
     def check_references(self) -> None:
@@ -257,7 +262,7 @@ class _Review:
         """Check that what the new values call for is there."""
         for package, number in self._touched.items():
             for name, section in self._draft.sections(package).items():
-                for option_, text, hint in dependencies.missing(package, self._draft.earlier(package, name), section):
+                for option_, text, hint in missing(package, self._draft.earlier(package, name), section):
                     where = f"{package}.{self._draft.shown(package, name)}.{option_}"
                     self._add(number, "missing_dependency", where, f"{where}: {text}", hint)
 
@@ -273,7 +278,7 @@ class _Review:
         return f"there are {count} of that type: @{type_}[0] to @{type_}[{count - 1}]"
 
     def _near(self, word: str, names: list[str]) -> str:
-        return spelling.hint(word, names) if len(self.findings) < _HINTED else ""
+        return entries.hint(word, names) if len(self.findings) < _HINTED else ""
 
     def _names(self, ref: str, is_before: bool) -> list[str]:
         if ref not in TARGETS:
@@ -321,7 +326,7 @@ def _error(entry: dict[str, object], value: str) -> str:
     values = entry.get("values")
     if isinstance(values, list):
         return validators.oneof(value, *values)
-    return datatypes.error(str(entry["type"]), value)
+    return validators.error(str(entry["type"]), value)
 
 
 def plain_reference(ref: str, value: str) -> tuple[str, str]:
@@ -338,3 +343,87 @@ def plain_reference(ref: str, value: str) -> tuple[str, str]:
     base = value.partition(".")[0]
     is_bridge = base.startswith("br-") and not re.match("br-[0-9a-f]{12}$", base)
     return ("bridge", base) if is_bridge else ("device", value)
+
+
+def missing(package: str, before: dict[str, object] | None, now: dict[str, object]) -> list[tuple[str, str, str]]:
+    """Return (option, what is wrong, what to do) for each rule that the section breaks and did not break before.
+
+    `before` is the section as it was, None when it is new. Shape of both: {".type", option: str | [str]}.
+    """
+    type_ = str(now[".type"])
+    if before is not None and before[".type"] != type_:
+        before = None
+    return [
+        *_lacking(package, type_, before, now),
+        *_unread(package, type_, before, now),
+        *_clashing(package, type_, before, now),
+    ]
+
+
+def _lacking(
+    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
+) -> list[tuple[str, str, str]]:
+    found = []
+    for rule in entries.rules(package, type_, "needs"):
+        names, when = rule["one_of"], rule["when"]
+        assert isinstance(names, list) and isinstance(when, dict)
+        if _holds(when, now) and not any(now.get(name) for name in names) and _differs([*when, *names], before, now):
+            first = " or ".join(name for name in names if entries.mark(package, type_, name) != "exec")
+            cause = " with " + _condition(when, now) if when else ""
+            found.append(
+                (names[0], f"a {type_} section{cause} needs {first}", str(rule.get("hint", f"set {first} too")))
+            )
+    return found
+
+
+def _unread(
+    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
+) -> list[tuple[str, str, str]]:
+    rules = entries.rules(package, type_, "only")
+    found = []
+    for name in now if rules else ():
+        about = [rule["when"] for rule in rules if name in _words(rule["options"])]
+        if about and _differs([name], before, now) and not any(_holds(when, now) for when in about):
+            keys = sorted({key for when in about if isinstance(when, dict) for key in when})
+            wanted = " or ".join(_alternatives(when) for when in about)
+            text = f"{name} is not read with " + _condition(dict.fromkeys(keys, ""), now)
+            found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
+    return found
+
+
+def _clashing(
+    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
+) -> list[tuple[str, str, str]]:
+    found = []
+    for rule in entries.rules(package, type_, "never"):
+        when = rule["when"]
+        assert isinstance(when, dict)
+        if _holds(when, now) and _differs(list(when), before, now):
+            found.append((next(iter(when)), "there is no " + _condition(when, now), str(rule["hint"])))
+    return found
+
+
+def _holds(when: object, section: dict[str, object]) -> bool:
+    assert isinstance(when, dict)
+    return all(any(_matches(str(pattern), word) for word in _words(section.get(key))) for key, pattern in when.items())
+
+
+def _matches(pattern: str, word: str) -> bool:
+    return re.match(f"(?:{pattern})\\Z", word) is not None
+
+
+def _words(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else [str(value or "")]
+
+
+def _differs(names: list[str], before: dict[str, object] | None, now: dict[str, object]) -> bool:
+    return before is None or any(before.get(name) != now.get(name) for name in names)
+
+
+def _condition(when: dict[str, object], section: dict[str, object]) -> str:
+    return " and ".join(f"{key} {' '.join(_words(section.get(key))) or '(not set)'}" for key in when)
+
+
+def _alternatives(when: object) -> str:
+    assert isinstance(when, dict)
+    return " and ".join("{} {}".format(key, str(pattern).replace("|", ", ")) for key, pattern in when.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from oasis.catalogue import datatypes, entries
+from oasis.catalogue import entries, validators
 from oasis.core import jsonl
 
 TYPE_CHECKING = False
@@ -113,7 +113,7 @@ def _takes(entry: dict[str, object]) -> str:
         return "one of its values"
     if entry["type"] == "bool":
         return "1 (on) or 0 (off)"
-    words = datatypes.error(str(entry["type"]), _NONE)
+    words = validators.error(str(entry["type"]), _NONE)
     return words.removeprefix("must be ") or "a text"
 
 

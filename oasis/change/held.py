@@ -11,7 +11,7 @@ under every setting. Knows no file. Shape of switches (policy.json):
 
 from __future__ import annotations
 
-from oasis.catalogue import check, datatypes
+from oasis.catalogue import check, validators
 from oasis.redaction import secret_options
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ def _is_turned_on(item: Difference, switches: Switches) -> bool:
 
 def _degree(value: object) -> int:
     """Return 1 for yes, -1 for no, 0 for what leaves it to the program."""
-    meaning = datatypes.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
+    meaning = validators.truth(" ".join(value) if isinstance(value, list) else value)  # as a shell reads a list
     return 0 if meaning is None else 1 if meaning else -1
 
 
@@ -92,4 +92,4 @@ def _runs(package: Package, section: Section, option: str, value: object, switch
     if place in switches["no_code"] or "%s=%s" % (place, value) in switches["no_code"]:
         return False
     # A word for no is no program and no file.
-    return check.mark(package.name, section.type, option) == "exec" and datatypes.truth(value) is not False
+    return check.mark(package.name, section.type, option) == "exec" and validators.truth(value) is not False

@@ -236,10 +236,10 @@ def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
 
 def _is_one_of(value: object, allowed: list[str]) -> bool:
     """Return whether a value is among others; all words for yes count as one, and all for no."""
-    from oasis.catalogue import datatypes
+    from oasis.catalogue import validators
 
-    meaning = datatypes.truth(value)
-    return value in allowed or (meaning is not None and meaning in [datatypes.truth(one) for one in allowed])
+    meaning = validators.truth(value)
+    return value in allowed or (meaning is not None and meaning in [validators.truth(one) for one in allowed])
 
 
 def _named(package: Package, section: Section) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 
-from oasis.catalogue import address_text, datatypes, entries, validators
+from oasis.catalogue import address_text, entries, validators
 from oasis.core import jsonl
 from oasis.redaction import secret_options
 
@@ -86,8 +86,8 @@ def is_free(package: str, type: str, option: str, text: str) -> bool:
         return False
     expression = str(entry["type"])
     if expression not in _free:
-        _free[expression] = any(not datatypes.error(expression, sentence) for sentence in _SENTENCES)
-    return _free[expression] or any(datatypes.error(expression, word) for word in words)
+        _free[expression] = any(not validators.error(expression, sentence) for sentence in _SENTENCES)
+    return _free[expression] or any(validators.error(expression, word) for word in words)
 
 
 def _usual(package: str, type: str, option: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from oasis.catalogue import dependencies, entries
+from oasis.catalogue import check as rules
+from oasis.catalogue import entries
 from tests.change.drafting import check, kinds
 
 
@@ -211,25 +212,25 @@ def test_rules_of_the_data_are_about_options_that_exist_and_never_about_secrets(
 
 def test_a_section_is_compared_with_what_it_was():
     now = {".type": "zone", "input": "REJECT"}
-    assert [item[0] for item in dependencies.missing("firewall", None, now)] == ["name"]
-    assert dependencies.missing("firewall", now, dict(now, output="ACCEPT")) == []
+    assert [item[0] for item in rules.missing("firewall", None, now)] == ["name"]
+    assert rules.missing("firewall", now, dict(now, output="ACCEPT")) == []
 
 
 @pytest.mark.parametrize(("radio", "channel"), [("radio0", "99"), ("radio0", "36"), ("radio1", "6"), ("radio1", "99")])
 def test_a_band_has_its_channels_and_no_others(radio, channel):
-    assert missing(f"set wireless.{radio}.channel={channel}") == [f"wireless.{radio}.channel"]
+    assert rules.missing(f"set wireless.{radio}.channel={channel}") == [f"wireless.{radio}.channel"]
 
 
 @pytest.mark.parametrize(
     ("radio", "channel"), [("radio0", "13"), ("radio0", "auto"), ("radio1", "149"), ("radio1", "auto")]
 )
 def test_the_channels_of_a_band_are_taken(radio, channel):
-    assert missing(f"set wireless.{radio}.channel={channel}") == []
+    assert rules.missing(f"set wireless.{radio}.channel={channel}") == []
 
 
 def test_a_channel_may_go_to_another_band_together_with_it():
     assert (
-        missing("set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40")
+        rules.missing("set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40")
         == []
     )
-    assert missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]
+    assert rules.missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from oasis.catalogue import check as catalogue
-from oasis.catalogue import datatypes, entries
+from oasis.catalogue import entries, validators
 from oasis.change.parse import commands
 from oasis.change.policy import Policy
 from tests.change.drafting import TOP, check, kinds, nothing
@@ -120,7 +120,7 @@ def free(path):
 
 def refused(entry, value):
     values = entry.get("values")
-    return value not in values if values else bool(datatypes.error(entry["type"], value))
+    return value not in values if values else bool(validators.error(entry["type"], value))
 
 
 @pytest.mark.parametrize("package", entries.packages())

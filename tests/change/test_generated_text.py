@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from oasis.catalogue import check as catalogue
-from oasis.catalogue import datatypes, entries, validators
+from oasis.catalogue import entries, validators
 from tests.change.drafting import TOP, check
 
 with open(os.path.join(TOP, "tests/change/free_text.json"), encoding="utf-8") as handle:
@@ -58,7 +58,7 @@ def options():
 def taken(entry, characters):
     """Return those of some characters that some value of an option may hold."""
     values = entry.get("values")
-    is_good = (lambda one: one in values) if values else (lambda one: not datatypes.error(str(entry["type"]), one))
+    is_good = (lambda one: one in values) if values else (lambda one: not validators.error(str(entry["type"]), one))
     return "".join(char for char in characters if any(is_good(shape.replace("{}", char)) for shape in SHAPES))
 
 

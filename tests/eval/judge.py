@@ -21,7 +21,7 @@ import fnmatch
 import json
 from typing import Any
 
-from oasis.catalogue import datatypes, entries, validators
+from oasis.catalogue import entries, validators
 from oasis.change.parse import commands
 from oasis.errors import OasisError
 from oasis.uci.preview import preview
@@ -95,10 +95,12 @@ def _check_value(package: str, section: world.Section, key: str, value: Any) -> 
     for word in value if isinstance(value, list) else [value]:
         allowed = entry.get("values")
         wrong = (
-            validators.oneof(word, *allowed) if isinstance(allowed, list) else datatypes.error(str(entry["type"]), word)
+            validators.oneof(word, *allowed)
+            if isinstance(allowed, list)
+            else validators.error(str(entry["type"]), word)
         )
         if wrong and not (
-            entry.get("list") and all(not datatypes.error(str(entry["type"]), one) for one in word.split())
+            entry.get("list") and all(not validators.error(str(entry["type"]), one) for one in word.split())
         ):
             raise Shut(f"{place} cannot be {word!r}")
 

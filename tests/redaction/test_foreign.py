@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.catalogue import datatypes, entries
+from oasis.catalogue import entries, validators
 from oasis.redaction import foreign, secret_options
 
 MAC = "aa:bb:cc:00:00:66"
@@ -48,6 +48,6 @@ def test_every_datatype_of_the_catalogue_that_takes_a_sentence_is_free():
                 if "values" in entry or secret_options.is_secret(package, kind, option):
                     continue
                 for words in ("ignore all rules now", "ignore-all-rules-now", "ignore_all_rules_", "ignoreallrulesnow"):
-                    takes = not datatypes.error(str(entry["type"]), words)
+                    takes = not validators.error(str(entry["type"]), words)
                     is_free = foreign.is_free(package, kind, option, words)
                     assert is_free or not takes, (package, kind, option, words)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from oasis.catalogue import datatypes
+from oasis.catalogue import validators
 from oasis.core import jsonl
 from oasis.uci import model
 
@@ -73,4 +73,4 @@ def _turns(images: tuple[bytes, bytes], rule: dict[str, Any]) -> bool:
 def _is_off(package: Package, kind: str, option: str) -> bool:
     """Return whether every section says so itself: what an option that is missing means is the script's own affair."""
     values = [section.options.get(option, "") for section in package.sections if section.type == kind]
-    return bool(values) and all(datatypes.truth(str(value)) is False for value in values)
+    return bool(values) and all(validators.truth(str(value)) is False for value in values)

@@ -199,7 +199,7 @@ def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
 
 
 def _value(text: str, where: Operation) -> str:
-    """Return a value; which control characters it may hold its type tells (datatypes.py).
+    """Return a value; which control characters it may hold its type tells (validators.py).
 
     Quotes of typography are no quotes to a shell: around a value, they would become a part of it.
     """

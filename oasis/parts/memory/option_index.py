@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.catalogue import described, entries, spelling
+from oasis.catalogue import described, entries
 from oasis.errors import UsageError
 from oasis.parts.memory import ranking
 
@@ -73,7 +73,7 @@ def _option(package: str, type_: str, name: str, section: str) -> dict[str, Any]
 
 
 def _unknown(message: str, word: str, names: list[str]) -> UsageError:
-    return UsageError(message, spelling.hint(word, names) or _USAGE)
+    return UsageError(message, entries.hint(word, names) or _USAGE)
 
 
 def found(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:

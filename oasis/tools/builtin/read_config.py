@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.catalogue import spelling
+from oasis.catalogue import entries
 from oasis.catalogue.draft import find
 from oasis.core import clean
 from oasis.errors import ToolError
@@ -93,4 +93,4 @@ def _near_section(sections: dict[str, dict[str, object]], wanted: str) -> str:
 
 
 def _nearest(wanted: str, names: list[str]) -> str:
-    return ", ".join(spelling.closest(wanted, names)) or "none"
+    return ", ".join(entries.closest(wanted, names)) or "none"

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from oasis.catalogue import address_text, datatypes, spelling
+from oasis.catalogue import address_text, entries, validators
 
-CATALOGUE = os.path.join(os.path.dirname(datatypes.__file__), "packages")
+CATALOGUE = os.path.join(os.path.dirname(validators.__file__), "packages")
 
 GOOD = [
     ("bool", "0 1 on off yes no true false enabled disabled"),
@@ -124,12 +124,12 @@ BAD = [
 
 @pytest.mark.parametrize(("datatype", "value"), [(kind, word) for kind, words in GOOD for word in words.split(" ")])
 def test_good_values_pass(datatype, value):
-    assert datatypes.error(datatype, value) == ""
+    assert validators.error(datatype, value) == ""
 
 
 @pytest.mark.parametrize(("datatype", "value"), [(kind, word) for kind, words in BAD for word in words.split()])
 def test_bad_values_are_told_what_is_expected(datatype, value):
-    text = datatypes.error(datatype, value)
+    text = validators.error(datatype, value)
     assert text
     assert not text.endswith(".")
 
@@ -137,7 +137,7 @@ def test_bad_values_are_told_what_is_expected(datatype, value):
 @pytest.mark.parametrize("datatype", ["string", "maxlength(99)", "list(host)", "wpakey", "pattern('(?s:.*)','x')"])
 @pytest.mark.parametrize("value", ["twelve chars\nconf-dir=/tmp", "twelve\rchars", "twelve\tchars", "twelve chars\x7f"])
 def test_no_value_but_notes_has_control_characters(datatype, value):
-    assert "one line" in datatypes.error(datatype, value)
+    assert "one line" in validators.error(datatype, value)
 
 
 @pytest.mark.parametrize(
@@ -145,41 +145,41 @@ def test_no_value_but_notes_has_control_characters(datatype, value):
 )
 @pytest.mark.parametrize("letter", ["9", "a", "a.", "1,"])
 def test_a_value_of_any_length_is_judged(datatype, letter):
-    assert "4096 characters" in datatypes.error(datatype, letter * 5000)
+    assert "4096 characters" in validators.error(datatype, letter * 5000)
 
 
 def test_notes_may_have_lines():
-    assert datatypes.error("text", "one\ntwo") == ""
+    assert validators.error("text", "one\ntwo") == ""
 
 
 @pytest.mark.parametrize("datatype", ["port", "host", "name", "cidr4", "oneof(a)", "hexstring", "timehhmmss"])
 def test_final_line_break_is_no_part_of_a_good_value(datatype):
-    assert datatypes.error(datatype, "80\n")
+    assert validators.error(datatype, "80\n")
 
 
 def test_length_of_a_network_name_is_counted_in_bytes():
-    assert datatypes.error("maxlength(32)", "ü" * 16) == ""
-    assert datatypes.error("maxlength(32)", "ü" * 16 + "x")
+    assert validators.error("maxlength(32)", "ü" * 16) == ""
+    assert validators.error("maxlength(32)", "ü" * 16 + "x")
 
 
 def test_choices_are_joined_to_one_sentence():
-    text = datatypes.error("or(range(1,233),'auto')", "x")
+    text = validators.error("or(range(1,233),'auto')", "x")
     assert text == "must be a whole number from 1 to 233, or auto"
 
 
 def test_list_says_what_its_wrong_item_must_be():
-    assert datatypes.error("list(port)", "80 443 http") == "must be a port number, 0 to 65535"
+    assert validators.error("list(port)", "80 443 http") == "must be a port number, 0 to 65535"
 
 
 def test_unknown_datatype_is_a_fault():
     with pytest.raises(KeyError):
-        datatypes.error("portt", "1")
+        validators.error("portt", "1")
 
 
 def test_truth_is_read_as_openwrt_reads_it():
-    assert {datatypes.truth(word) for word in ("1", "on", "true", "yes", "enabled")} == {True}
-    assert {datatypes.truth(word) for word in ("0", "off", "false", "no", "disabled")} == {False}
-    assert {datatypes.truth(word) for word in ("2", "", "ON")} == {None}
+    assert {validators.truth(word) for word in ("1", "on", "true", "yes", "enabled")} == {True}
+    assert {validators.truth(word) for word in ("0", "off", "false", "no", "disabled")} == {False}
+    assert {validators.truth(word) for word in ("2", "", "ON")} == {None}
 
 
 @pytest.mark.parametrize("path", sorted(glob.glob(os.path.join(CATALOGUE, "*.json"))), ids=os.path.basename)
@@ -190,7 +190,7 @@ def test_every_datatype_of_the_catalogue_exists(path):
         for entry in whole["options"].values():
             entry = {"type": entry} if isinstance(entry, str) else entry
             if "type" in entry:
-                assert isinstance(datatypes.error(entry["type"], "some value"), str)
+                assert isinstance(validators.error(entry["type"], "some value"), str)
 
 
 def test_numbers_have_no_leading_zero_or_foreign_digit():
@@ -214,15 +214,15 @@ def test_numbers_have_no_leading_zero_or_foreign_digit():
     ],
 )
 def test_wrong_names_find_the_meant_one(wrong, meant):
-    assert meant in spelling.nearest(wrong, ["src", "dest_port", "target", "enabled", "src_port"])
+    assert meant in entries.nearest(wrong, ["src", "dest_port", "target", "enabled", "src_port"])
 
 
 def test_far_names_are_not_offered():
-    assert spelling.nearest("password", ["mtu", "device", "proto"]) == []
+    assert entries.nearest("password", ["mtu", "device", "proto"]) == []
 
 
 def test_hint_lists_the_names_when_none_is_near():
-    assert spelling.hint("zzz", ["lan", "wan"]) == "there are: lan, wan"
-    assert spelling.hint("wann", ["lan", "wan"]).startswith("did you mean wan")
-    assert spelling.hint("zzz", [chr(97 + at) * 9 for at in range(20)]).endswith(", …")
-    assert spelling.hint("zzz", []) == ""
+    assert entries.hint("zzz", ["lan", "wan"]) == "there are: lan, wan"
+    assert entries.hint("wann", ["lan", "wan"]).startswith("did you mean wan")
+    assert entries.hint("zzz", [chr(97 + at) * 9 for at in range(20)]).endswith(", …")
+    assert entries.hint("zzz", []) == ""
