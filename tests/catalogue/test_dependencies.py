@@ -230,7 +230,9 @@ def test_the_channels_of_a_band_are_taken(radio, channel):
 
 def test_a_channel_may_go_to_another_band_together_with_it():
     assert (
-        rules.missing("set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40")
+        rules.missing(
+            "set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40"
+        )
         == []
     )
     assert rules.missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]
