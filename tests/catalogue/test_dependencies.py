@@ -218,21 +218,19 @@ def test_a_section_is_compared_with_what_it_was():
 
 @pytest.mark.parametrize(("radio", "channel"), [("radio0", "99"), ("radio0", "36"), ("radio1", "6"), ("radio1", "99")])
 def test_a_band_has_its_channels_and_no_others(radio, channel):
-    assert rules.missing(f"set wireless.{radio}.channel={channel}") == [f"wireless.{radio}.channel"]
+    assert missing(f"set wireless.{radio}.channel={channel}") == [f"wireless.{radio}.channel"]
 
 
 @pytest.mark.parametrize(
     ("radio", "channel"), [("radio0", "13"), ("radio0", "auto"), ("radio1", "149"), ("radio1", "auto")]
 )
 def test_the_channels_of_a_band_are_taken(radio, channel):
-    assert rules.missing(f"set wireless.{radio}.channel={channel}") == []
+    assert missing(f"set wireless.{radio}.channel={channel}") == []
 
 
 def test_a_channel_may_go_to_another_band_together_with_it():
     assert (
-        rules.missing(
-            "set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40"
-        )
+        missing("set wireless.radio0.band=5g", "set wireless.radio0.channel=44", "set wireless.radio0.htmode=HE40")
         == []
     )
-    assert rules.missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]
+    assert missing("set wireless.radio0.band=5g") == ["wireless.radio0.channel"]
