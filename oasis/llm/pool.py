@@ -49,13 +49,94 @@ def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
     return [python, "-I", "-B", f"{folder}/__main__{suffix}", *([user] if user else [])]
 
 
-class Pool:
+class Requests:
+    """What can be asked of the workers; how a request gets to one is said by `ask`."""
+
+    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        """Have a request answered; call `on_event` with each event, the last one is the ending. Blocks until then.
+
+        `request` is as in lines.py, without `id`. A cancelled request ends with the error `cancelled`.
+        """
+        raise NotImplementedError
+
+    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
+        """Ask a model; call `on_event` with each event, the last is `done` or `error`."""
+        self.ask({**request, "op": "chat"}, on_event, cancelled, urgent)
+
+    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
+        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self.ask({**request, "op": "models"}, answers.append, cancelled, False)
+        if answers[-1]["type"] != "models":
+            raise raised(answers[-1])
+        listed = answers[-1]["models"]
+        assert isinstance(listed, list)
+        return listed
+
+    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text, in their order; many texts are asked for in several requests.
+
+        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
+        """
+        if len(texts) > EMBED_TEXTS:
+            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
+        found: list[list[float]] = []
+        for at in range(0, len(texts), _EMBED_STEP):
+            step = texts[at : at + _EMBED_STEP]
+            answers: list[Event] = []
+            self.ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
+            if answers[-1]["type"] == "error":
+                raise raised(answers[-1])
+            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
+            if len(found) != at + len(step):
+                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
+        return found
+
+    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Return the HTTP request that `chat` would make, and send nothing.
+
+        Shape: {"method", "url", "headers": without the key, "text": its body}
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self.ask({**request, "op": "show"}, answers.append, cancelled, True)
+        if answers[-1]["type"] == "error":
+            raise raised(answers[-1])
+        pieces = [answer for answer in answers if answer["type"] == "shown"]
+        text = "".join(str(piece["text"]) for piece in pieces)
+        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
+
+    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
+        """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
+
+        The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
+        """
+        self.ask({"op": "mcp", **request}, on_event, cancelled, True)
+
+    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
+        """Fetch a page or search the web, as the request's op says; return the result of web.py.
+
+        Raises: ProviderError with the kind of failure as `code`.
+        """
+        answers: list[Event] = []
+        self.ask(request, answers.append, cancelled, True)
+        if answers[-1]["type"] != "web":
+            raise raised(answers[-1])
+        result = answers[-1]["result"]
+        assert isinstance(result, dict)
+        return result
+
+
+class Pool(Requests):
     """At most `max_workers` workers, started when needed.
 
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
     `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
     there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
-    `user`: whom the workers become, a user that is for nothing else; "" when they stay who the daemon is.
+    `user`: the user that the workers become, which is for nothing else; "" when they keep the daemon's.
     """
 
     def __init__(
@@ -96,85 +177,6 @@ class Pool:
             self._max_workers, self._idle_s = max_workers, idle_s
             self._changed.notify_all()
 
-    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
-        """Ask a model; call `on_event` with each event, the last is `done` or `error`. Blocks until then.
-
-        `request` is as in lines.py, without `op` and `id`. A cancelled request ends with the error `cancelled`.
-        """
-        self._ask({**request, "op": "chat"}, on_event, cancelled, urgent)
-
-    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
-        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
-
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self._ask({**request, "op": "models"}, answers.append, cancelled, False)
-        if answers[-1]["type"] != "models":
-            raise raised(answers[-1])
-        listed = answers[-1]["models"]
-        assert isinstance(listed, list)
-        return listed
-
-    def embed(
-        self, request: Event, texts: list[str], cancelled: Cancelled = None, on_event: OnEvent = lambda event: None
-    ) -> list[list[float]]:
-        """Return a vector for each text, in their order; many texts are asked for in several steps.
-
-        `on_event` hears what each step used, as `usage`, and its end, as `done`.
-        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
-        """
-        if len(texts) > EMBED_TEXTS:
-            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
-        found: list[list[float]] = []
-        for at in range(0, len(texts), _EMBED_STEP):
-            step = texts[at : at + _EMBED_STEP]
-            answers: list[Event] = []
-            self._ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
-            if answers[-1]["type"] == "error":
-                raise raised(answers[-1])
-            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
-            for answer in answers:
-                if answer["type"] in ("usage", "done"):
-                    on_event(answer)
-            if len(found) != at + len(step):
-                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
-        return found
-
-    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Return the HTTP request that `chat` would make, and send nothing.
-
-        Shape: {"method", "url", "headers": without the key, "text": its body}
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self._ask({**request, "op": "show"}, answers.append, cancelled, True)
-        if answers[-1]["type"] == "error":
-            raise raised(answers[-1])
-        pieces = [answer for answer in answers if answer["type"] == "shown"]
-        text = "".join(str(piece["text"]) for piece in pieces)
-        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
-
-    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
-        """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
-
-        The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
-        """
-        self._ask({"op": "mcp", **request}, on_event, cancelled, True)
-
-    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Fetch a page or search the web, as the request's op says; return the result of web.py.
-
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self._ask(request, answers.append, cancelled, True)
-        if answers[-1]["type"] != "web":
-            raise raised(answers[-1])
-        result = answers[-1]["result"]
-        assert isinstance(result, dict)
-        return result
-
     def close(self) -> None:
         """End all workers, their requests as well, and what they left behind; let no new one start."""
         with self._changed:
@@ -196,51 +198,51 @@ class Pool:
 
     # One request
 
-    def _ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        turn = _Turn(request, on_event, cancelled)
-        if not self._take_seat(turn, urgent):
+    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        job = _Job(request, on_event, cancelled)
+        if not self._take_seat(job, urgent):
             on_event(_CLOSED if self._is_closed else _CANCELLED)
             return
         try:
-            ending = self._ending(turn)
+            ending = self._ending(job)
         except OasisError as error:
             ending = _CLOSED if self._is_closed else _error("worker", error.message, error.hint or _REPORT)
         except OSError as error:
             ending = _error("worker", f"no worker can be started: {error}", "check free memory and the installation")
         finally:
-            self._leave_seat(turn)
+            self._leave_seat(job)
         on_event(ending)
 
-    def _ending(self, turn: _Turn) -> Event:
+    def _ending(self, job: _Job) -> Event:
         """Have the request answered and return its ending.
 
         Raises: PeerError when a worker broke the protocol, SchemaError for a request that is no JSON, OSError, and
         what `prepare` raises.
         """
-        data = jsonl.line({**self._told_of_walls(turn.request), "id": turn.number})
+        data = jsonl.line({**self._told_of_walls(job.request), "id": job.number})
         if len(data) > lines.REQUEST_BYTES:
             raise PeerError(f"the request has {len(data)} bytes, too many for one chat", "start a new chat")
         self._prepare()
-        turn.service = self._service_of(turn.request)
-        turn.process = self._process(turn.service)
+        job.service = self._service_of(job.request)
+        job.process = self._process(job.service)
         try:
-            ending = self._serve(turn, turn.process, data)
+            ending = self._serve(job, job.process, data)
         except _NeverSpokeError:
-            turn.process.stop(0)
-            turn.process = Process(self._argv, self._env)
-            ending = self._serve(turn, turn.process, data)
-        turn.process.is_used = True
-        turn.is_healthy = ending is not _CANCELLED and not turn.process.has_rest()
+            job.process.stop(0)
+            job.process = Process(self._argv, self._env)
+            ending = self._serve(job, job.process, data)
+        job.process.is_used = True
+        job.is_healthy = ending is not _CANCELLED and not job.process.has_rest()
         return ending
 
-    def _serve(self, turn: _Turn, process: Process, data: bytes) -> Event:
+    def _serve(self, job: _Job, process: Process, data: bytes) -> Event:
         """Have one worker answer; while it does, the end of the daemon may kill it."""
         with self._changed:
             if self._is_closed:
                 return _CLOSED
             self._serving.add(process)
         try:
-            return self._converse(turn, process, data)
+            return self._converse(job, process, data)
         finally:
             with self._changed:
                 self._serving.discard(process)
@@ -261,42 +263,42 @@ class Pool:
             return request
         return {**request, "options": {**known, "walled": True}}
 
-    def _converse(self, turn: _Turn, process: Process, data: bytes) -> Event:
+    def _converse(self, job: _Job, process: Process, data: bytes) -> Event:
         """Pass on the events of one request; return its ending without passing it on."""
         total, heard_s = 0, self._now_s()
         for line in process.talk(data, lines.EVENT_BYTES, self._tick_ms):
-            if turn.is_cancelled():
-                turn.grace_s = STOP_S
+            if job.is_cancelled():
+                job.grace_s = STOP_S
                 return _CANCELLED
             if not line:
-                if self._now_s() - heard_s > turn.silence_s:
-                    raise PeerError(f"the worker was silent for {turn.silence_s:g} s")
+                if self._now_s() - heard_s > job.silence_s:
+                    raise PeerError(f"the worker was silent for {job.silence_s:g} s")
                 continue
             heard_s = self._now_s()
             total += len(line)
             if total > lines.REQUEST_BYTES:
                 raise PeerError(f"the worker wrote more than {lines.REQUEST_BYTES} bytes")
-            event = lines.decode(line, turn.number)
+            event = lines.decode(line, job.number)
             if event["type"] in lines.ENDINGS:
                 return event
-            turn.on_event(event)
+            job.on_event(event)
         if process.is_used and total == 0:
             raise _NeverSpokeError("a warm worker ended before it took the request")
-        raise PeerError(*_obituary(process, str(turn.request.get("key") or "")))
+        raise PeerError(*_obituary(process, str(job.request.get("key") or "")))
 
     # Seats
 
-    def _take_seat(self, turn: _Turn, urgent: bool) -> bool:
+    def _take_seat(self, job: _Job, urgent: bool) -> bool:
         """Wait for a free worker and number the request; False when it was cancelled meanwhile."""
         with self._changed:
             self._numbers += 1
             ticket = (not urgent, self._numbers)
             self._waiting.append(ticket)
-            while not self._is_closed and not turn.is_cancelled():
+            while not self._is_closed and not job.is_cancelled():
                 if self._busy < self._max_workers and ticket == min(self._waiting):
                     self._busy += 1
                     self._waiting.remove(ticket)
-                    turn.number = ticket[1]
+                    job.number = ticket[1]
                     return True
                 self._changed.wait(0.2)
             self._waiting.remove(ticket)
@@ -319,23 +321,23 @@ class Pool:
                 return process
             process.stop(0)
 
-    def _leave_seat(self, turn: _Turn) -> None:
-        process = turn.process
-        if process is not None and not turn.is_healthy:
-            process.stop(turn.grace_s)
+    def _leave_seat(self, job: _Job) -> None:
+        process = job.process
+        if process is not None and not job.is_healthy:
+            process.stop(job.grace_s)
         if process is not None and sweep(self._uid, {process.pid}, self._mark):
             print("oasisd: a worker had started other programs; they were ended", file=sys.stderr)
-            if turn.is_healthy:
-                turn.is_healthy = False
+            if job.is_healthy:
+                job.is_healthy = False
                 process.stop(0)
         with self._changed:
             self._busy -= 1
-            keep = turn.is_healthy and not self._is_closed and self._idle_s > 0
+            keep = job.is_healthy and not self._is_closed and self._idle_s > 0
             if process is not None and keep:
-                self._warm.append((self._now_s() + self._idle_s, turn.service, process))
+                self._warm.append((self._now_s() + self._idle_s, job.service, process))
                 self._start_janitor()
             self._changed.notify_all()
-        if process is not None and turn.is_healthy and not keep:
+        if process is not None and job.is_healthy and not keep:
             process.stop()
 
     # Idle workers
@@ -361,7 +363,7 @@ class Pool:
                 process.stop()
 
 
-class _Turn:
+class _Job:
     """One request on its way through the pool."""
 
     def __init__(self, request: Event, on_event: OnEvent, cancelled: Cancelled):
@@ -444,87 +446,44 @@ _SERVERS = 4
 _MESSENGER_TICK_MS = 500
 
 
-class Models:
-    """The pool of workers, as the settings want it; `prepare()` is called before each start of one."""
+class Models(Requests):
+    """The workers as the settings want them; `prepare()` is called before each request is handed out.
+
+    MCP servers, messengers and the web have workers of their own: models never wait for them.
+    """
 
     def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
-        self._max_workers = max_workers
         self._idle_s = idle_s
         self._user = user
         self._prepare = prepare
-        self._lock = threading.Lock()
-        self._pool: Pool | None = None
-        self._servers: Pool | None = None
-        self._is_closed = False
+        self._models = self._pool(max_workers)
+        self._servers = self._pool(_SERVERS)
 
     def set(self, max_workers: int, idle_s: int) -> None:
         """Take over other settings; workers that are there already stay."""
-        with self._lock:
-            self._max_workers, self._idle_s = max_workers, idle_s
-            if self._pool is not None:
-                self._pool.set(max_workers, idle_s)
+        self._idle_s = idle_s
+        self._models.set(max_workers, idle_s)
+        self._servers.set(_SERVERS, idle_s)
 
-    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
-        """Ask a model; see the pool."""
-        self._opened().chat(request, on_event, cancelled)
-
-    def models(self, request: Event, cancelled: Cancelled) -> list[Event]:
-        """Return the models of a service; see the pool."""
-        return self._opened().models(request, cancelled)
-
-    def embed(
-        self, request: Event, texts: list[str], cancelled: Cancelled = None, on_event: OnEvent = lambda event: None
-    ) -> list[list[float]]:
-        """Return a vector for each text; see the pool."""
-        return self._opened().embed(request, texts, cancelled, on_event)
-
-    def show(self, request: Event, cancelled: Cancelled) -> Event:
-        """Return the HTTP request that a chat would make; see the pool."""
-        return self._opened().show(request, cancelled)
-
-    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None:
-        """Send a message to an MCP server; see the pool. Its workers are not those that models wait for."""
-        self._beside().post(request, on_event, cancelled)
-
-    def web(self, request: Event, cancelled: Cancelled) -> Event:
-        """Fetch a page or search the web; see the pool. Not by the workers that models wait for."""
-        return self._beside().web(request, cancelled)
+    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        """Have a request answered; see Requests."""
+        pool = self._models if request.get("op") in _OF_MODELS else self._servers
+        pool.ask(request, on_event, cancelled, urgent)
 
     def messenger(self) -> Pool:
         """Return a new pool for a messenger, of one worker that waits for messages and one that sends: see post.
 
-        Who has it closes it.
+        The caller closes it.
         """
-        return self._made(2, tick_ms=_MESSENGER_TICK_MS)
+        return self._pool(2, _MESSENGER_TICK_MS)
 
-    def _beside(self) -> Pool:
-        with self._lock:
-            if self._servers is None:
-                self._servers = self._made(_SERVERS)
-            if self._is_closed:
-                self._servers.close()  # as below
-            return self._servers
-
-    def _opened(self) -> Pool:
-        with self._lock:
-            if self._pool is None:
-                self._pool = self._made(self._max_workers)
-            if self._is_closed:
-                self._pool.close()  # which answers that oasis is stopping
-            return self._pool
-
-    def _made(self, max_workers: int, tick_ms: int = 0) -> Pool:
-
-        argv, is_fenced, idle_s = default_argv(user=self._user), bool(self._user), self._idle_s
+    def _pool(self, max_workers: int, tick_ms: int = 0) -> Pool:
         return Pool(
-            argv, None, max_workers, idle_s,
-            prepare=self._prepare, is_fenced=is_fenced, tick_ms=tick_ms, user=self._user,
+            default_argv(user=self._user), None, max_workers, self._idle_s, prepare=self._prepare,
+            is_fenced=bool(self._user), tick_ms=tick_ms, user=self._user,
         )  # fmt: skip
 
     def close(self) -> None:
         """End all workers."""
-        with self._lock:
-            self._is_closed = True
-            for pool in (self._pool, self._servers):
-                if pool is not None:
-                    pool.close()
+        self._models.close()
+        self._servers.close()

@@ -1,7 +1,7 @@
 """What models used, by month, service and model; and the owner's budget for a month.
 
 Sums, not a log. They are written to RAM with each request, and to flash when the day changes and when the daemon stops:
-the messages of a chat hold their own usage on flash already, and a write for each exchange would wear it out to say the
+the messages of a chat hold their own usage on flash already, and a write for each turn would wear it out to say the
 same again. A power cut loses the sums since the last write at most, never those of the day before.
 
 Shape of the file: {"months": {"2026-11": {SERVICE: {MODEL: [requests, input, output, cache read, cache written]}}}}.
@@ -17,12 +17,14 @@ import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, SettingsError, StoreError, UsageError
+from oasis.llm.pool import Requests
 
 if False:  # annotations only
     from collections.abc import Iterable
 
     from oasis.config.settings import Settings
-    from oasis.core.shapes import Any, Callable, Protocol
+    from oasis.core.shapes import Any, Callable
+    from oasis.llm.pool import Cancelled, Event, Models, OnEvent, Pool
     from oasis.system.files import Files
     from oasis.uci.model import Section
 
@@ -30,17 +32,6 @@ if False:  # annotations only
     Months = dict[str, dict[str, dict[str, Row]]]
     Prices = dict[tuple[str, str], tuple[int, int, int]]
     Steps = list[dict[str, object]]
-
-    class Models(Protocol):
-        def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
-        def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
-        def embed(self, request: Any, texts: list[str], cancelled: Any, on_event: Any) -> list[list[float]]: ...
-        def show(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
-        def post(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
-        def messenger(self) -> Any: ...
-        def web(self, request: Any, cancelled: Any) -> dict[str, Any]: ...
-        def close(self) -> None: ...
-
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
@@ -391,8 +382,16 @@ def _printable(name: str, text: str, most: int) -> None:
 # The budget in front of the models
 
 
-class Metered:
-    """`make()` gives the counts, when the first request needs them: an idle daemon has none."""
+# Operations that cost something; a list of models is free, and `show` sends nothing.
+_COUNTED = ("chat", "embed")
+
+
+class Metered(Requests):
+    """Stands in front of the workers: counts what models use, and asks no more where the owner's budget is spent.
+
+    Models at home and the built-in one cost nothing and are never stopped. A budget that is spent is an error event
+    like any other, so that another service may stand in. `make()` gives the counts, when the first request needs them.
+    """
 
     def __init__(self, models: Models, make: Callable[[], Usage]) -> None:
         self._models = models
@@ -413,68 +412,50 @@ class Metered:
         if self._made is not None:
             self._made.close()
 
-    def post(self, request: Any, on_event: Any, cancelled: Any) -> None:
-        """Send a message to an MCP server, which no budget is about."""
-        self._models.post(request, on_event, cancelled)
-
-    def messenger(self) -> Any:
-        """Return a new pool for a messenger, which no budget is about either."""
+    def messenger(self) -> Pool:
+        """Return a new pool for a messenger, which no budget is about."""
         return self._models.messenger()
 
-    def web(self, request: dict[str, Any], cancelled: Any) -> dict[str, Any]:
-        """Fetch a page or search the web; no service is asked, so nothing is counted."""
-        return self._models.web(request, cancelled)
+    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
+        """Have a request answered, counted when it asks a model; each request of `embed` counts by itself.
 
-    def chat(self, request: dict[str, Any], on_event: Callable[[dict[str, Any]], None], cancelled: Any) -> None:
-        """Ask a model. A note that the budget is nearly spent comes before its answer, as {"type": "note", "text"}."""
-        service = str(request.pop("service", ""))
-        spent: dict[str, Any] = {}
+        A note that the budget is nearly spent comes before an answer, as {"type": "note", "text"}.
+        """
+        request = {**request}
+        service, op = str(request.pop("service", "")), request.get("op")
+        if op == "chat" and not self._is_allowed(service, on_event):
+            return
+        spent: dict[str, object] = {}
         endings = []
 
-        def hear(event: dict[str, Any]) -> None:
-            if event["type"] == "usage":
-                spent.update(event["usage"])
+        def hear(event: Event) -> None:
+            used = event.get("usage")
+            if event["type"] == "usage" and isinstance(used, dict):
+                spent.update(used)
             elif event["type"] == "done":
                 endings.append(event)
             on_event(event)
 
         try:
+            self._models.ask(request, hear, cancelled, urgent)
+        finally:
+            if op in _COUNTED and (spent or endings):  # not every server tells what it used
+                self.usage().add(service, str(request.get("model", "")), spent)
+
+    def _is_allowed(self, service: str, on_event: OnEvent) -> bool:
+        try:
             warning = self.usage().check(service)
         except OasisError as error:
             on_event({"type": "error", "error": {**error.as_dict(), "retryable": False}})
-            return
+            return False
         if warning:
             on_event({"type": "note", "text": warning})
-        try:
-            self._models.chat(request, hear, cancelled)
-        finally:
-            if spent or endings:  # not every server tells what it used
-                self.usage().add(service, str(request.get("model", "")), spent)
+        return True
 
-    def show(self, request: dict[str, Any], cancelled: Any) -> dict[str, Any]:
-        """Return the HTTP request that a chat would make; nothing is sent, so nothing is counted."""
-        request.pop("service", None)
-        return self._models.show(request, cancelled)
+    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
+        """Return a vector for each text.
 
-    def models(self, request: dict[str, Any], cancelled: Any) -> list[dict[str, object]]:
-        """Return the models of a service, which is free."""
-        request.pop("service", None)
-        return self._models.models(request, cancelled)
-
-    def embed(self, request: dict[str, Any], texts: list[str], cancelled: Any) -> list[list[float]]:
-        """Return a vector for each text; what is asked for in several steps is several requests.
-
-        Raises: OasisError where the budget is spent.
+        Raises: BudgetError where the budget is spent, and what Requests.embed raises.
         """
-        service, model = str(request.pop("service", "")), str(request.get("model", ""))
-        spent: dict[str, Any] = {}
-
-        def hear(event: dict[str, Any]) -> None:
-            if event["type"] == "usage":
-                spent.update(event["usage"])
-            elif event["type"] == "done":
-                self.usage().add(service, model, spent)
-                spent.clear()
-
-        self.usage().check(service)
-        return self._models.embed(request, texts, cancelled, hear)
+        self.usage().check(str(request.get("service", "")))
+        return super().embed(request, texts, cancelled)

@@ -248,18 +248,16 @@ class Models:
     def __init__(self):
         self.asked = []
 
-    def chat(self, request, on_event, cancelled):
+    def ask(self, request, on_event, cancelled, urgent):
         self.asked.append(request)
-        on_event({"type": "usage", "usage": {"input_tokens": 9000}})
-        on_event({"type": "usage", "usage": {"output_tokens": 50}})
-        on_event({"type": "done", "stop_reason": "end_turn", "model": "m-1"})
-
-    def embed(self, request, texts, cancelled, on_event):
-        self.asked.append(request)
-        for _ in range(2):
+        if request["op"] == "chat":
+            on_event({"type": "usage", "usage": {"input_tokens": 9000}})
+            on_event({"type": "usage", "usage": {"output_tokens": 50}})
+        else:
+            for _ in request["texts"]:
+                on_event({"type": "embedding", "embedding": [1.0]})
             on_event({"type": "usage", "usage": {"input_tokens": 7}})
-            on_event({"type": "done", "stop_reason": "end_turn", "model": "e"})
-        return [[1.0] for _ in texts]
+        on_event({"type": "done", "stop_reason": "end_turn", "model": "m-1"})
 
     def close(self):
         self.asked.append("closed")
@@ -273,7 +271,7 @@ def test_requests_are_counted_as_they_pass_and_stopped_when_the_budget_is_spent(
         metered.chat({"service": "cloud", "model": "m"}, heard.append, None)
     assert [event["type"] for event in heard] == ["usage", "usage", "done", "note", "usage", "usage", "done", "error"]
     assert heard[-1]["error"]["code"] == "budget" and heard[-1]["error"]["retryable"] is False
-    assert models.asked == [{"model": "m"}, {"model": "m"}]
+    assert models.asked == [{"op": "chat", "model": "m"}] * 2
     metered.close()
     with open(made.root + "/etc/oasis/usage.json") as handle:
         assert json.load(handle)["months"]["2026-11"]["cloud"]["m"][:3] == [2, 18000, 100]
@@ -283,12 +281,12 @@ def test_embeddings_are_counted_with_their_tokens_and_stopped_when_the_budget_is
     made.set(budget_tokens="10000")
     models = Models()
     metered = Metered(models, made.usage)
-    assert metered.embed({"service": "cloud", "model": "e"}, ["a", "b"], None) == [[1.0], [1.0]]
+    assert metered.embed({"service": "cloud", "model": "e"}, ["a"] * 65, None) == [[1.0]] * 65
     for _ in range(2):
         metered.chat({"service": "cloud", "model": "m"}, lambda event: None, None)
     with pytest.raises(OasisError) as caught:
         metered.embed({"service": "cloud", "model": "e"}, ["a"], None)
-    assert caught.value.code == "budget" and [asked["model"] for asked in models.asked] == ["e", "m", "m"]
+    assert caught.value.code == "budget" and [asked["model"] for asked in models.asked] == ["e", "e", "m", "m"]
     metered.close()
     with open(made.root + "/etc/oasis/usage.json") as handle:
         assert json.load(handle)["months"]["2026-11"]["cloud"]["e"] == [2, 14, 0, 0, 0]

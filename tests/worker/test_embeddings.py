@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from oasis.errors import PeerError, ProviderError, UsageError
-from oasis.llm.pool import EMBED_TEXTS, Pool, default_argv
+from oasis.llm.pool import EMBED_TEXTS, Pool, Requests, default_argv
 from tests.peers import aimock
 
 
@@ -95,7 +95,13 @@ def test_many_texts_are_asked_for_in_steps_and_stay_in_order(pool, server):
 
 def test_each_step_tells_what_it_used(pool, server):
     heard = []
-    pool.embed(asked("openai", server.url + "/v1"), ["1"] * 150, None, heard.append)
+
+    class Hearing(Requests):
+        def ask(self, request, on_event, cancelled, urgent):
+            pool.ask(request, lambda event: [heard.append(event), on_event(event)], cancelled, urgent)
+
+    Hearing().embed(asked("openai", server.url + "/v1"), ["1"] * 150)
+    heard = [event for event in heard if event["type"] != "embedding"]
     assert [event["type"] for event in heard] == ["usage", "done"] * 3
     assert [event["usage"] for event in heard[::2]] == [{"input_tokens": tokens} for tokens in (640, 640, 220)]
 
