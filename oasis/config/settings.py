@@ -203,18 +203,18 @@ class Settings:
             self.add_keys({identifier: key})
 
     def add_keys(self, more: dict[str, str]) -> None:
-        """Store keys beside the others, all or none of them."""
+        """Add keys to the key file, all or none of them."""
         keys = {**self._keys(), **more}
         self._files.folder(self._root.state_folder)
         self._files.replace(self._key_path, jsonl.line({name: value for name, value in keys.items() if value}))
 
     def request(self, service: dict[str, Any]) -> dict[str, Any]:
-        """Return the part of a worker's request that says whom to ask; it holds the key, and the proxy's password."""
-        whom = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
+        """Return the part of a worker's request that names the service; it holds the key and the proxy's password."""
+        target = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
         options = {"stream": True, **service["options"]}
         if "proxy" in options:
             options["proxy_auth"] = self.key(str(service["identifier"]) + PROXY)
-        return {**whom, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}
+        return {**target, "service": service["identifier"], "key": self.key(service["identifier"]), "options": options}
 
     def _all_keys(self) -> dict[str, str]:
         """Return the keys by service: those of the key file, and where it has none those of the environment."""
@@ -328,7 +328,7 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "tool_mode": texts.get("tool_mode", TOOL_MODES[0]),
         "context_tokens": _tokens(texts.get("context_tokens", str(entry.get("context_tokens", 0))), problems),
         "key": entry.get("key", "none"),
-        # What is told at home stays there: a server that only speaks like one at home is none.
+        # What is sent to a local server stays at home, so a remote server of a local kind is not local.
         "is_local": bool(entry.get("local")) and (not base_url or is_at_home(base_url)),
         "pace": {"per_s": entry.get("per_s", PER_S), "burst": entry.get("burst", BURST)},
         "options": _options(texts, section.options.get("extra", []), problems),
@@ -482,7 +482,7 @@ _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] 
 
 
 def _options(texts: dict[str, str], extra: object, problems: list[str]) -> dict[str, object]:
-    """Return what a request to the service asks beside the message."""
+    """Return the options of a request to the service."""
     options: dict[str, object] = {}
     for name, (is_one, words, read) in _REQUEST.items():
         text = texts.get(name, "")

@@ -65,14 +65,14 @@ class Usage:
     ) -> None:  # fmt: skip
         self._is_set = is_set
         self._tell = tell
-        self._spent = ""  # the month of which was told that its budget is spent
+        self._spent = ""  # the month for which the owner was notified that its budget is spent
         self._settings = settings
         self._files = files
         self._state = state
         self._scratch = scratch
         self._unix_s = unix_s
         self._lock = threading.Lock()
-        self._warned = ""  # the month of which the owner was told that its budget is nearly spent
+        self._warned = ""  # the month for which the owner was warned that its budget is nearly spent
         self._months = self._read(scratch) or self._read(state) or {}
         self._day = self._today()
         self._is_kept = self._read(state) == self._months
@@ -107,7 +107,7 @@ class Usage:
             self._write()
 
     def _write(self) -> None:
-        """Write to RAM, and to flash when the day is another one; what fails is told, and stops no answer."""
+        """Write to RAM, and to flash when the day has changed; a failure is logged and stops no answer."""
         try:
             self._files.replace(self._scratch, jsonl.line({"months": self._months}))
             if self._day != self._today():

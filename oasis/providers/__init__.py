@@ -11,7 +11,7 @@ data). Every vendor module is a pure translator without socket, clock or setting
 and, where the service has them, vectors of texts, one for each text in their order:
 
     embed_request(texts, options) -> request
-    embed_read(status, headers, body, options) -> ([[float]], {"input_tokens": what it told}), or raises ProviderError
+    embed_read(status, headers, body, options) -> ([[float]], {"input_tokens": as reported}), or raises ProviderError
 
 `options` of all of them: {"base_url", "key", "model", "profile": {} (one entry of profiles.json), "stream": bool,
 "max_tokens"?, "temperature"?, "tool_choice"?: auto, none, required or {"name": tool}, "strict"?: bool (arguments as

@@ -89,7 +89,7 @@ class Decoder:
         self.is_ended = True
         reason = self.stop_reason or "end_turn"
         if self.calls and reason in ("end_turn", "other"):
-            reason = "tool_use"  # many servers say "stop" beside their calls
+            reason = "tool_use"  # many servers say "stop" although there are calls
         elif reason == "tool_use" and not self.calls:
             reason = "end_turn"
         calls = self.calls.finish(self.seed, is_cut=reason == "max_tokens")

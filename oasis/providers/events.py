@@ -60,7 +60,7 @@ def echo(owner: str, kept: dict[str, object]) -> list[Event]:
 
 
 def count(value: object) -> int | None:
-    """Return a number of tokens that a service told, None for what is no such number: it is unknown then."""
+    """Return a number of tokens as a service reports it, None (unknown) for an invalid number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_TOKENS:
         return None
     return int(value) if value == int(value) else None

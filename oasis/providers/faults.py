@@ -296,7 +296,7 @@ def _wait_in_body(value: object) -> float | None:
 # the model or the tools. Source: error bodies of OpenAI and Azure (`param`), Anthropic, Gemini, Groq, Mistral and vLLM
 # (`detail[].loc`), xAI, Ollama and llama.cpp.
 
-# Name in a body -> how services call it in their words, beside that name itself.
+# Name in a body -> how services call it in their own words, in addition to that name.
 _PARAMETERS: dict[str, tuple[str, ...]] = {
     "max_tokens": (),
     "max_completion_tokens": (),
@@ -321,7 +321,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "service_tier": (),
 }
 _OTHERS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-# Where vendors keep them, beside the body itself.
+# Where vendors keep them, other than in the body itself.
 _PLACES = ("generationConfig", "options")
 
 # What makes a 400 that names a parameter one that refuses it; a value that is too large is for a person to correct.

@@ -113,7 +113,7 @@ def _as_blocks(content: object) -> list[object]:
 
 
 def _is_empty(block: object) -> bool:
-    """Tell whether a block says nothing; what a service wants back may stand beside an empty thought."""
+    """Tell whether a block says nothing; an empty thought may carry what a service wants back."""
     if not isinstance(block, dict) or block.get("text") != "":
         return False
     return block.get("type") != "thinking" or not block.get("provider_metadata")

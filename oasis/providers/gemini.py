@@ -27,7 +27,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     """Return the HTTP request of one turn.
 
     Raises: SchemaError for a tool whose schema is no object, SettingsError for a bad base_url, a missing model, or a
-    search that the model does not offer, or not beside tools, UsageError for a file that it cannot read.
+    search that the model does not offer (with tools), UsageError for a file that it cannot read.
     """
     rule = wire.rule_of(options)
     checked = wire.checked(messages, _FILES, wire.label_of(options), in_results=_FILES)
@@ -72,7 +72,7 @@ def embed_request(texts: list[str], options: Options) -> Request:
 
 
 def embed_read(status: int, headers: dict[str, str], body: bytes, options: Options) -> wire.Made:
-    """Return one vector for each text, in their order, and the tokens where they are told: not every model does.
+    """Return one vector for each text, in their order, and the tokens where the model reports them.
 
     Raises: ProviderError with the kind of failure.
     """

@@ -44,7 +44,7 @@ def build_request(messages: list[Dict], tools: list[Dict], options: Options) -> 
     return wire.post(options, url(options, "/chat/completions"), body)
 
 
-# What stands beside the messages
+# What a body holds in addition to the messages
 
 
 def _add_tools(body: Dict, tools: list[Dict], options: Options) -> bool:

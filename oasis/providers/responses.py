@@ -222,7 +222,7 @@ class Decoder(decoding.Decoder):
         self._pieces: dict[int, list[str]] = {}  # by place: of its arguments, joined once at the end
         self._heard: dict[int, str] = {}  # by place: the kind of text of which something has come
         self._done: set[int] = set()
-        self._places: dict[str, int] = {}  # of items whose place was not told
+        self._places: dict[str, int] = {}  # of items that came without their place
         self._is_refused = False
 
     def on_done(self) -> _Events:
@@ -304,7 +304,7 @@ class Decoder(decoding.Decoder):
         return events.echo(self._owner, kept) if len(kept) > 1 else []
 
     def _finished(self, place: int, item: Dict) -> _Events:
-        """Take an item that is complete; what its pieces have told already is not told again."""
+        """Take an item that is complete; what its pieces have said already is not repeated."""
         if place in self._done:
             return []
         self._done.add(place)

@@ -134,7 +134,7 @@ def _type_of(value: object) -> str:
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:
     """Return the branches of anyOf that are more than null, and whether null was among them.
 
-    Branches that only name required properties, and those beside an object's own properties, are no forms of their own.
+    Branches that only name required properties, and those next to an object's own properties, are no forms by themselves.
     """
     flat = [_flat(branch) for branch in _list(schema.get("anyOf"))]
     nulls = [branch for branch in flat if branch.get("type") == "null" or branch.get("enum") == [None]]
@@ -144,7 +144,7 @@ def _branches(schema: Schema) -> tuple[list[Schema], bool]:
 
 
 def _described(schema: Schema, taken: tuple[str, ...] = ()) -> Schema:
-    """Return title and description; what has no keyword in this form is told in words."""
+    """Return title and description; what has no keyword in this form is said in words."""
     hints = [f"{name}: {_short(schema[name])}" for name in _HINTS if name in schema and name not in taken]
     words = schema.get("description")
     parts = [words] if isinstance(words, str) and words else []
@@ -169,7 +169,7 @@ def _short(value: object) -> str:
 
 
 def _bare(schema: object) -> Schema:
-    """Return a schema without limits, formats and `nullable`, which are told in words; null stays a type."""
+    """Return a schema without limits, formats and `nullable`, which are said in words; null stays a type."""
     if not isinstance(schema, dict):
         return {}
     out: Schema = {name: value for name, value in schema.items() if name not in (*_HINTS, "nullable")}
@@ -193,7 +193,7 @@ def _gemini(schema: object) -> Schema:
     branches, is_nullable = _branches(flat)
     types, takes_null = _types(flat)
     nullable: Schema = {"nullable": True} if is_nullable or takes_null else {}
-    if branches:  # nothing may stand beside anyOf: what is said of all is said of the first
+    if branches:  # nothing may stand next to anyOf: what holds for all is said of the first
         told: Schema = {name: flat[name] for name in ("title", "description") if name in flat}
         branches[0] = {**told, **branches[0]}
         either = [{**_gemini(branch), **nullable} for branch in branches]
@@ -413,12 +413,12 @@ class _Inliner:
 
     def _referred(self, value: Schema, reference: str, level: int, opened: tuple[str, ...]) -> object:
         target = self._named(reference)
-        beside = {name: held for name, held in value.items() if name != "$ref"}
+        others = {name: held for name, held in value.items() if name != "$ref"}
         if not isinstance(target, dict):
-            return self.schema(beside, level, opened)
+            return self.schema(others, level, opened)
         if reference in opened:  # it names itself: the same again, without end
-            return _outline({**target, **beside})
-        return self.schema({**target, **beside}, level, (*opened, reference))
+            return _outline({**target, **others})
+        return self.schema({**target, **others}, level, (*opened, reference))
 
     def _keyword(self, name: str, held: object, level: int, opened: tuple[str, ...]) -> object:
         if name in _MAPS and isinstance(held, dict):
@@ -450,7 +450,7 @@ def _outline(schema: Schema) -> Schema:
 
 
 def _weight(name: str, held: object) -> int:
-    """Return the characters of data beside the schemas: texts, allowed values, examples."""
+    """Return the characters of data in a schema: texts, allowed values, examples."""
     if name not in _TEXTS and name not in _VALUES:
         return 0
     return len(held) if isinstance(held, str) else len(repr(held))

@@ -378,7 +378,7 @@ def _is_owners(message: gate.Block) -> bool:
 
 
 def _checked(block: object, takes: tuple[str, ...], label: str, in_results: tuple[str, ...]) -> object:
-    """Return the block, or a text in its place; `label` names the service when a refusal must be told."""
+    """Return the block, or a text in its place; `label` names the service where a refusal is an error."""
     if not isinstance(block, dict):
         return block
     content = block.get("content")

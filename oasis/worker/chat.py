@@ -5,7 +5,7 @@ begin after BUDGET_S. It is done here, not in the daemon, because here a cancell
 a wait: with the process. Source of the waiting times: the defaults of the services' own libraries (0.5 s doubling to
 8 s, up to a quarter less, a server's wish obeyed up to 60 s).
 
-A parameter that the model refuses is left out, once each, and told, so that the daemon asks without it from then on.
+A parameter that the model refuses is left out, once each, and reported, so that the daemon leaves it out from then on.
 """
 
 from __future__ import annotations

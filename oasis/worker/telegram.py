@@ -213,7 +213,7 @@ def _press(raw: Values) -> Values | None:
 
 
 def _place(message: Values, sender: Any) -> Values | None:
-    """Return in which chat a message is and who sent it; None where either is not told."""
+    """Return in which chat a message is and who sent it; None where either is missing."""
     chat = message.get("chat")
     if not isinstance(chat, dict) or not isinstance(sender, dict) or sender.get("is_bot") is True:
         return None

@@ -389,7 +389,7 @@ class _Page(html.parser.HTMLParser):
             self._hidden.pop("head", None)  # whose end tag may be left out
         if tag in _ENDS_ITSELF and self._hidden.get(tag):
             self._hidden[tag] -= 1
-        # Elements of the same name within a hidden one are counted, so that its own end tag is told from theirs.
+        # Elements of the same name within a hidden one are counted, so that its own end tag is not mistaken for theirs.
         if tag in _HIDDEN or (tag not in _VOID and (self._hidden.get(tag) or _is_invisible(attrs))):
             self._hidden[tag] = self._hidden.get(tag, 0) + 1
         self._is_title = tag == "title" and not self.title
@@ -470,7 +470,7 @@ def decoded(body: bytes, kind: str) -> str:
     name = named.group(1) if named else found.group(1).decode("ascii") if found else "utf-8"
     try:
         return body.decode(name, "replace")
-    except (LookupError, UnicodeError):  # a codec that there is not, or that is none for text
+    except (LookupError, UnicodeError):  # an unknown codec, or one that is not for text
         return body.decode("utf-8", "replace")
 
 

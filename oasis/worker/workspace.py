@@ -137,7 +137,7 @@ def _read(root: int, names: list[str], request: Request) -> dict[str, Any]:
         data = handle.read(READ_CHARS * 4)
     text = data.decode("utf-8", "replace")[:READ_CHARS]
     end = start + len(text.encode("utf-8", "replace"))
-    # What is not UTF-8 is longer as told than as stored: then pieces go by what was read.
+    # What is not UTF-8 is longer as text than as stored: then offsets go by the bytes that were read.
     end = end if data.startswith(text.encode("utf-8")) else start + min(len(data), READ_CHARS)
     answer: dict[str, Any] = {"text": text, "size_bytes": size}
     return {**answer, "next_offset": end} if end < size else answer
