@@ -134,7 +134,7 @@ def _type_of(value: object) -> str:
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:
     """Return the branches of anyOf that are more than null, and whether null was among them.
 
-    Branches that only name required properties, and those next to an object's own properties, are no forms by themselves.
+    Branches that only name required properties, and those next to an object's own, are no forms by themselves.
     """
     flat = [_flat(branch) for branch in _list(schema.get("anyOf"))]
     nulls = [branch for branch in flat if branch.get("type") == "null" or branch.get("enum") == [None]]
