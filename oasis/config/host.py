@@ -20,11 +20,22 @@ from oasis.uci.model import Section
 
 if False:  # annotations only
     from collections.abc import MutableMapping
+    from typing import TypedDict
 
-    from oasis.core.shapes import Any, Callable
+    from oasis.core.shapes import Callable
     from oasis.system.files import Files
 
-    Table = dict[str, Any]
+    Value = str | int | float | bool | list["Value"]
+    Profiles = dict[str, dict[str, object]]
+
+    class Table(TypedDict):
+        """A table of a TOML text; the keys before the first one are in one called ""."""
+
+        name: str
+        is_array: bool
+        line: int
+        values: dict[str, tuple[int, Value]]
+
 
 FILE = "oasis.toml"
 PLACE = "OASIS_CONFIG"
@@ -69,9 +80,7 @@ class Layers:
         self.keys: dict[str, str] = {}
 
 
-def load(
-    files: Files, folder: str, environment: MutableMapping[str, str], profiles: Callable[[], dict[str, dict[str, Any]]]
-) -> Layers:
+def load(files: Files, folder: str, environment: MutableMapping[str, str], profiles: Callable[[], Profiles]) -> Layers:
     """Return the layers of a host; the keys are taken out of `environment`.
 
     Raises: SettingsError for what nobody knows or what is no value.
@@ -92,7 +101,7 @@ def load(
     return layers
 
 
-def _keys(environment: MutableMapping[str, str], profiles: dict[str, dict[str, Any]]) -> dict[str, str]:
+def _keys(environment: MutableMapping[str, str], profiles: Profiles) -> dict[str, str]:
     names = {ACTIVE_KEY: [""]}
     for profile, entry in profiles.items():
         if entry.get("key_env"):
@@ -104,7 +113,7 @@ def _keys(environment: MutableMapping[str, str], profiles: dict[str, dict[str, A
     return found
 
 
-def _take(table: dict[str, Any], layers: Layers) -> None:
+def _take(table: Table, layers: Layers) -> None:
     name, path = table["name"], layers.path
     if name == "main" and not table["is_array"]:
         for key, (line, value) in table["values"].items():
@@ -219,7 +228,7 @@ class _Reader:
             raise self._wrong("the table %s is there twice" % name, line)
         return {"name": name, "is_array": is_array, "line": line, "values": {}}
 
-    def _pair(self, values: dict[str, tuple[int, Any]]) -> None:
+    def _pair(self, values: dict[str, tuple[int, Value]]) -> None:
         line, key = self._line(), self._key()
         self._match(_BLANK)
         if not self._text.startswith("=", self._at):
@@ -240,7 +249,7 @@ class _Reader:
             raise self._wrong("keys with dots are not read here")
         return key
 
-    def _value(self, depth: int) -> Any:
+    def _value(self, depth: int) -> Value:
         if self._text.startswith(('"""', "'''"), self._at):
             raise self._wrong("strings over several lines are not read here")
         if self._text.startswith("[", self._at):
@@ -257,11 +266,11 @@ class _Reader:
         is_whole = not set(number) & set(".eE")
         return int(number.replace("_", "")) if is_whole else float(number.replace("_", ""))
 
-    def _array(self, depth: int) -> list[Any]:
+    def _array(self, depth: int) -> list[Value]:
         if depth > DEPTH:
             raise self._wrong("lists are nested too deep")
         self._at += 1
-        items: list[Any] = []
+        items: list[Value] = []
         self._match(_GAP)
         while not self._text.startswith("]", self._at):
             items.append(self._value(depth))

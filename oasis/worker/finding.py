@@ -18,7 +18,22 @@ from oasis.errors import SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
+
+    class Server(TypedDict):
+        """A model server; `models` are names."""
+
+        host: str
+        profile: str
+        endpoint: str
+        models: list[str]
+
+    class Found(TypedDict):
+        """The servers in the order of the machines, and how many machines were asked."""
+
+        servers: list[Server]
+        asked: int
+
 
 CONNECT_S = 1.0
 ANSWER_S = 4.0
@@ -35,16 +50,13 @@ PORTS: dict[int, tuple[str, str, str]] = {
 }
 
 
-def find(hosts: list[str], ports: dict[int, tuple[str, str, str]] | None = None) -> dict[str, Any]:
-    """Return the model servers of some machines, in the order of the machines.
-
-    Shape: {"servers": [{"host", "profile", "endpoint", "models": [name]}], "asked": how many machines}
-    """
+def find(hosts: list[str], ports: dict[int, tuple[str, str, str]] | None = None) -> Found:
+    """Return the model servers of some machines."""
     known = PORTS if ports is None else ports
     asked = hosts[:HOSTS]
     places = [(host, port) for host in asked for port in known]
     places = [place for at in range(0, len(places), _AT_ONCE) for place in _open(places[at : at + _AT_ONCE])]
-    found: dict[tuple[str, int], dict[str, Any] | None] = {}
+    found: dict[tuple[str, int], Server | None] = {}
 
     def ask(place: tuple[str, int]) -> None:
         found[place] = _server(place, known[place[1]])
@@ -85,7 +97,7 @@ def _open(places: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [place for place in places if place in taken]
 
 
-def _server(place: tuple[str, int], kind: tuple[str, str, str]) -> dict[str, Any] | None:
+def _server(place: tuple[str, int], kind: tuple[str, str, str]) -> Server | None:
     """Return what a server says of itself, None for one of another kind."""
     profile, path, below = kind
     connection = http.client.HTTPConnection(*place, timeout=ANSWER_S)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from oasis.providers import wire
     from oasis.worker.chat import Emit, Sleep
+    from oasis.worker.finding import Found
     from oasis.worker.transport import Now, Open
 
 Request = dict[str, object]
@@ -79,15 +80,15 @@ def _answer(
         raise UsageError(f"op {str(op)[:40]!r} is unknown", "lines.py has those that there are")
 
 
-def _found(request: Request) -> dict[str, object]:
+def _found(request: Request) -> Found:
     from oasis.worker import finding  # in the first hour, and then hardly ever
 
     places = request.get("places")
     return finding.find([str(one) for one in places] if isinstance(places, list) else [])
 
 
-def _web(request: Request) -> dict[str, object]:
-    asked = web.Web(request)
+def _web(request: Request) -> web.Page | web.Findings:
+    asked = web.Web(request)  # type: ignore[arg-type]  # the keys of lines.py; each value is converted there
     with within(asked.most_s(), ProviderTimeout("the web takes longer than it may", "try again later")):
         return asked.run()
 

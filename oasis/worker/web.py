@@ -26,14 +26,69 @@ from oasis.worker import hostnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+    from typing import TypedDict
 
     from oasis.worker.hostnames import Resolve
 
-    Request = dict[str, Any]
-    from collections.abc import Iterator
-
     Attributes = list[tuple[str, str | None]]
+
+    class Request(TypedDict, total=False):
+        """See lines.py."""
+
+        op: str
+        url: str
+        html: str
+        query: str
+        engine: str
+        base_url: str
+        key: str
+        open: list[str]
+        closed: list[str]
+        chars: int
+        pdf: bool
+        ca_file: str
+
+    class Page(TypedDict, total=False):
+        """`url`: where it came from at last; `pdf`: base64 of the file, in the place of a text."""
+
+        url: str
+        title: str
+        text: str
+        cut: bool
+        pdf: str
+
+    class Hit(TypedDict, total=False):
+        """What the search engine found; `text` when the page could be read."""
+
+        url: str
+        title: str
+        snippet: str
+        text: str
+
+    class Row(TypedDict):
+        score: float
+        text: str
+        hit: Hit
+
+    class Passage(TypedDict):
+        """`source` is the number of one."""
+
+        score: float
+        title: str
+        text: str
+        source: int
+
+    class Source(TypedDict):
+        number: int
+        title: str
+        url: str
+
+    class Findings(TypedDict, total=False):
+        query: str
+        passages: list[Passage]
+        sources: list[Source]
+        note: str
 
 
 FETCH_S, FETCH_BYTES = 15.0, 1024 * 1024
@@ -68,7 +123,7 @@ class Web:
         self._closed = [str(one) for one in request.get("closed") or []]
         self._ca_file = str(request.get("ca_file") or "")
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Page | Findings:
         """Return the result of the op.
 
         Raises: ProviderError, PolicyError and UsageError with what was wrong.
@@ -85,22 +140,22 @@ class Web:
 
     # Fetching
 
-    def fetch(self, url: str) -> dict[str, Any]:
-        """Return {"url": where it came from, "title"?, "text", "cut"?: True}, or {"url", "pdf": base64 of the file}."""
+    def fetch(self, url: str) -> Page:
+        """Return a page, or the file of a PDF."""
         where, kind, body, is_cut = self._got(url, {}, FETCH_S, FETCH_BYTES)
         if kind.lower().startswith(_PDF):
             if is_cut or len(body) > PDF_BYTES:
                 raise UsageError(f"{where[:200]} has more than {PDF_BYTES >> 10} kB", "save it, and add the file")
             return {"url": where, "pdf": binascii.b2a_base64(body, newline=False).decode()}
-        result = {"url": where, **self._page(*_read(body, kind))}
+        result: Page = {"url": where, **self._page(*_read(body, kind))}
         return {**result, "cut": True} if is_cut else result
 
-    def _page(self, title: str, text: str) -> dict[str, Any]:
-        """Return {"text", "title"?, "cut"?: True}, no longer than was asked for and an event may be."""
+    def _page(self, title: str, text: str) -> Page:
+        """Return a page without its address, no longer than was asked for and an event may be."""
         kept = text[: min(int(self._request.get("chars") or TEXT_CHARS), MOST_CHARS)]
         while len(jsonl.dumps(kept).encode("utf-8")) > MOST_BYTES:
             kept = kept[: len(kept) * 3 // 4]
-        result: dict[str, Any] = {"text": kept}
+        result: Page = {"text": kept}
         if title:
             result["title"] = title
         return {**result, "cut": True} if len(kept) < len(text) else result
@@ -155,9 +210,8 @@ class Web:
 
     # Searching
 
-    def search(self, query: str) -> dict[str, Any]:
-        """Return {"query", "passages": [{"score", "title", "text", "source": number}], "sources": [{"number", "title",
-        "url"}], "note"?}."""
+    def search(self, query: str) -> Findings:
+        """Return the passages of the pages found that answer a query best."""
         found = self._hits(query, RESULTS)
         passages = self._ranked(query, found)
         if found and (not passages or passages[0]["score"] < GOOD):
@@ -166,10 +220,10 @@ class Web:
             if more:
                 found += more
                 passages = self._ranked(query, found)
-        return _told(query, passages)
+        return _findings(query, passages)
 
-    def _hits(self, query: str, count: int) -> list[dict[str, str]]:
-        """Return what the engine found: {"title", "url", "snippet"}."""
+    def _hits(self, query: str, count: int) -> list[Hit]:
+        """Return what the engine found."""
         words = {"q": query, "count": str(count)}
         headers = {"Accept": "application/json"}
         base = str(self._request.get("base_url") or BRAVE).rstrip("/")
@@ -185,18 +239,18 @@ class Web:
             reply = None
         return _hits(reply, str(self._request.get("engine")))[:count]
 
-    def _ranked(self, query: str, found: list[dict[str, str]]) -> list[dict[str, Any]]:
+    def _ranked(self, query: str, found: list[Hit]) -> list[Row]:
         """Return the passages of the pages and their snippets, the best first."""
         self._read_pages([one for one in found if "text" not in one])
         pieces = [(one, text) for one in found for text in [one["snippet"], *chunks(one["text"])] if text]
         points = scores(query, [text for _, text in pieces])
-        rows: list[dict[str, Any]] = [
+        rows: list[Row] = [
             {"score": round(score, 3), "text": text, "hit": one}
             for score, (one, text) in zip(points, pieces, strict=True)
         ]
         return sorted(rows, key=lambda row: -float(row["score"]))[:RESULTS]  # the engine's order where equal
 
-    def _read_pages(self, found: list[dict[str, str]]) -> None:
+    def _read_pages(self, found: list[Hit]) -> None:
         """Add "text" to each; pages that cannot be read have none, and their snippet is left."""
         waiting = list(found)
 
@@ -306,12 +360,12 @@ def _read(body: bytes, kind: str) -> tuple[str, str]:
     return of_html(text) if is_page else ("", text.strip())
 
 
-def _hits(reply: Any, engine: str) -> list[dict[str, str]]:
+def _hits(reply: object, engine: str) -> list[Hit]:
     inner = reply.get("web") if isinstance(reply, dict) and engine != "searxng" else reply
     items = inner.get("results") if isinstance(inner, dict) else None
     if not isinstance(items, list):
         raise ProviderError("the search engine sent what is no answer", "is its address right, and JSON on there?")
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, Hit] = {}
     for item in items:
         url = item.get("url") if isinstance(item, dict) else None
         if isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= 2048:
@@ -322,16 +376,16 @@ def _hits(reply: Any, engine: str) -> list[dict[str, str]]:
     return list(found.values())
 
 
-def _told(query: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _findings(query: str, rows: list[Row]) -> Findings:
     if not rows:
         return {"query": query, "passages": [], "sources": [], "note": "nothing was found; ask with other words"}
     urls = list(dict.fromkeys(row["hit"]["url"] for row in rows))
     titles = {row["hit"]["url"]: row["hit"]["title"] for row in rows}
-    passages = [
+    passages: list[Passage] = [
         {"score": row["score"], "title": row["hit"]["title"], "text": row["text"],
          "source": urls.index(row["hit"]["url"]) + 1} for row in rows
     ]  # fmt: skip
-    sources = [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)]
+    sources: list[Source] = [{"number": at + 1, "title": titles[url], "url": url} for at, url in enumerate(urls)]
     return {"query": query, "passages": passages, "sources": sources}
 
 

@@ -24,9 +24,29 @@ from oasis.worker import rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypedDict
 
-    Request = dict[str, Any]
+    class Request(TypedDict, total=False):
+        op: str
+        path: str
+        offset: int
+        text: str
+        append: bool
+
+    class Answer(TypedDict, total=False):
+        """The keys of one op, see above; with `error` nothing was done."""
+
+        text: str
+        size_bytes: int
+        next_offset: int
+        name: str
+        kind: str
+        modified_unix_s: int
+        entries: list[Answer]
+        more: int
+        error: str
+        hint: str
+
 
 READ_CHARS = 8000
 FILE_BYTES = 1024 * 1024
@@ -52,7 +72,7 @@ def main(user: str, folder: str) -> None:
     sys.stdout.buffer.write(jsonl.line(answer(folder, request)))
 
 
-def answer(folder: str, request: Request) -> dict[str, Any]:
+def answer(folder: str, request: Request) -> Answer:
     """Return the answer to a request."""
     try:
         names = split(str(request.get("path") or ""))
@@ -126,7 +146,7 @@ def _regular(number: int) -> os.stat_result:
     return found
 
 
-def _read(root: int, names: list[str], request: Request) -> dict[str, Any]:
+def _read(root: int, names: list[str], request: Request) -> Answer:
     parent = _Parent(root, names)
     with parent as folder:
         number = os.open(parent.name, os.O_RDONLY | _FILE, dir_fd=folder)
@@ -139,11 +159,11 @@ def _read(root: int, names: list[str], request: Request) -> dict[str, Any]:
     end = start + len(text.encode("utf-8", "replace"))
     # What is not UTF-8 is longer as text than as stored: then offsets go by the bytes that were read.
     end = end if data.startswith(text.encode("utf-8")) else start + min(len(data), READ_CHARS)
-    answer: dict[str, Any] = {"text": text, "size_bytes": size}
+    answer: Answer = {"text": text, "size_bytes": size}
     return {**answer, "next_offset": end} if end < size else answer
 
 
-def _write(root: int, names: list[str], request: Request) -> dict[str, Any]:
+def _write(root: int, names: list[str], request: Request) -> Answer:
     data = str(request["text"]).encode("utf-8", "replace")
     parent = _Parent(root, names, True)
     with parent as folder:
@@ -194,18 +214,18 @@ def _size(folder: int, name: str) -> int:
     return found.st_size
 
 
-def _list(root: int, names: list[str], request: Request) -> dict[str, Any]:
+def _list(root: int, names: list[str], request: Request) -> Answer:
     number = _walked(root, names)
     try:
         found = sorted(os.listdir(number))
         entries = [_entry(number, name) for name in found[:ENTRIES]]
     finally:
         os.close(number)
-    answer: dict[str, Any] = {"entries": [entry for entry in entries if entry]}
+    answer: Answer = {"entries": [entry for entry in entries if entry]}
     return {**answer, "more": len(found) - ENTRIES} if len(found) > ENTRIES else answer
 
 
-def _entry(folder: int, name: str) -> dict[str, Any]:
+def _entry(folder: int, name: str) -> Answer:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -215,7 +235,7 @@ def _entry(folder: int, name: str) -> dict[str, Any]:
     return {"name": shown, "kind": kind, **({"size_bytes": found.st_size} if kind == "file" else {})}
 
 
-def _delete(root: int, names: list[str], request: Request) -> dict[str, Any]:
+def _delete(root: int, names: list[str], request: Request) -> Answer:
     parent = _Parent(root, names)
     with parent as folder:
         found = os.stat(parent.name, dir_fd=folder, follow_symlinks=False)
@@ -226,7 +246,7 @@ def _delete(root: int, names: list[str], request: Request) -> dict[str, Any]:
     return {"name": parent.name}
 
 
-def _stat(root: int, names: list[str], request: Request) -> dict[str, Any]:
+def _stat(root: int, names: list[str], request: Request) -> Answer:
     if names:
         parent = _Parent(root, names)
         with parent as folder:
@@ -234,8 +254,8 @@ def _stat(root: int, names: list[str], request: Request) -> dict[str, Any]:
     else:
         found = os.fstat(root)
     kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
-    told = {"name": names[-1] if names else ".", "kind": kind}
-    return {**told, "size_bytes": found.st_size, "modified_unix_s": int(found.st_mtime)}
+    name, modified_unix_s = names[-1] if names else ".", int(found.st_mtime)
+    return {"name": name, "kind": kind, "size_bytes": found.st_size, "modified_unix_s": modified_unix_s}
 
 
 _OPS = {"read": _read, "write": _write, "list": _list, "delete": _delete, "stat": _stat}
