@@ -186,9 +186,9 @@ MUTANTS = (
     ),
     (
         "telegram-guest-with-all-tools",
-        "oasis/api/table.py",
-        '"tool:status", "tool:diagnose"),',
-        '"tool:*"),',
+        "oasis/tools/roles.py",
+        '"guest": ("status", "diagnose"),',
+        '"guest": ("*",),',
         OF_TALK,
     ),
     (
@@ -315,7 +315,7 @@ MUTANTS = (
     ),
     (
         "schedule-plan-that-a-kill-loses-is-not-told",
-        "oasis/parts/schedule/__init__.py",
+        "oasis/parts/schedule/manifest.py",
         """ or b'"state":"waiting"' in data)""",
         ")",
         ("tests/parts/schedule/test_book.py",),
@@ -1450,7 +1450,7 @@ MUTANTS = (
     (
         "bus: upstream's methods have roles",
         CALLS,
-        'if name not in ROLES.get(str(role["name"]), ()):',
+        'if name not in self._table.ROLES.get(str(role["name"]), ()):',
         "if False:",
         OF_BUS,
     ),
@@ -1936,7 +1936,7 @@ MUTANTS = (
         "role = _OWNER",
         ("tests/parts/mcp/test_server.py",),
     ),
-    ("roles: tools that are taken out", "oasis/api/table.py", 'and "no tool:" + tool not in named', "", OF_ROLES),
+    ("roles: tools that are taken out", "oasis/tools/roles.py", ' and "no " + tool not in named', "", OF_ROLES),
     (
         "roles: readers get what they are served",
         "package/acl.py",
@@ -2055,7 +2055,7 @@ MUTANTS = (
     ),
     (
         "cards: a secret that the model chose",
-        "oasis/redaction/provenance.py",
+        "oasis/change/secret_origin.py",
         "source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)",
         "source = GENERATED if secret_options.is_word(value) else known.get(value, WROTE)",
         OF_CARDS,

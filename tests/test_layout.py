@@ -17,18 +17,19 @@ from tests.oasisd import copy_root, start_daemon
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(REPOSITORY, "oasis")
 
-# Who may import whom: a row the rows below it; names in one row do not import each other.
+# Who may import whom: a row the rows below it; names in one row do not import each other. `parts` alone is the list of
+# the optional parts, which reads their manifests; what a manifest names is loaded by its own part.
 ROWS = (
     ("parts.lua", "parts.mcp", "parts.memory", "parts.offline", "parts.schedule", "parts.telegram"),
-    ("bus", "cli", "daemon"),
+    ("daemon",),
+    ("bus", "cli"),
     ("api",),
     ("agent",),
     ("tools",),
     ("change", "chats", "doctor", "llm"),
-    ("redaction",),
-    ("catalogue", "config"),
-    ("ubus", "uci", "worker"),
-    ("providers", "system"),
+    ("config", "redaction"),
+    ("catalogue", "ubus", "uci", "worker"),
+    ("parts", "providers", "system"),
     ("core",),
     ("errors",),
 )
@@ -110,7 +111,7 @@ def is_allowed(importer, imported):
 
 
 def test_every_room_has_a_row():
-    rooms = {area(name) for name in modules()} - {"__init__", "parts"}
+    rooms = {area(name) for name in modules()} - {"__init__"}
     assert rooms == set(RANK), "a new room needs a row in ROWS and in docs/architecture.md"
     assert len(ROWS) <= 12
 

@@ -14,6 +14,7 @@ from oasis.api.methods import ROLES, TABLE, Methods
 from oasis.daemon.wiring import role_of
 from oasis.errors import PolicyError, UsageError
 from oasis.tools.operator import Operator
+from oasis.tools.roles import TOOLS
 from tests.oasisd import copy_root, start_daemon
 
 SOMEBODY = 65534
@@ -214,8 +215,9 @@ def test_who_is_not_the_owner_decides_nothing(role):
 
 
 def test_every_method_is_the_owner_s_and_every_role_names_real_ones():
-    assert set(ROLES["owner"]) == {*TABLE, "tool:*"}
-    assert all({name for name in names if "tool:" not in name} <= set(TABLE) for names in ROLES.values())
+    assert set(ROLES["owner"]) == set(TABLE)
+    assert all(set(names) <= set(TABLE) for names in ROLES.values())
+    assert set(ROLES) == set(TOOLS), "a role that has methods and no tools, or the other way round"
     kept = {name for name in ROLES["client"] if name.startswith(("chat.", "bookmark.", "usage.", "audit."))}
     assert not kept, "a chat holds what the owner typed; of runs a client has its own (tests/parts/mcp)"
 

@@ -5,6 +5,7 @@ Joins chat store, settings, services, tools and runs; knows no front-end and no 
 
 from __future__ import annotations
 
+import os
 import time
 
 from oasis.agent import question
@@ -17,8 +18,6 @@ from oasis.agent.owner_actions import Errands
 from oasis.agent.principal import OWNER
 from oasis.agent.runs import Run
 from oasis.agent.turn import ROUNDS, Turn
-from oasis.api.sources import Sources
-from oasis.api.table import may_use
 from oasis.config.settings import OFFLINE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
@@ -30,12 +29,13 @@ from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
 from oasis.tools.permissions import Permits
 from oasis.tools.registry import Registry
+from oasis.tools.roles import may_use
 from oasis.tools.router import Router
 
 if False:  # annotations only
     from collections.abc import Sequence
 
-    from oasis.agent.client import Models
+    from oasis.agent.client import Models, Offline
     from oasis.agent.goal import Goal
     from oasis.agent.principal import Present
     from oasis.agent.runs import Runs
@@ -45,12 +45,12 @@ if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.core.shapes import Any, Callable, Message, Options, Protocol
     from oasis.core.store import Chat
-    from oasis.parts.offline.process import Offline
     from oasis.redaction.redactor import Redactor
     from oasis.system.executor import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Workshop
+    from oasis.tools.workspace.source import Seed
     from oasis.uci.cursor import Cursor
 
     class Clock(Protocol):
@@ -74,10 +74,9 @@ class Exchanges:
 
     def __init__(
         self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str], sources: Sources, beside: Any,
+        new_id: Callable[[], str], beside: Any,
     ) -> None:  # fmt: skip
         self._beside = beside
-        self.sources = sources
         self._chats = chats
         self._settings = settings
         self.registry = registry
@@ -319,9 +318,22 @@ def gather(
     )  # fmt: skip
     built_in = [BuiltIn(Router(root, executor.run, files))]
     registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
-    sources = Sources(registry, settings, files, root, models, executor, cursor, clock.now_s)
+    for load in beside.outside():
+        registry.add(load)
+    workspace: list[Seed] = []
+    registry.add(lambda: workspace or workspace.append(_workspace(root, settings, models)) or workspace)  # type: ignore[func-returns-value]
     registry.add(beside.sources)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, sources, beside)
+    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, beside)
+
+
+def _workspace(root: Root, settings: Settings, models: Models) -> Seed:
+    """Return the tools of the workspace and the web, made when the tools are first listed."""
+    from oasis.tools.workspace.programs import USER
+    from oasis.tools.workspace.source import Seed
+    from oasis.tools.workspace.web import BRAVE, Net
+
+    net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
+    return Seed(root, settings.uci_sections, USER if os.geteuid() == 0 else "", net)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:

@@ -19,7 +19,7 @@ from oasis.errors import OasisError, PolicyError, UsageError
 from oasis.tools import replies
 
 if False:  # annotations only
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from oasis.agent.runs import Run, Runs
     from oasis.agent.start import Exchanges
@@ -100,7 +100,7 @@ class Methods:
         if self._tools is None:
             from oasis.api.tool_methods import Toolset  # an idle daemon does without
 
-            self._tools = Toolset(self._exchanges, self._settings, self._shop, self._came)
+            self._tools = Toolset(self._exchanges, self._settings, self._shop, self._came, self._beside.part)
         return self._tools
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
@@ -330,11 +330,10 @@ class Methods:
 
     def config_attach(self, role: dict[str, object], package: str) -> dict[str, object]:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
-        from oasis.parts.offline.requests import report
         from oasis.tools.builtin import read_config
 
-        shown = report.config(read_config.run({"package": package}, self._shop.facts))
-        return self._talks().put(package + ".txt", shown.strip("`\n") + "\n")
+        found: Any = read_config.run({"package": package}, self._shop.facts)
+        return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
 
     def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
@@ -344,6 +343,18 @@ class Methods:
 
     def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
         return self._shop.audit.verify()
+
+
+def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of `uci show`."""
+    from oasis.uci.writer import quote
+
+    for name, section in sections.items():
+        yield "%s.%s=%s\n" % (package, name, section.get(".type"))
+        for option, value in section.items():
+            if not option.startswith("."):
+                items = value if isinstance(value, list) else [value]
+                yield "%s.%s.%s=%s\n" % (package, name, option, " ".join(quote(str(item)) for item in items))
 
 
 def _session(role: dict[str, object]) -> str:

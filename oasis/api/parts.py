@@ -1,13 +1,15 @@
-"""What stands beside the chat: knowledge, memory, skills, schedule, notices; each made with its first use.
+"""The optional parts of one daemon, and methods of our own that are made the same way; each with its first use.
 
-Knows which part answers which methods, offers which tools and adds what to a turn; an idle daemon makes none of them.
+Which parts there are, and what each offers, their manifests say: see oasis/parts. An idle daemon makes none of them.
 
 A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
 
     METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
-    source                makes the calls of its tools; a file beside it has their specs, see OFFERING
+    source                makes the calls of its tools; a file beside it has their specs
+    sources()             further sources of tools
     added(turn, told)     what a model is told before it answers; see Told
     after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
+    start(), settle()     begins to work by itself; follows the settings
     close()               ends its threads, within a second
 
 Shape of a turn: {"run": "" where nothing is sent, "chat", "message": id of the owner's, "said": its text, "service":
@@ -19,7 +21,9 @@ from __future__ import annotations
 import os
 import threading
 
+from oasis import parts
 from oasis.core import jsonl
+from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +61,7 @@ class Kit:
     chats: Collection
     executor: Executor
     cursor: Callable[[], Cursor]
+    ubus_call: Any  # object, method, arguments: ubus/objects.py
     facts: Facts
     shop: Workshop
     exchanges: Callable[[], Exchanges]
@@ -111,13 +116,19 @@ class Beside:
         kit.beside = self
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
-        self._offered = [Offered(name, file, self.part) for name, file in OFFERING.items()]
+        self._modules: dict[str, str] = {**OWN, **parts.merged("METHODS")}
+        self._offered = [Offered(name, file, self.part) for name, file in parts.merged("TOOLS").items()]
 
     def part(self, name: str) -> Any:
-        """Return a part by its name in PARTS, made now when it is not there yet."""
+        """Return a part by the first word of its methods, made now when it is not there yet.
+
+        Raises: UsageError where it is not installed.
+        """
         with self._lock:
             if name not in self._parts:
-                self._parts[name] = _made(PARTS[name], self._kit)
+                if name not in self._modules:
+                    raise UsageError("%s is an optional part that is not installed" % name, "install the whole package")
+                self._parts[name] = _made(self._modules[name], self._kit)
             return self._parts[name]
 
     def is_made(self, name: str) -> bool:
@@ -127,7 +138,19 @@ class Beside:
     def of(self, method: str) -> Any:
         """Return the part that answers a method of the table, None when none does."""
         name = method.partition(".")[0]
-        return self.part(name) if name in PARTS else None
+        return self.part(name) if name in self._modules else None
+
+    def names(self) -> list[str]:
+        """Return the names of all that can be made."""
+        return list(self._modules)
+
+    def outside(self) -> list[Callable[[], list[Any]]]:
+        """Return what gives the sources of tools that others wrote, one for each part that has some."""
+        return [lambda name=name, has=has: self._outside(name, has) for name, has in parts.merged("OUTSIDE").items()]  # type: ignore[misc]
+
+    def _outside(self, name: str, has_any: Callable[[Kit], bool]) -> list[Any]:
+        found: list[Any] = self.part(name).sources() if self.is_made(name) or has_any(self._kit) else []
+        return found
 
     def sources(self) -> list[Any]:
         """Return the sources of tools of all parts; called at every listing of the tools."""
@@ -136,7 +159,7 @@ class Beside:
     def added(self, turn: dict[str, Any]) -> Told:
         """Return what the parts add to a turn of a model that begins."""
         told = Told()
-        for name in ADDING:
+        for name in parts.listed("ADDING"):
             self.part(name).added(turn, told)
         return told
 
@@ -146,8 +169,20 @@ class Beside:
 
     def after(self, turn: dict[str, Any]) -> None:
         """Let the parts look at a turn that ended."""
-        for name in LOOKING:
+        for name in parts.listed("LOOKING"):
             self.part(name).after(turn)
+
+    def start(self) -> None:
+        """Let parts that work by themselves begin."""
+        for name, is_wanted in parts.merged("STARTING").items():
+            if is_wanted(self._kit):
+                self.part(name).start()
+
+    def settle(self) -> None:
+        """Let parts be as the settings want them; where nobody turned one on, nothing of it is loaded."""
+        for name, is_wanted in parts.merged("SETTLING").items():
+            if self.is_made(name) or is_wanted(self._kit):
+                self.part(name).settle()
 
     def close(self) -> None:
         """End what parts have running."""
@@ -156,23 +191,9 @@ class Beside:
                 part.close()
 
 
-# name, which methods begin with -> the module whose gather(kit) makes it
-PARTS: dict[str, str] = {
-    "schedule": "oasis.parts.schedule.book",
-    "memory": "oasis.parts.memory.facts",
-    "skill": "oasis.parts.memory.skills.library",
-    "knowledge": "oasis.parts.memory.knowledge",
-    "notice": "oasis.api.notices",
-    "telegram": "oasis.parts.telegram.telegram",
-    "privacy": "oasis.api.privacy",
-    "setup": "oasis.api.setup",
-    "said": "oasis.parts.memory.said",
-}
-# Who takes part in turns, so that nobody else is made for them: has a source (its specs are in the file), added, after.
-OFFERING = {"schedule": "parts/schedule/tools.json", "knowledge": "parts/memory/knowledge.json"}
-ADDING = ("memory", "skill")
-LOOKING = ("memory", "said")
+# As METHODS of a manifest, of what is no optional part.
+OWN = {"notice": "api.notices", "privacy": "api.privacy", "setup": "api.setup"}
 
 
 def _made(module: str, kit: Kit) -> Any:
-    return __import__(module, fromlist=["gather"]).gather(kit)
+    return __import__("oasis." + module, fromlist=["gather"]).gather(kit)

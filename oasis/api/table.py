@@ -1,4 +1,4 @@
-"""The table of all methods: name, access, arguments; who may call what, tools included; and how arguments are checked.
+"""The table of all methods: name, access, arguments; which role may call what; and how arguments are checked.
 
 Data and its judges; what the methods do is in methods.py and behind it. `access` is `read`, `write`, or `local`:
 on the socket only, never on the bus, because its arguments are taken at their word; the ACL files are made from it.
@@ -210,11 +210,10 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
     "audit.verify": ("read", {}),
 }
 
-# What each role may call, named one by one: a new method or tool is the owner's alone until somebody decides otherwise.
-# Who approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever. A tool stands here as
-# `tool:NAME`, all of them as `tool:*`, and `no tool:NAME` takes one out again; the registry asks may_use().
+# What each role may call, named one by one: a new method is the owner's alone until somebody decides otherwise.
+# Who approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever. Tools: tools/roles.py.
 ROLES: dict[str, tuple[str, ...]] = {
-    "owner": (*TABLE, "tool:*"),
+    "owner": tuple(TABLE),
     "viewer": (
         "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
         "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
@@ -223,36 +222,21 @@ ROLES: dict[str, tuple[str, ...]] = {
         "plugin.list", "notice.list", "schedule.list", "doctor.run", "setup.state", "knowledge.option",
     ),
     # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
-    # runs it has its own. No tool that shows the owner's documents, files or schedules, or that was added to ours.
+    # runs it has its own.
     "client": (
         "info", "plan.list", "change.list", "change.pending", "config.list", "client.join", "tool.specs", "tool.call",
         "run.poll", "run.cancel",
-        "tool:status", "tool:read_config", "tool:configure", "tool:diagnose", "tool:service", "tool:logs",
-        "tool:probe", "tool:wifi_scan", "tool:packages", "tool:undo", "tool:power", "tool:backup",
     ),
-    # The owner by a messenger, whose words come through a program that talks to the network: what he says is a run,
-    # but no plan becomes real by it that would wait for his word on the page; see parts/telegram/approval.py.
+    # The owner by a messenger, whose words come through a program that talks to the network: what they say is a run,
+    # but no plan becomes real by it that would wait for their approval on the page; see parts/telegram/approval.py.
     "messenger": (
         "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
-        "tool:*",
     ),
-    # Somebody whom the owner let ask (parts/telegram/guest.py). These tools show no configuration, no log and no
-    # package: what the router is doing, and what is wrong with it.
-    "guest": ("run.poll", "run.cancel", "tool:status", "tool:diagnose"),
-    # A run without anybody there; it works through tools and calls nothing. It makes no schedule: one wish would grow.
-    "schedule": ("tool:*", "no tool:schedule_create", "no tool:schedule_update", "no tool:schedule_delete"),
+    # Somebody whom the owner let ask (parts/telegram/guest.py).
+    "guest": ("run.poll", "run.cancel"),
+    # A run without anybody there; it works through tools and calls nothing.
+    "schedule": (),
 }  # fmt: skip
-
-
-def may_use(role: str, tool: str) -> bool:
-    """Tell whether a tool is for a role."""
-    named = ROLES.get(role, ())
-    return "tool:" + tool in named or ("tool:*" in named and "no tool:" + tool not in named)
-
-
-def tools_of(role: str) -> list[str]:
-    """Return the tools that are named for a role."""
-    return [name[5:] for name in ROLES[role] if name.startswith("tool:") and name != "tool:*"]
 
 
 _WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}

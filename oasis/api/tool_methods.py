@@ -5,9 +5,10 @@ Loaded with the first of them. Like those of methods.py they get the role of who
 
 from __future__ import annotations
 
-from oasis.api.table import client_of, may_use
+from oasis.api.table import client_of
 from oasis.change.audit import NO_PLAN
 from oasis.change.plan import CLIENT
+from oasis.tools.roles import may_use
 
 if False:  # annotations only
     from oasis.agent.start import Exchanges
@@ -17,12 +18,13 @@ if False:  # annotations only
 
 
 class Toolset:
-    """`came(role)` tells by which connections somebody is here; see change/origin.py."""
+    """`came(role)` tells by which connections somebody is here; see change/origin.py. `part(name)` gives a part."""
 
     def __init__(
         self, exchanges: Callable[[], Exchanges], settings: Settings, shop: Workshop,
-        came: Callable[[dict[str, object]], list[Any]],
+        came: Callable[[dict[str, object]], list[Any]], part: Callable[[str], Any],
     ) -> None:  # fmt: skip
+        self._part = part
         self._exchanges = exchanges
         self._settings = settings
         self._shop = shop
@@ -55,35 +57,35 @@ class Toolset:
         return {"tool": tool}
 
     def mcp_list(self, role: dict[str, object]) -> dict[str, object]:
-        return {"servers": self._exchanges().sources.servers().listed(role["name"] == "owner")}
+        return {"servers": self._part("mcp").listed(role["name"] == "owner")}
 
     def mcp_add(
         self, role: dict[str, object], name: str, command: list[str] | None = None, url: str = ""
     ) -> dict[str, object]:
-        self._exchanges().sources.servers().add(name, command or [], url)
+        self._part("mcp").add(name, command or [], url)
         return {"status": "OK"}
 
     def mcp_delete(self, role: dict[str, object], name: str) -> dict[str, object]:
-        self._exchanges().sources.servers().delete(name)
+        self._part("mcp").delete(name)
         self._settings.set_key("mcp:" + name, "")
         return {"status": "OK"}
 
     def mcp_key(self, role: dict[str, object], name: str, key: str) -> dict[str, object]:
-        self._exchanges().sources.servers().check(name)
+        self._part("mcp").check(name)
         self._settings.set_key("mcp:" + name, key)
         return {"status": "OK"}
 
     def mcp_refresh(self, role: dict[str, object], name: str) -> dict[str, object]:
-        return {"tools": self._exchanges().sources.servers().refresh(name)}
+        return {"tools": self._part("mcp").refresh(name)}
 
     def plugin_list(self, role: dict[str, object]) -> dict[str, object]:
-        return self._exchanges().sources.plugins().listed()
+        return dict(self._part("plugin").listed())
 
     def plugin_review(self, role: dict[str, object], server: str) -> dict[str, object]:
-        return self._exchanges().sources.plugins().review(server)
+        return dict(self._part("plugin").review(server))
 
     def plugin_accept(self, role: dict[str, object], server: str, hash: str) -> dict[str, object]:
-        self._exchanges().sources.plugins().accept(server, hash)
+        self._part("plugin").accept(server, hash)
         call = {"name": "plugin " + server, "sha256": hash}
         self._shop.audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
         return {"status": "OK"}

@@ -19,25 +19,34 @@ import sys
 import threading
 import time
 
+from oasis import parts
 from oasis.agent.runs import WAIT_MS
 from oasis.api.methods import failure
 from oasis.api.table import TABLE
+from oasis.bus.objects import other_methods
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
-from oasis.parts.lua.table import ROLES, SHARED, UPSTREAM
 from oasis.ubus.objects import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from oasis.api.methods import Methods
-    from oasis.daemon.wiring import Daemon
-    from oasis.parts.lua.phone import Phone
+    from oasis.bus.objects import Daemon
     from oasis.ubus.incoming import Call
 
     Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
     Role = dict[str, object]
+
+    class OtherMethods(Protocol):
+        """What answers the methods that a part serves beside ours."""
+
+        def heard(self, session: str) -> None: ...
+        def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]: ...
+        def failed(self, name: str, error: OasisError) -> dict[str, object]: ...
+        def plain(self, reply: dict[str, Any]) -> dict[str, object]: ...
+
 
 # The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
 WEB_USER = "uhttpd"
@@ -123,16 +132,20 @@ class Waiters:
 
 
 class Answers:
-    """What answers the calls of the bus: `methods` behind `rights`, and upstream's by `phone()`, made when needed."""
+    """What answers the calls of the bus: `methods` behind `rights`, and those of a part by `phone()`."""
 
-    def __init__(self, methods: Methods, rights: Rights, phone: Callable[[Waiters], Phone], now_s: Callable[[], float]):
+    def __init__(
+        self, methods: Methods, rights: Rights, phone: Callable[[Waiters], OtherMethods], now_s: Callable[[], float]
+    ):
         self._methods = methods
         self._rights = rights
         self._make_phone = phone
         self._now_s = now_s
         self._waiters = Waiters()
         self._lock = threading.Lock()
-        self._phone: Phone | None = None
+        self._phone: OtherMethods | None = None
+        table = parts.first("bus_table")
+        self._table: Any = table() if table else None
 
     def answer(self, call: Call) -> dict[str, object]:
         """Return the reply to a call; it never raises."""
@@ -152,8 +165,8 @@ class Answers:
     def _reply(self, name: str, arguments: dict[str, Any], role: Role) -> dict[str, object]:
         if self._phone is not None and name != "chat.send":
             self._phone.heard(str(role.get("session", "")))
-        if name in UPSTREAM:
-            if name not in ROLES.get(str(role["name"]), ()):
+        if name in other_methods():
+            if name not in self._table.ROLES.get(str(role["name"]), ()):
                 raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
             return self._upstream().call(name, arguments, role)
         if name not in TABLE or TABLE[name][0] == "local":
@@ -163,7 +176,7 @@ class Answers:
         reply = self._methods.call(name, arguments, role)
         if name == "chat.list":
             return fitting(reply)
-        is_plain = name == "chat.load" and not set(arguments) - {"id", SESSION}
+        is_plain = self._table is not None and name == "chat.load" and not set(arguments) - {"id", SESSION}
         return self._upstream().plain(reply) if is_plain else reply
 
     def _poll(self, arguments: dict[str, Any], role: Role) -> dict[str, object]:
@@ -180,10 +193,10 @@ class Answers:
             self._waiters.leave(place)
 
     def _failed(self, name: str, error: OasisError) -> dict[str, object]:
-        is_upstream = name in UPSTREAM or name in SHARED
+        is_upstream = self._table is not None and (name in self._table.UPSTREAM or name in self._table.SHARED)
         return self._upstream().failed(name, error) if is_upstream else failure(error)
 
-    def _upstream(self) -> Phone:
+    def _upstream(self) -> OtherMethods:
         with self._lock:
             if self._phone is None:
                 self._phone = self._make_phone(self._waiters)
@@ -205,13 +218,8 @@ def fitting(reply: dict[str, Any]) -> dict[str, object]:
 def gather(daemon: Daemon) -> Answers:
     """Return what answers the calls of a daemon's bus."""
     rights = Rights(daemon.ubus.call, time.monotonic, _own())
-    return Answers(daemon.methods, rights, lambda waiters: _phone(daemon, waiters), time.monotonic)
-
-
-def _phone(daemon: Daemon, waiters: Waiters) -> Phone:
-    from oasis.parts.lua.phone import Phone  # with the first call of upstream's
-
-    return Phone(daemon, waiters, time.monotonic)
+    make = parts.first("bus_methods")
+    return Answers(daemon.methods, rights, lambda waiters: make(daemon, waiters), time.monotonic)
 
 
 def _own() -> str:

@@ -9,19 +9,29 @@ from __future__ import annotations
 
 import threading
 
+from oasis import parts
 from oasis.api.table import TABLE
-from oasis.daemon.wiring import log
-from oasis.parts.lua.table import UPSTREAM
 from oasis.ubus.objects import opener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Protocol
 
+    from oasis.api.methods import Methods
     from oasis.bus.calls import Answers
-    from oasis.daemon.wiring import Daemon
+    from oasis.system.root import Root
     from oasis.ubus.incoming import Call
+    from oasis.ubus.objects import Ubus
     from oasis.ubus.peer import Peer
+
+    class Daemon(Protocol):
+        """What of a daemon is put on the bus."""
+
+        methods: Methods
+        root: Root
+        ubus: Ubus
+
 
 _KINDS = {str: "text", int: "int", bool: "bool", list: "list", dict: "table"}
 # Calls that are answered at once. Some wait for news, fewer than all: see WAITERS.
@@ -32,14 +42,21 @@ _WAY_OUT = "remove the Oasis that was here before (luci-app-oasis, oasis-mod-too
 def objects() -> dict[str, dict[str, dict[str, str]]]:
     """Return what is put on the bus: {object: {method: {argument: kind}}}; what is for the socket only is left out."""
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for name, (access, arguments) in {**TABLE, **UPSTREAM}.items():
+    for name, (access, arguments) in {**TABLE, **other_methods()}.items():
         if access != "local":
             where, _, method = ("oasis." + name).rpartition(".")
             found.setdefault(where, {})[method] = {key: _KINDS[kind] for key, (kind, _) in arguments.items()}
     return found
 
 
-def front(daemon: Daemon) -> Callable[[], None]:
+def other_methods() -> dict[str, tuple[str, dict[str, tuple[type, bool]]]]:
+    """Return the table of the methods that a part serves on the bus beside ours, in the form of TABLE."""
+    table = parts.first("bus_table")
+    found: dict[str, Any] = table().UPSTREAM if table else {}
+    return found
+
+
+def front(daemon: Daemon, log: Callable[[str], object]) -> Callable[[], None]:
     """Put a daemon on the bus; return what takes it off again."""
     from oasis.ubus.peer import Peer
 
@@ -54,14 +71,10 @@ def front(daemon: Daemon) -> Callable[[], None]:
                 made.append(gather(daemon))
         return made[0].answer(call)
 
-    peer = Peer(opener(daemon.root.bus_socket), objects(), answer, _tell, CALLS)
+    peer = Peer(opener(daemon.root.bus_socket), objects(), answer, lambda text: log(_with_way_out(text)), CALLS)
     daemon.methods.bus = lambda: faults(peer)
     peer.start()
     return peer.stop
-
-
-def _tell(text: str) -> None:
-    log(_with_way_out(text))
 
 
 def _with_way_out(text: str) -> str:

@@ -1,9 +1,17 @@
 """The commands of `oasis` as tables: what each is called, how it is used, what it does, where it is, how it ends.
 
-Data only, read by the argument reader (a command's usage line is also its grammar), by help and by `cli.main`.
+Read by the argument reader (a command's usage line is also its grammar), by help and by `cli.main`.
 Grammar of a usage line: NAME is required, [NAME] may be left out, NAME… takes the rest of the line as it stands,
 [--flag] and [-f] are switches, [--option NAME] and [-o NAME] take a value; what ends in ]… may be given several times.
 """
+
+from __future__ import annotations
+
+from oasis import parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Command = tuple[str, str, str, str]
 
 _WHERE = (
     "CHAT is an id, or no=N for the Nth of `oasis list`. HEADISH is the id of a message or the name of a bookmark, as\n"
@@ -279,62 +287,6 @@ COMMANDS = {
         "Each line of the log holds the hash of the line before. With --verify the whole chain is followed, and the\n"
         "status is 1 when a line was altered or removed.",
     ),
-    "servers": (
-        "[ACTION] [NAME] [COMMAND]…",
-        "list MCP servers of others, add one, or remove one",
-        "parts.mcp.command_servers:servers",
-        "ACTION is list, add, remove, key or refresh. COMMAND is what starts a server on this router, word by word,\n"
-        "or the one address of a server elsewhere, whose token `key` asks for. A server runs as a user without\n"
-        "rights; its tools are off until you switch them on with `oasis tools`.",
-    ),
-    "plugins": (
-        "[ACTION] [NAME] [HASH]",
-        "list tool servers made for upstream, review one, or accept it",
-        "parts.lua.command:plugins",
-        "ACTION is list, review or accept. A plugin runs as root, so none is called before you accepted its file; one\n"
-        "that changes is off again. Without a terminal accept needs the HASH that review shows. Its tools are off\n"
-        "until you switch them on with `oasis tools`.",
-    ),
-    "mcp": (
-        "[--http PORT]",
-        "offer the router's tools to programs that speak MCP",
-        "parts.mcp.command_mcp:serve",
-        "Speaks the Model Context Protocol over standard input and output: `ssh root@router oasis mcp` is the command\n"
-        "of a server; with --http on 127.0.0.1, for who has the token of /etc/oasis/mcp-token. A client may look and\n"
-        "propose; approving, keeping and setting stay with you, here and on the page.",
-    ),
-    "knowledge": (
-        "[--title TITLE] [--limit NUMBER] [ACTION] [WORDS…]",
-        "your documents and notes, and what OpenWrt's options are",
-        "parts.memory.command_knowledge:knowledge",
-        "ACTION is list, add FILE or URL (- is standard input), note TEXT, search WORDS, delete ID, option PATH like\n"
-        "network.lan.proto, or embed. Text, Markdown and HTML are read here, a PDF by the active model. With an alias\n"
-        "`embedding` (oasis alias embedding SERVICE/MODEL) search goes by meaning as well; `embed` makes what is\n"
-        "missing for it.",
-    ),
-    "memory": (
-        "[ACTION] [WORDS…]",
-        "what is remembered of you: list, correct, forget",
-        "parts.memory.command_memory:memory",
-        "ACTION is list, on or off (facts from what you say), add FACT, change ID FACT, forget ID or all, or export.",
-    ),
-    "skills": (
-        "[ACTION] [NAME]",
-        "guides for tasks that models follow, shipped and your own",
-        "parts.memory.command_skills:skills",
-        "ACTION is list, show, set (from standard input), edit, delete, enable or disable.",
-    ),
-    "schedule": (
-        "[--zone ZONE] [--service SERVICE] [--pause SECONDS] [--when WHEN] [--ahead] [--no-wait] [ACTION] [NAME] "
-        "[WISH…]",
-        "what is done at a time, again and again, or when something happens",
-        "parts.schedule.command:schedule",
-        "ACTION is list, add WHEN WISH, change ID WISH, on, off, run, approve or delete ID; delete all. WHEN is like\n"
-        "'every weekday at 7:00', 'tomorrow at 8 pm', 'jeden Tag um 22 Uhr', '22:00 daily', '07:00 monthly(31)',\n"
-        "'2026-12-24 18:00', '30 22 * * mon-fri' or 'on wan_down' (wan_up, new_device, disk_full, failed_logins).\n"
-        "WISH is said then as you would say it; nobody is there, so only low risk is applied: what is risky waits\n"
-        "for you, unless you approve it ahead (--ahead).",
-    ),
     "doctor": (
         "[--all] [--no-wait] [--fix FINDING]",
         "look for faults, from the cable up to the services",
@@ -343,14 +295,6 @@ COMMANDS = {
         "proposes the plan that mends one finding; it is approved like any other. The status is 1 when something\n"
         "needs care.",
     ),
-    "telegram": (
-        "[ACTION] [WORD]",
-        "talk with the router by Telegram: turn it on or off, pair, see how it goes",
-        "parts.telegram.command:telegram",
-        "ACTION is list, on, off, pair [guest], forget ID, secret, approve on|off or notices on|off; guests only ask.\n"
-        "With `approve on` plans can be approved there; `secret` sets up the codes that risky ones need.",
-    ),
-    "notices": ("", "list what happened while nobody looked", "parts.telegram.command:notices", ""),
     "start": ("", "start the service, and wait until it answers", "cli.start:start", ""),
     "completion": (
         "[SHELL]",
@@ -364,6 +308,18 @@ COMMANDS = {
 
 # Not for people, and not in the help: see the module.
 HIDDEN = {"alive": ("", "hand on a proof of life", "cli.alive:show", "")}
+
+
+def every() -> dict[str, Command]:
+    """Return all commands for people: ours, and those of the optional parts that are installed."""
+    return {**COMMANDS, **parts.merged("COMMANDS")}
+
+
+def find(name: str) -> Command | None:
+    """Return the command of a name, None where there is none; no part is looked at for one of ours."""
+    found: Command | None = COMMANDS.get(name) or HIDDEN.get(name) or parts.merged("COMMANDS").get(name)
+    return found
+
 
 FLAGS = ("-j", "--json", "-h", "--help")  # before or after every command
 

@@ -5,7 +5,7 @@ The router's own shell (busybox ash) finishes file names only; this is for who i
 
 from __future__ import annotations
 
-from oasis.cli.commands import COMMANDS, FLAGS, OK
+from oasis.cli.commands import FLAGS, OK, every
 from oasis.cli.subjects import SUBJECTS
 from oasis.errors import UsageError
 
@@ -48,17 +48,17 @@ def completion(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def script(shell: str) -> str:
     """Return the script."""
-    cases = "".join(f"\t\t{name}) words='{' '.join(_words(name))}' ;;\n" for name in sorted(COMMANDS))
+    cases = "".join(f"\t\t{name}) words='{' '.join(_words(name))}' ;;\n" for name in sorted(every()))
     first = "autoload -U +X bashcompinit && bashcompinit\n" if shell == "zsh" else ""
-    return _SCRIPT % {"first": first, "commands": " ".join([*sorted(COMMANDS), *FLAGS]), "cases": cases}
+    return _SCRIPT % {"first": first, "commands": " ".join([*sorted(every()), *FLAGS]), "cases": cases}
 
 
 def _words(name: str) -> list[str]:
     """Return what may follow a command: its options, what it can do, and of help the commands and subjects."""
-    usage = COMMANDS[name][0].replace("[", " ").replace("]", " ").split()
+    usage = every()[name][0].replace("[", " ").replace("]", " ").split()
     options = {word.strip("…") for word in usage if word.startswith("-")}
-    more = [*COMMANDS, *SUBJECTS] if name == "help" else list(SHELLS) if name == "completion" else []
+    more = [*every(), *SUBJECTS] if name == "help" else list(SHELLS) if name == "completion" else []
     if "ACTION" in usage:
-        module = COMMANDS[name][2].partition(":")[0]
+        module = every()[name][2].partition(":")[0]
         more = list(__import__("oasis." + module, fromlist=("ACTIONS",)).ACTIONS)
     return [*sorted(options | set(FLAGS)), *sorted(set(more))]

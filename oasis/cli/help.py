@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.cli.commands import COMMANDS, EXIT_STATUSES
+from oasis.cli.commands import EXIT_STATUSES, every
 from oasis.cli.subjects import SUBJECTS
 from oasis.errors import UsageError
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.cli.screen import Screen
 
-# How help shows them; every command is in one of these.
+# How help shows them; a command of an optional part is left out where that is not installed.
 GROUPS = (
     ("Talk", ("prompt", "chat", "resume", "agent")),
     ("Chats", ("list", "show", "search", "tree", "branch", "summarise", "rename", "archive", "unarchive", "delete",
@@ -46,10 +46,12 @@ def show(call: object, arguments: dict[str, str], screen: Screen) -> int:
 
 def whole() -> str:
     """Return the help that `oasis` and `oasis help` print."""
-    width = max(len(name) for name in COMMANDS)
+    known = every()
+    width = max(len(name) for name in known)
     commands = ""
-    for title, names in GROUPS:
-        commands += f"\n{title}:\n" + "".join(f"  {name:{width}}  {COMMANDS[name][1]}\n" for name in names)
+    for title, listed in GROUPS:
+        names = [name for name in listed if name in known]
+        commands += f"\n{title}:\n" + "".join(f"  {name:{width}}  {known[name][1]}\n" for name in names)
     subjects = "".join(f"  {name:{width}}  {SUBJECTS[name][0]}\n" for name in SUBJECTS)
     statuses = "".join(f"  {status:3}  {words}\n" for status, words in EXIT_STATUSES)
     more = f"\nMore help (oasis help SUBJECT):\n{subjects}"
@@ -61,11 +63,12 @@ def one(name: str) -> str:
 
     Raises: UsageError when there is neither of that name.
     """
-    if name in SUBJECTS and name not in COMMANDS:
+    known = every()
+    if name in SUBJECTS and name not in known:
         return f"{name}: {SUBJECTS[name][0]}\n\n{SUBJECTS[name][1]}"
-    if name not in COMMANDS:
+    if name not in known:
         raise unknown(name, [])
-    usage, summary, _, more = COMMANDS[name]
+    usage, summary, _, more = known[name]
     text = f"usage: oasis {name} [-j] {usage}".rstrip() + f"\n\n{summary[0].upper()}{summary[1:]}."
     about = SUBJECTS.get(name, ("", ""))[1]
     return "\n\n".join(part for part in (text, more, about) if part)
@@ -74,9 +77,9 @@ def one(name: str) -> str:
 def unknown(name: str, others: list[str]) -> UsageError:
     """Return what to say of a word that is no command: the one that was meant, or how it is said to the router."""
     hint = "`oasis help` lists the commands"
-    near = [known for known in (*COMMANDS, *SUBJECTS) if _is_near(name, known)]
+    near = [known for known in (*every(), *SUBJECTS) if _is_near(name, known)]
     if near:
-        hint = f"did you mean `oasis {near[0] if near[0] in COMMANDS else 'help ' + near[0]}`? {hint}"
+        hint = f"did you mean `oasis {near[0] if near[0] in every() else 'help ' + near[0]}`? {hint}"
     elif others and not name.startswith("-"):
         hint = f"to say it to the router: oasis prompt {name} {others[0]}…; {hint}"
     return UsageError(f"unknown command {name!r}", hint)

@@ -11,7 +11,7 @@ import sys
 
 from oasis import VERSION
 from oasis.cli.arguments import read
-from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, HIDDEN, OK
+from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find
 from oasis.cli.screen import Screen
 from oasis.errors import OasisError, UsageError
 
@@ -50,16 +50,17 @@ def _run(argv: list[str], screen: Screen) -> int:
     if not words or "-h" in leading or "--help" in leading:
         words = ["help", *words[:1]]
     name = words[0]
-    if name not in COMMANDS and name not in HIDDEN:
+    command = find(name)
+    if command is None:
         from oasis.cli.help import unknown
 
         raise unknown(name, words[1:])
-    arguments = _read(name, words[1:])
+    arguments = _read(name, command[0], words[1:])
     if arguments["-h"] or arguments["--help"]:
-        name, arguments = "help", {"COMMAND": name}
+        command, arguments = COMMANDS["help"], {"COMMAND": name}
     elif arguments["-j"] or arguments["--json"]:
         screen.is_json = True
-    function, call = _function(name), _caller()
+    function, call = _function(command[2]), _caller()
     try:
         status: int = function(call, arguments, screen)
     except OasisError as error:
@@ -78,17 +79,16 @@ def _is_started(call: Any, name: str, screen: Screen) -> bool:
     return offer(call, screen)
 
 
-def _read(name: str, words: list[str]) -> dict[str, str]:
-    usage = (COMMANDS.get(name) or HIDDEN[name])[0]
+def _read(name: str, usage: str, words: list[str]) -> dict[str, str]:
     try:
         return read(usage, words)
     except UsageError as error:
         raise UsageError(error.message, f"usage: oasis {name} {usage}".rstrip())
 
 
-def _function(name: str) -> Any:
-    """Return the function of a command; its module is named in the table and imported now."""
-    module, _, function = (COMMANDS.get(name) or HIDDEN[name])[2].partition(":")
+def _function(place: str) -> Any:
+    """Return the function that a table of commands names; its module is imported now."""
+    module, _, function = place.partition(":")
     return getattr(__import__("oasis." + module, fromlist=(function,)), function)
 
 

@@ -6,6 +6,7 @@ command line is that command here as well; its module is loaded when it is asked
 
 from __future__ import annotations
 
+from oasis import parts
 from oasis.cli import cards
 from oasis.cli.commands import OK
 from oasis.cli.named import place
@@ -14,6 +15,8 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oasis.cli.conversation import Conversation
 
 _HELP = """\
@@ -28,9 +31,7 @@ _HELP = """\
 /title TEXT        give this chat a title
 /summarise         let the model sum this thread up; the talk goes on from that
 /attach FILE       send a document or picture with the next message
-/skills            list the guides for tasks
-/memory            list what is remembered of you
-/secret            enter a secret unseen; written inside a message, it stands there
+%s/secret            enter a secret unseen; written inside a message, it stands there
 /exit              leave (as does Ctrl-C at the prompt)
 Everything else is said to the router. Ctrl-C cancels an answer."""
 _STANDS = r"(?<!\S)/secret(?![\w/-])"
@@ -48,12 +49,13 @@ def run(conversation: Conversation, line: str) -> int | None:
         return None  # a message that begins with a secret
     if command[:1] != "/" or not command[1:].isalpha():
         return None
-    if command not in _COMMANDS:
+    part = None if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command)
+    if part is None and command not in _COMMANDS:
         raise UsageError(f"unknown command {command}", "/help lists the commands")
-    function, takes = _COMMANDS[command]
+    function, takes = _COMMANDS.get(command, (None, ""))
     if bool(rest) != bool(takes):
         raise UsageError(f"{command} {'takes nothing more' if rest else 'needs ' + takes}", "/help lists the commands")
-    return function(conversation, rest)
+    return function(conversation, rest) if function else _of_part(conversation, *part[1:])
 
 
 def with_secrets(conversation: Conversation, text: str) -> str:
@@ -92,7 +94,8 @@ def _tell(conversation: Conversation, words: str) -> int:
 
 def _help(conversation: Conversation, rest: str) -> int:
     if not conversation.screen.is_json:
-        conversation.screen.line(_HELP)
+        more = "".join(f"{name:18} {one[0]}\n" for name, one in parts.merged("CHAT_COMMANDS").items())
+        conversation.screen.line(_HELP % more)
     return OK
 
 
@@ -215,19 +218,14 @@ def _plan(conversation: Conversation, rest: str) -> int:
     return status
 
 
+def _of_part(conversation: Conversation, place: str, arguments: dict[str, str]) -> int:
+    """Run a command of an optional part, as its manifest names it."""
+    module, _, function = place.partition(":")
+    run_: Callable[..., int] = getattr(__import__("oasis." + module, fromlist=(function,)), function)
+    return run_(conversation.call, arguments, conversation.screen)
+
+
 # command: (function, the words that it needs, "" for none)
-def _skills(conversation: Conversation, rest: str) -> int:
-    from oasis.parts.memory.command_skills import skills
-
-    return skills(conversation.call, {"ACTION": "list", "NAME": ""}, conversation.screen)
-
-
-def _memory(conversation: Conversation, rest: str) -> int:
-    from oasis.parts.memory.command_memory import memory
-
-    return memory(conversation.call, {"ACTION": "list", "WORDS": ""}, conversation.screen)
-
-
 _COMMANDS = {
     "/help": (_help, ""),
     "/plan": (_plan, ""),
@@ -241,7 +239,5 @@ _COMMANDS = {
     "/title": (_title, "TEXT"),
     "/summarise": (_summarise, ""),
     "/attach": (_attach, "FILE"),
-    "/skills": (_skills, ""),
-    "/memory": (_memory, ""),
     "/secret": (_secret, ""),
 }

@@ -6,7 +6,7 @@ MicroPython. Source of the ranges: Unicode 15, categories Cc, Cf and Default_Ign
 """
 
 if False:  # annotations only
-    from oasis.core.shapes import Json
+    from oasis.core.shapes import Callable, Json
 
 NAME_CHARS = 64  # a host name has at most 63, an SSID 32 bytes
 # Deeper values are cut off: no tool gives one, and recursion costs stack.
@@ -26,6 +26,12 @@ _BLANK = (
     (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x202F, 0x202F), (0x205F, 0x205F), (0x2800, 0x2800),
     (0x3000, 0x3000),
 )  # fmt: skip
+# Half-width signs and kana in the order of their numbers, and those that a mark of their own behind them changes.
+_KANA = (
+    "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソ"
+    "タチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
+)
+_VOICED = {1: "カキクケコサシスセソタチツテトハヒフヘホ", 2: "ハヒフヘホ"}
 # No text that JSON can hold; a terminal shows them as what they are, an error.
 _HALVES = ((0xD800, 0xDFFF),)
 
@@ -89,3 +95,41 @@ def _is_in(code: int, ranges: "tuple[tuple[int, int], ...]") -> bool:
         if first <= code <= last:
             return True
     return False
+
+
+def narrow(given: str, skip: "Callable[[str, int], int] | None" = None) -> str:
+    """Return a text with wide Latin letters, digits and signs as the usual ones, and half-width kana as whole ones.
+
+    What NFKC does to these; the module that knows all of Unicode is not part of a small Python. A wide comma stays;
+    a blank follows it and other marks that need none when they are wide. `skip(text, at)` tells where a piece ends
+    that begins there and stays as it is, 0 for none.
+    """
+    if not given or max(given) < "\u2fff":
+        return given
+    found: list[str] = []
+    at = 0
+    while at < len(given):
+        end = skip(given, at) if skip else 0
+        if end:
+            found.append(given[at:end])
+        else:
+            end = at + 1
+            found += _narrowed(given[at], given[end : end + 1], found)
+        at = end
+    return "".join(found)
+
+
+def _narrowed(char: str, following: str, before: list[str]) -> list[str]:
+    if char in "，；、。" or (char == "：" and not following.isdigit()):
+        return [char, " "]
+    if char in "！？）":
+        return [chr(ord(char) - 0xFEE0), " "]
+    if char == "\uff5e":
+        return ["\u301c"]
+    if "\uff01" <= char <= "\uff5d":
+        return [chr(ord(char) - 0xFEE0)]
+    if "\uff61" <= char <= "\uff9d":
+        return [_KANA[ord(char) - 0xFF61]]
+    if char in "\uff9e\uff9f" and before and before[-1] in _VOICED[1 if char == "\uff9e" else 2]:
+        return [chr(ord(before.pop()) + (1 if char == "\uff9e" else 2))]
+    return [" "] if char == "\u3000" else [char]

@@ -59,15 +59,13 @@ def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
         return None
     from oasis.bus.objects import front
 
-    return front(daemon)
+    return front(daemon, log)
 
 
 def _settle_messenger(daemon: Daemon) -> None:
-    """Let the messenger be as the settings want it; where nobody turned it on, nothing of it is loaded."""
+    """Let the messenger be as the settings want it."""
     try:
-        sections = [one for one in daemon.settings.uci_sections() if one.type == "telegram"]
-        if daemon.beside.is_made("telegram") or any(one.options.get("enabled") == "1" for one in sections):
-            daemon.beside.part("telegram").settle()
+        daemon.beside.settle()
     except OasisError as error:
         log("the messenger stays as it was: %s" % error.message, True)
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+from oasis import parts
 from oasis.agent.runs import Runs
 from oasis.api.methods import Methods, shown
 from oasis.api.parts import Beside, Kit
@@ -28,12 +29,9 @@ from oasis.config.settings import Settings
 from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
-from oasis.errors import OasisError, StoreError
+from oasis.errors import OasisError, StoreError, UsageError
 from oasis.llm.pool import Models
 from oasis.llm.usage import Metered
-from oasis.parts import schedule
-from oasis.parts.offline.process import Offline
-from oasis.parts.offline.process import default_argv as offline_argv
 from oasis.redaction.redactor import Redactor
 from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
@@ -53,6 +51,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
 
+    from oasis.agent.client import Offline
     from oasis.agent.start import Exchanges
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
@@ -102,7 +101,7 @@ class Daemon:
         self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
                                   clock.unix_s, free_bytes, fault)  # fmt: skip
         messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
-        self.offline = Offline(offline_argv(idle_s))
+        self.offline = _offline(idle_s)
         shop.times = lambda said: self.offline.times(said, shop.facts)
         name = NAMES[chosen(self._backend, bool(root.program("uci")))]
         self._new_message_id = _serialised(messages.next)
@@ -164,7 +163,8 @@ class Daemon:
         kit.root, kit.files, kit.settings, kit.clock = self.root, self.files, self.settings, self._clock
         kit.new_id, kit.redactor, kit.models, kit.runs = self._new_record_id, self.redactor, self.models, self.runs
         kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
-        kit.facts, kit.exchanges, kit.conversations = self._shop.facts, self.exchanges, self.conversations
+        kit.ubus_call, kit.facts, kit.exchanges, kit.conversations = (
+            self.ubus.call, self._shop.facts, self.exchanges, self.conversations)  # fmt: skip
         kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, free_bytes, fault
         kit.call = lambda *asked: self.methods.call(*asked)
         self.beside = Beside(kit)
@@ -322,8 +322,7 @@ class Daemon:
         self.expiry.schedule()
         self.server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
-        if schedule.has_enabled(self.files.read(self.root.state_folder + "/schedule.jsonl")):
-            self.beside.part("schedule").start()
+        self.beside.start()
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""
@@ -360,7 +359,6 @@ class Daemon:
             ("runs", self.runs.cancel_all),
             ("runs", lambda: self.runs.wait_ended(_STOP_S)),
             ("models", self.models.close),
-            *([("sources", self._made.sources.close)] if self._made is not None else []),
             ("parts", self.beside.close),
             ("expiry", self.expiry.stop),
             ("offline", self.offline.close),
@@ -405,11 +403,25 @@ def role_of(peer: dict[str, object]) -> dict[str, object]:
 
 
 def _spoken(words: str, now_s: int, facts: Facts, root: Root) -> int:
-    """Return the time that words mean in the router's zone, by the reader of schedules; loaded with its first use."""
-    from oasis.parts.schedule.spoken import moment
-    from oasis.parts.schedule.zones import Zones
+    """Return the time that words mean in the router's zone.
 
-    return moment(words, now_s, Zones(facts, root).router())
+    Raises: UsageError, also where no part reads words.
+    """
+    moment = parts.first("moment")
+    if moment is None:
+        raise UsageError("%r is no time" % words, "write it like 2h, 22:00 or 2026-12-24 18:00")
+    return int(moment(words, now_s, facts, root))
+
+
+def _offline(idle_s: int) -> Offline:
+    """Return the built-in service; its process ends when nobody asks for so long."""
+    make = parts.first("offline")
+    if make is None:
+        from oasis.agent.client import NoOffline
+
+        return NoOffline()
+    made: Offline = make(idle_s)
+    return made
 
 
 def _serialised(next_id: Callable[[], str]) -> Callable[[], str]:

@@ -11,20 +11,25 @@ import re
 
 from oasis.catalogue.draft import Draft
 from oasis.errors import PolicyError
-from oasis.redaction import provenance, secret_options
+from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN
 from oasis.redaction.redactor import ENTERED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from oasis.change.shapes import Callable, Operation
     from oasis.redaction.redactor import Redactor
+
+    Operation = dict[str, Any]  # see oasis.uci.cursor
 
 _WHOLE = re.compile(r"«secret:[0-9a-f]+»\Z")
 # Also without its marks: a model may lose them, and the rest must not become a password.
 _ANY = re.compile(r"secret:[0-9a-f]{8}")
+# Where a secret comes from, as a plan card tells it; see change/secret_origin.py.
+FROM_KEY_BUTTON = "entered with the key button"
+COPIED_FROM = "copied from %s"
 _MASKS = (secret_options.MASK, "(secret)", "(new secret)")
 
 
@@ -103,7 +108,7 @@ class Restorer:
         if package == ENTERED and wanted and self._redactor.is_typed(value):
             return secret  # whether it was given as the new one, the owner's words tell (forms.given)
         if package == ENTERED and wanted:
-            self.known[secret] = provenance.ENTERED
+            self.known[secret] = FROM_KEY_BUTTON
             return secret
         if package == ENTERED:
             raise PolicyError("%s holds no secret" % _where(operation), "what was entered as one goes nowhere else")
@@ -112,7 +117,7 @@ class Restorer:
                 "%s does not hold a secret like %s.%s.%s" % (_where(operation), package, section, option),
                 "a placeholder goes only into an option that holds a secret of the same kind",
             )
-        self.known[secret] = provenance.COPIED % ".".join((package, section, option))
+        self.known[secret] = COPIED_FROM % ".".join((package, section, option))
         return secret
 
     def _check_shown(self, operation: Operation, section: str, kind: str) -> None:

@@ -26,10 +26,9 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, TextIO
 
-    from oasis.change.shapes import Callable
     from oasis.system.files import Files
 
     # (package, section, type, option, value); type "" is a secret that no placeholder stands for; of an entered one

@@ -9,7 +9,6 @@ A failure is an OasisError of the change package: nothing was changed, or all is
 
 from __future__ import annotations
 
-from oasis.api.table import may_use
 from oasis.change.approval import Allowance
 from oasis.change.history.undo import ConflictError, plan_undo
 from oasis.change.plan import card
@@ -19,6 +18,7 @@ from oasis.redaction import secret_options
 from oasis.redaction.redactor import SECRET_CHARS
 from oasis.system.digest import sha256
 from oasis.tools.facts import known_devices, resolve_handles
+from oasis.tools.roles import may_use
 from oasis.uci import model
 
 TYPE_CHECKING = False
@@ -237,10 +237,10 @@ class Operator:
 
     def _sources(self, operations: list[Operation], known: dict[str, str]) -> dict[str, str]:
         """Return where the values of operations come from that are known, or that the owner wrote."""
-        from oasis.redaction import provenance  # an idle daemon does without
+        from oasis.change import secret_origin  # an idle daemon does without
 
         values = {str(step["value"]) for step in operations if "value" in step}
-        return {**{value: provenance.WROTE for value in values if self.wrote(value)}, **known}
+        return {**{value: secret_origin.WROTE for value in values if self.wrote(value)}, **known}
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
         """Return a plan of operations; a refused one is kept for the owner, who may force it.
@@ -269,10 +269,10 @@ class Operator:
 
     def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> dict[str, Any]:
         """Return what changes in a plan that names where its secrets come from."""
-        from oasis.redaction import provenance
+        from oasis.change import secret_origin
 
-        otherwise = provenance.MODEL if self._message and not self._others else provenance.OTHERS
-        return provenance.changes(plan, known, provenance.BEFORE if is_undo else otherwise)
+        otherwise = secret_origin.MODEL if self._message and not self._others else secret_origin.OTHERS
+        return secret_origin.changes(plan, known, secret_origin.BEFORE if is_undo else otherwise)
 
     def force(self, kept: Refused) -> dict[str, Any]:
         """Carry out what was refused, by the owner's word and once: with the words in sight that its maker had.

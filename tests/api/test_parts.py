@@ -1,9 +1,11 @@
-"""What stands beside the chat: who takes part in turns is told by tables, so that nobody else is made for them."""
+"""Optional parts: manifests say who takes part in turns, so that nobody else is made for them."""
 
 import pytest
 
-from oasis.api import parts as beside
+from oasis import parts as manifests
+from oasis.api.table import TABLE
 from oasis.daemon.wiring import Daemon
+from oasis.errors import UsageError
 from oasis.system.root import Root
 from tests.oasisd import copy_root
 
@@ -16,14 +18,36 @@ def parts(tmp_path):
 
 
 def test_the_tables_of_who_takes_part_in_turns_say_what_the_parts_are(parts):
-    made = {name: parts.part(name) for name in beside.PARTS}
-    for table, attribute in ((beside.OFFERING, "source"), (beside.ADDING, "added"), (beside.LOOKING, "after")):
-        assert [name for name in made if hasattr(made[name], attribute)] == list(table)
+    made = {name: parts.part(name) for name in parts.names()}
+    says = {
+        "source": manifests.merged("TOOLS"),
+        "sources": manifests.merged("OUTSIDE"),
+        "added": manifests.listed("ADDING"),
+        "after": manifests.listed("LOOKING"),
+        "settle": manifests.merged("SETTLING"),
+    }
+    for attribute, names in says.items():
+        assert {name for name in made if hasattr(made[name], attribute)} == set(names)
+
+
+def test_what_is_not_installed_says_so(parts):
+    with pytest.raises(UsageError, match="an optional part that is not installed"):
+        parts.part("knitting")
+
+
+def test_a_manifest_names_what_is_there():
+    for attribute in ("METHODS", "COMMANDS", "CHAT_COMMANDS"):
+        for name, value in manifests.merged(attribute).items():
+            place = value if isinstance(value, str) else next(one for one in value if str(one).startswith("parts."))
+            module, _, function = place.partition(":")
+            assert hasattr(__import__("oasis." + module, fromlist=["x"]), function or "gather"), name
+    words = {name.partition(".")[0] for name in TABLE}
+    assert set(manifests.merged("METHODS")) - {"said"} <= words
 
 
 def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
     schedule = next(source for source in parts.sources() if source.name == "schedule")
     assert [spec["name"] for spec in schedule.specs()]
-    assert not any(parts.is_made(name) for name in beside.PARTS)
+    assert not any(parts.is_made(name) for name in parts.names())
     assert schedule.call("schedule_list", {}, None, None)["orders"] == []
-    assert [name for name in beside.PARTS if parts.is_made(name)] == ["schedule"]
+    assert [name for name in parts.names() if parts.is_made(name)] == ["schedule"]

@@ -1,9 +1,11 @@
 import pytest
 
 from oasis.cli.arguments import read
-from oasis.cli.commands import COMMANDS
+from oasis.cli.commands import every
 from oasis.cli.help import GROUPS
 from oasis.errors import UsageError
+
+COMMANDS = every()
 
 NONE = {"-j": "", "--json": "", "-h": "", "--help": ""}
 
@@ -51,7 +53,7 @@ def test_wrong_words_are_named(usage, words, message):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_where_the_table_says(name):
     module, function = COMMANDS[name][2].split(":")
-    assert callable(getattr(__import__("oasis.frontends." + module, fromlist=[function]), function))
+    assert callable(getattr(__import__("oasis." + module, fromlist=[function]), function))
 
 
 def test_short_options_are_switches_or_take_a_value():

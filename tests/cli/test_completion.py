@@ -8,8 +8,10 @@ import pytest
 
 from oasis.cli import completion
 from oasis.cli import help as cli_help
-from oasis.cli.commands import COMMANDS
+from oasis.cli.commands import every
 from oasis.cli.subjects import SUBJECTS
+
+COMMANDS = every()
 
 
 def finished(line, shell="bash"):

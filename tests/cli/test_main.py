@@ -40,13 +40,13 @@ def test_text_that_is_no_utf8_is_refused_before_it_is_sent(tmp_path):
 
 
 def test_help_names_every_command_and_status_and_needs_no_service(tmp_path):
-    from oasis.cli.commands import COMMANDS, EXIT_STATUSES
+    from oasis.cli.commands import EXIT_STATUSES, every
 
     program = launcher.install(tmp_path)
     for words in ([], ["help"], ["--help"], ["-h"]):
         done = subprocess.run([*program, *words], env=launcher.environment(tmp_path), capture_output=True, text=True)
         assert done.returncode == 0
-        for name in COMMANDS:
+        for name in every():
             assert f"  {name} " in done.stdout
         for status, _ in EXIT_STATUSES:
             assert f" {status}  " in done.stdout

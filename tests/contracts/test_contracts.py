@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from oasis import providers
-from oasis.api.parts import OFFERING, Offered
+from oasis import parts, providers
+from oasis.api.parts import Offered
 from oasis.cli import run
 from oasis.cli.screen import Screen
 from oasis.core.ids import Xid
@@ -262,7 +262,7 @@ def knowledge_tools():
 
     calls = {"knowledge_search": {"query": "words"}, "remember": {"text": "a note"}}
     part = types.SimpleNamespace(source=Source(Part()))
-    return Offered("knowledge", OFFERING["knowledge"], lambda name: part), calls, kit.Hands(), Watch()
+    return Offered("knowledge", parts.merged("TOOLS")["knowledge"], lambda name: part), calls, kit.Hands(), Watch()
 
 
 def built_in_tools():

@@ -18,7 +18,8 @@ import time
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
-from oasis.parts.lua import FOLDER, plugin_manifest, plugin_results, plugin_scripts
+from oasis.parts.lua import plugin_manifest, plugin_results, plugin_scripts
+from oasis.parts.lua.manifest import FOLDER
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.router import Watch, Watched
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oasis.api.parts import Kit
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
@@ -332,3 +334,11 @@ def _restarted(service: str, operator: Operator) -> dict[str, Any]:
         return {"error": error.as_dict()}
     finally:
         operator.asking(False)
+
+
+def gather(kit: Kit) -> Plugins:
+    """Return the plugins of a daemon."""
+    return Plugins(
+        kit.root, kit.files, kit.settings.uci_sections, kit.cursor, kit.ubus_call,
+        lambda *call: kit.exchanges().registry.call(*call), kit.clock.now_s,
+    )  # fmt: skip

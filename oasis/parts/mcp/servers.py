@@ -21,13 +21,14 @@ from oasis.errors import OasisError, ToolError, UsageError
 from oasis.parts.mcp import peer as protocol
 from oasis.parts.mcp.http import ForgottenError, Http
 from oasis.parts.mcp.kept import SEPARATOR, Keep, specs
-from oasis.parts.mcp.stdio import Stdio
+from oasis.parts.mcp.stdio import USER, Stdio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from oasis.api.parts import Kit
     from oasis.parts.mcp.http import Post
     from oasis.parts.mcp.peer import Message, Peer
     from oasis.uci import model
@@ -353,3 +354,13 @@ def _origin(where: str) -> str:
     """Return the program, or the host of an address."""
     scheme, slashes, rest = where.partition("://")
     return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]
+
+
+def gather(kit: Kit) -> Servers:
+    """Return the MCP servers of a daemon."""
+    keep = Keep(kit.files, kit.root.state_folder + "/mcp")
+    user = USER if kit.root.folder == "/" else ""
+    return Servers(
+        kit.settings.sections, keep, lambda name: kit.settings.key("mcp:" + name), lambda: kit.models.post, user, {},
+        kit.cursor,
+    )  # fmt: skip

@@ -14,9 +14,8 @@ from __future__ import annotations
 import os
 import re
 
-from oasis.core import jsonl
+from oasis.core import clean, jsonl
 from oasis.errors import UsageError
-from oasis.parts.offline.language.tokens import narrow
 from oasis.parts.schedule import when
 from oasis.parts.schedule.cron import TEXT_CHARS
 from oasis.parts.schedule.facts import Facts, resolve
@@ -166,7 +165,7 @@ def moment(text: str, now_s: int, zone: Zone) -> int:
 
 def plain(text: str) -> str:
     """Return a text in small letters, wide forms and typographic signs as plain ones, single blanks."""
-    text = narrow("".join(_QUOTES.get(char, char) for char in text)).casefold()
+    text = clean.narrow("".join(_QUOTES.get(char, char) for char in text)).casefold()
     return " ".join(text.replace("\0", " ").split()).strip(" .!?。\"'")
 
 

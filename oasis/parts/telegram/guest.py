@@ -7,8 +7,8 @@ documents or skills of the owner's are told for them, and every plan and every c
 from __future__ import annotations
 
 from oasis.agent.principal import Present
-from oasis.api.table import tools_of
 from oasis.errors import PolicyError
+from oasis.tools.roles import tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

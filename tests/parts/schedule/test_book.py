@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from oasis.errors import SettingsError, UsageError
-from oasis.parts.schedule import has_enabled
 from oasis.parts.schedule.book import DEVICES, Schedule
+from oasis.parts.schedule.manifest import has_enabled
 from oasis.parts.schedule.running import RETRY_S, TRIES
 from oasis.system.files import Files
 from oasis.system.root import Root

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from oasis.core import clean
+
 SENTENCE_CHARS = 600  # a request is one or two sentences; more is prose for a language model
 SENTENCE_TOKENS = 80
 
@@ -28,12 +30,6 @@ _QUOTES = (
 )
 # What stands for a secret (redaction/placeholders.py) is a value with its marks; without them it is a text of its own.
 SECRET = re.compile("«secret:[0-9a-f]+»")
-# Half-width signs and kana in the order of their numbers, and those that a mark of their own behind them changes.
-_KANA = (
-    "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソ"
-    "タチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
-)
-_VOICED = {1: "カキクケコサシスセソタチツテトハヒフヘホ", 2: "ハヒフヘホ"}
 _LEADING = "([{<¿¡"
 _TRAILING = ".,;:!?)]}>…。、！？，；："
 
@@ -83,37 +79,14 @@ def _is_wide(char: str) -> bool:
 
 
 def narrow(text: str) -> str:
-    """Return a text with wide Latin letters, digits and signs as the usual ones, and half-width kana as whole ones.
-
-    What NFKC does to these; the module that knows all of Unicode is not part of a small Python. What stands in quotes
-    stays as it is, and so does a wide comma; a blank follows it and other marks that need none when they are wide.
-    """
-    if max(text, default="") < "\u2fff":
-        return text
-    found: list[str] = []
-    at = 0
-    while at < len(text):
-        quoted = _quoted(text, at)
-        end = quoted.end + (quoted.start - quoted.raw_start) if quoted else at + 1
-        found += [text[at:end]] if quoted else _narrowed(text[at], text[end : end + 1], found)
-        at = end
-    return "".join(found)
+    """Return a text as core/clean.py narrows it; what stands in quotes stays as it is."""
+    return clean.narrow(text, _quote_end)
 
 
-def _narrowed(char: str, following: str, before: list[str]) -> list[str]:
-    if char in "，；、。" or (char == "：" and not following.isdigit()):
-        return [char, " "]
-    if char in "！？）":
-        return [chr(ord(char) - 0xFEE0), " "]
-    if char == "\uff5e":
-        return ["\u301c"]
-    if "\uff01" <= char <= "\uff5d":
-        return [chr(ord(char) - 0xFEE0)]
-    if "\uff61" <= char <= "\uff9d":
-        return [_KANA[ord(char) - 0xFF61]]
-    if char in "\uff9e\uff9f" and before and before[-1] in _VOICED[1 if char == "\uff9e" else 2]:
-        return [chr(ord(before.pop()) + (1 if char == "\uff9e" else 2))]
-    return [" "] if char == "\u3000" else [char]
+def _quote_end(text: str, at: int) -> int:
+    """Return where the quoted text ends that begins at a place, its marks included, 0 where none does."""
+    quoted = _quoted(text, at)
+    return quoted.end + (quoted.start - quoted.raw_start) if quoted else 0
 
 
 def spaced(text: str) -> str:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from oasis.uci.model import Package
 
 WROTE = "as you wrote it"
-ENTERED = "entered with the key button"
-COPIED = "copied from %s"
 GENERATED = "generated on the router"
 MODEL = "chosen by the model"
 OTHERS = "chosen by somebody else"
