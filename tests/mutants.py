@@ -813,7 +813,7 @@ MUTANTS = (
     ),
     (
         "cli: what was asked is not asked again when the service went away",
-        "oasis/cli/client.py",
+        "oasis/cli/rpc_client.py",
         "absent.is_absent = not self._has_answered",
         "absent.is_absent = True",
         ("tests/cli/test_start.py",),
@@ -1645,7 +1645,7 @@ MUTANTS = (
     ),
     (
         "keys: none among the words of a command",
-        "oasis/cli/offers.py",
+        "oasis/cli/model_services.py",
         'if arguments.get("KEY") or arguments.get("-k"):',
         "if False:",
         ("tests/cli/test_scenarios.py",),
@@ -2651,7 +2651,7 @@ MUTANTS = (
     ),
     (
         "setup-uses-what-does-not-answer",
-        "oasis/cli/setup.py",
+        "oasis/cli/model_services.py",
         'if not reply["ok"]:',
         "if False:",
         ("tests/cli/test_terminal_setup.py",),

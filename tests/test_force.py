@@ -7,7 +7,7 @@ import pytest
 
 from oasis.api.methods import ROLES
 from oasis.change.force import WORDS
-from oasis.cli import apply
+from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
 from oasis.system.root import Root
@@ -192,7 +192,7 @@ def test_what_is_so_already_is_told(router):
 
 
 def test_the_command_line_asks_for_the_words_that_the_daemon_wants():
-    assert apply.WORDS == WORDS
+    assert EXEC_WORDS == WORDS
 
 
 # --- what a model was refused

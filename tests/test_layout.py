@@ -148,8 +148,8 @@ def test_imports_point_down():
         ("parts.schedule.book", "parts.memory.facts", False),
         ("tools.operator", "change.plan", True),
         ("providers.gate", "system.files", False),
-        ("cli.run", "daemon.wiring", False),
-        ("parts.telegram.talk", "cli.screen", True),
+        ("cli.prompt", "daemon.wiring", False),
+        ("parts.telegram.talk", "cli.terminal", True),
     ],
 )
 def test_the_rows_say_what_the_design_says(importer, imported, answer):
@@ -218,7 +218,7 @@ STARTS = {
     ("change.apply.evidence", "executor.run"): "nft, which lists what was compiled",
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
-    ("cli.start", "posix_spawn"): "the service's init script, by the hand of who asked for it",
+    ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",
     ("parts.memory.command_skills", "posix_spawnp"): "the owner's editor, by his own hand",
     ("cli.without_daemon", "executor.run"): "ping and nslookup, given to the doctor",
     ("ubus.objects", "executor.run"): "the ubus program",

@@ -15,7 +15,7 @@ import pytest
 
 from oasis.cli import help as cli_help
 from oasis.cli.commands import every
-from oasis.cli.subjects import SUBJECTS
+from oasis.cli.help import SUBJECTS
 from tests.test_layout import area, sources
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

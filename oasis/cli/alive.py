@@ -15,12 +15,8 @@ from oasis.errors import OasisError, SchemaError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from oasis.cli.screen import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
 # Three short words and their frame; a session has 32 digits, as has a nonce.
 BODY_BYTES = 1024

@@ -1,6 +1,6 @@
 """How plans, changes and stored chats look as text: pure functions from a method's values to lines for the Screen.
 
-A card is a list of (text, look); looks are the keys of cli_screen.COLOURS, or "". Texts are cleaned here, one line
+A card is a list of (text, look); looks are the keys of terminal.COLOURS, or "". Texts are cleaned here, one line
 each, because they hold names from the router and words of the model.
 """
 
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Card = list[tuple[str, str]]
 
@@ -64,7 +64,7 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
 
 
 def _owner_lines(plan: dict[str, Any]) -> Card:
-    """Return what only the owner can judge: his own way, whose words are in it, what he forces and types."""
+    """Return what only the owner can judge: reachability, taint, what they force and what they must type."""
     lines: Card = []
     if plan.get("verdict"):
         verdict = plan["verdict"]

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import os
 
-from oasis.cli.client import NoDaemon
 from oasis.cli.commands import FAILED, OK
+from oasis.cli.rpc_client import NoDaemon
 from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
 _LOOKS = {"error": "-", "warning": "bold", "info": ""}
 
@@ -26,10 +24,10 @@ _LOOKS = {"error": "-", "warning": "bold", "info": ""}
 def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print what was found, worst first; or propose the fix of one finding and follow it."""
     if arguments["--fix"]:
-        from oasis.cli.run import run
+        from oasis.cli.prompt import follow
 
         started = call("doctor.fix", {"finding": arguments["--fix"]})
-        return run(call, started, screen, waits=not arguments["--no-wait"])
+        return follow(call, started, screen, waits=not arguments["--no-wait"])
     try:
         found = call("doctor.run", {})
     except NoDaemon as reason:
@@ -40,11 +38,11 @@ def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if screen.is_json:
         screen.json(found)
     else:
-        _show(found, arguments["--all"], screen)
+        _show_found(found, arguments["--all"], screen)
     return FAILED if any(one["severity"] != "info" for one in found["findings"]) else OK
 
 
-def _show(found: dict[str, Any], is_whole: object, screen: Screen) -> None:
+def _show_found(found: dict[str, Any], is_whole: object, screen: Screen) -> None:
     for finding in found["findings"]:
         _show_finding(finding, screen)
     checks = found["checks"]

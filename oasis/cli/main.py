@@ -10,9 +10,8 @@ import os
 import sys
 
 from oasis import VERSION
-from oasis.cli.arguments import read
-from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find
-from oasis.cli.screen import Screen
+from oasis.cli.commands import CANCELLED, COMMANDS, FAILED, FLAGS, OK, find, read
+from oasis.cli.terminal import Screen
 from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
@@ -74,7 +73,7 @@ def _is_started(call: Any, name: str, screen: Screen) -> bool:
     """Tell whether a person had the service started that a command had found absent."""
     if name == "start" or not screen.can_ask:
         return False
-    from oasis.cli.start import offer
+    from oasis.cli.without_daemon import offer
 
     return offer(call, screen)
 
@@ -94,7 +93,7 @@ def _function(place: str) -> Any:
 
 def _caller() -> Any:
     """Return the `call` of a client of the daemon; nothing is opened before it is called."""
-    from oasis.cli.client import Client
+    from oasis.cli.rpc_client import Client
 
     root = os.environ.get("OASIS_ROOT") or "/"
     return Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run").call

@@ -1,28 +1,30 @@
-"""What goes along with the owner's words, from the options of `prompt` and `chat`: parameters of run.start.
+"""From the words of a command line to the parameters of a call: which chat, message or service is meant, what goes
+along with a message, and the files to upload.
 
-Shape: {"chat"?, "continues"?: [headish], "head"?, "options"?, "topic"?, "attachments"?: [upload]}; what was
-not given is left out.
+CHAT is an id or no=N, HEADISH a message's id or a bookmark's name; the daemon knows which chat holds it. A file is sent
+in pieces, one piece in memory at a time; the daemon decides what may come in, how much of it, and what it is.
 """
 
 from __future__ import annotations
 
-from oasis.cli.named import chat_id, service_id
+import binascii
+import os
+import sys
+
 from oasis.core.ids import looks_like_id
-from oasis.errors import UsageError
+from oasis.errors import StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, BinaryIO
 
-    from oasis.cli.screen import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
 NO_SERVICE = "off"  # the thread goes on with the service that is the active one
 
 
-def params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, Any]:
+def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, Any]:
     """Return the parameters that the options ask for; files are sent now.
 
     Raises: UsageError for options that exclude each other, and what the daemon raises.
@@ -42,8 +44,6 @@ def params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, A
     if arguments["--search"]:
         found["options"] = {**found.get("options", {}), "search": _switch("--search", arguments["--search"])}
     if arguments.get("--attach"):
-        from oasis.cli.upload import attach
-
         found["attachments"] = [attach(call, path, screen)["upload"] for path in arguments["--attach"].split("\n")]
     if "topic" in found and ("chat" in found or "continues" in found):
         raise UsageError("a chat has its topic from the start", "--topic is for a new chat")
@@ -76,3 +76,128 @@ def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:
     if len(continues) == 1 and continues[0].startswith("no=") and not chat:
         return continues[0], []
     return chat, continues
+
+
+PIECE_BYTES = 36 * 1024  # 48 KiB as base64, what upload.part takes at most
+
+
+def attach(call: Call, path: str, screen: Screen) -> dict[str, Any]:
+    """Send a file that goes with a message, telling what the daemon knows of its kind; see `send`."""
+    reply = send(call, path)
+    if reply.get("note"):
+        screen.notice(reply["note"])
+    return reply
+
+
+def send(call: Call, path: str) -> dict[str, Any]:
+    """Send one file, - is standard input; return {"upload", "size_bytes", "media_type"?, "note"?}.
+
+    Raises: UsageError for a folder, StoreError for a file that is not there or cannot be read, and what
+    the daemon raises.
+    """
+    if path == "-":
+        return _send(call, "stdin", sys.stdin.buffer)
+    path = os.path.expanduser(path)
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a folder", "name a file")
+    with _opened(path) as file:
+        return _send(call, os.path.basename(path), file)
+
+
+def _opened(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
+
+
+def _send(call: Call, name: str, file: BinaryIO) -> dict[str, Any]:
+    reply: dict[str, Any] = {}
+    piece = _read(file)
+    while True:
+        following = _read(file) if piece else b""
+        params: dict[str, object] = {"name": name, "data": binascii.b2a_base64(piece, newline=False).decode()}
+        if reply:
+            params["upload"] = reply["upload"]
+        if not following:
+            params["is_last"] = True
+        reply = call("upload.part", params)
+        if not following:
+            return reply
+        piece = following
+
+
+def _read(file: BinaryIO) -> bytes:
+    try:
+        return file.read(PIECE_BYTES)
+    except OSError as error:
+        raise StoreError(f"the file cannot be read: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno or 0) if isinstance(error, OSError) else "its name is none"
+
+
+def chat_id(call: Call, name: str) -> str:
+    """Return the id that `name` (an id or no=N) means."""
+    if not name.startswith("no="):
+        return name
+    return str(at_position(call("chat.list", {})["item"], name, "chat")["id"])
+
+
+def service_id(call: Call, name: str) -> str:
+    """Return the identifier that `name` (an identifier or no=N) means."""
+    if not name.startswith("no="):
+        return name
+    return str(at_position(call("service.list", {})["service"], name, "service")["identifier"])
+
+
+def at_position(items: list[dict[str, Any]], name: str, what: str) -> dict[str, Any]:
+    """Return the item that no=N names, counted from 1.
+
+    Raises: UsageError when there is none.
+    """
+    number = name[len("no=") :]
+    if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(items)):
+        known = f"they are numbered from 1 to {len(items)}" if items else "there are none yet"
+        raise UsageError(f"there is no {what} {name}", known)
+    return items[int(number) - 1]
+
+
+def newest_chat(call: Call) -> str:
+    """Return the id of the chat used last; archived ones are left alone.
+
+    Raises: UsageError when there is none.
+    """
+    for chat in call("chat.list", {})["item"]:
+        if not chat.get("archived"):
+            return str(chat["id"])
+    raise UsageError("there is no chat yet", "begin one: oasis chat")
+
+
+def end_of(call: Call, chat: str) -> str:
+    """Return the id of the message that the next words in a chat continue.
+
+    Raises: UsageError when there is none.
+    """
+    found = str(call("chat.load", {"id": chat, "limit": 1}).get("head") or "")
+    if not found:
+        raise UsageError("there is no message yet", "say something first")
+    return found
+
+
+def place(call: Call, name: str) -> tuple[str, str]:
+    """Return (chat, headish) for a CHAT or HEADISH; the headish is "" for a whole chat.
+
+    Raises: UsageError for what is neither.
+    """
+    if name.startswith("no="):
+        return chat_id(call, name), ""
+    if any(chat["id"] == name for chat in call("chat.list", {})["item"]):
+        return name, ""
+    try:
+        return str(call("chat.load", {"id": "", "head": name, "limit": 1})["id"]), name
+    except UsageError:
+        raise UsageError(
+            f"there is no chat, message or bookmark {name!r}", "`oasis list` lists chats, `oasis branch` bookmarks"
+        )

@@ -6,18 +6,16 @@ The text of a topic comes on standard input, as it is: no shell history and no p
 from __future__ import annotations
 
 from oasis.cli.commands import DECLINED, OK
-from oasis.cli.input import whole
+from oasis.cli.terminal import is_meant, read_text
 from oasis.core import clean
 from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
 _USAGE = "usage: oasis topics [list|show KEY|add TITLE|edit KEY|delete KEY]"
 _TITLE_CHARS = 40  # of a topic that upstream's words gave no title
@@ -45,7 +43,7 @@ def sysmsg(call: Call, arguments: dict[str, str], screen: Screen) -> int:
             option, _, text = text.partition(" ")
     if option == "-c" and text:
         title = " ".join(text.split())[:_TITLE_CHARS]
-        return _told(call("topic.add", {"title": title, "text": text}), "topic {key} added", screen)
+        return _done(call("topic.add", {"title": title, "text": text}), "added", screen)
     if option == "-s":
         raise UsageError("the topic of a chat is given when it begins", "oasis chat --topic KEY")
     return _list(call, "", "", screen)
@@ -75,24 +73,22 @@ def _show(call: Call, key: str, title: str, screen: Screen) -> int:
 
 
 def _add(call: Call, title: str, other: str, screen: Screen) -> int:
-    return _told(call("topic.add", {"title": title, "text": _text(screen)}), "topic {key} added", screen)
+    return _done(call("topic.add", {"title": title, "text": _text(screen)}), "added", screen)
 
 
 def _edit(call: Call, key: str, title: str, screen: Screen) -> int:
     """Give a topic the text of standard input; its title stays unless another is given."""
     topic = _find(call, key)
     params: dict[str, object] = {"key": key, "title": title or topic["title"], "text": _text(screen)}
-    return _told({"key": key, **call("topic.update", params)}, "topic {key} changed", screen)
+    return _done({"key": key, **call("topic.update", params)}, "changed", screen)
 
 
 def _delete(call: Call, key: str, title: str, screen: Screen) -> int:
     if screen.can_ask:
-        from oasis.cli.ask import YES, ask
-
         shown = clean.line(_find(call, key)["title"])
-        if ask(screen, f'Delete the topic "{shown}"? [y/N]', lambda: True) != YES:
+        if not is_meant(screen, f'Delete the topic "{shown}"?'):
             return DECLINED
-    return _told({"key": key, **call("topic.delete", {"key": key})}, "topic {key} deleted", screen)
+    return _done({"key": key, **call("topic.delete", {"key": key})}, "deleted", screen)
 
 
 def _find(call: Call, key: str) -> dict[str, Any]:
@@ -110,18 +106,14 @@ def _text(screen: Screen) -> str:
     """
     if screen.can_ask:
         screen.progress("the text, ended by Ctrl-D on a line of its own:")
-    text = whole().strip()
+    text = read_text().strip()
     if not text:
         raise UsageError("the text is empty", "give it on standard input: oasis topics add TITLE < file")
     return text
 
 
-def _told(reply: dict[str, Any], words: str, screen: Screen) -> int:
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        screen.line(clean.line(words.format(key=reply["key"])))
-    return OK
+def _done(reply: dict[str, Any], what: str, screen: Screen) -> int:
+    return screen.result(reply, f"topic {reply['key']} {what}")
 
 
 ACTIONS = {"list": _list, "show": _show, "add": _add, "edit": _edit, "delete": _delete}

@@ -1,6 +1,7 @@
-"""What the command line can do while the daemon does not run: look, never write.
+"""What the command line does while the daemon does not run: start it, or look at the router by itself.
 
-The only module of the command line that knows the router itself; loaded when the daemon was asked and is not there.
+The service is started through its init script, so that procd watches it. Looking never writes; it is the only place
+where the command line reads the router itself, and what that takes is imported only then.
 """
 
 from __future__ import annotations
@@ -8,27 +9,73 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.errors import OasisError, StoreError
-from oasis.system.executor import Executor
-from oasis.system.files import Files
-from oasis.system.root import Root
-from oasis.tools.builtin.diagnose import examined
-from oasis.tools.facts import Facts
-from oasis.ubus.objects import Ubus, opener
-from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.cli.commands import OK
+from oasis.cli.rpc_client import NoDaemon
+from oasis.cli.terminal import read_line
+from oasis.errors import OasisError, SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
+# A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
+READY_S = 40.0
+_LOOK_S = 0.2
+_QUESTION = "The oasis service is not running. Start it now? [Y/n] "
 # Source: config_get_bool of OpenWrt's lib/functions.sh.
 _OFF = ("0", "off", "false", "no", "disabled")
 
 
-def is_switched_off(folder: str) -> bool:
+def start(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Start the service and wait until it answers.
+
+    Raises: SettingsError when it cannot be started here or is switched off, NoDaemon when it does not come.
+    """
+    if _answers(call):
+        screen.notice("the service runs already")
+        return OK
+    _start(call)
+    screen.notice("the service runs")
+    return OK
+
+
+def offer(call: Call, screen: Screen) -> bool:
+    """Ask whether to start the service; return whether it runs now.
+
+    Raises: as `start`.
+    """
+    if not screen.can_ask or not os.access(_script(), os.X_OK):
+        return False
+    answer = read_line(screen, _QUESTION)
+    if answer is None or answer.lower() not in ("", "y", "yes"):
+        return False
+    _start(call)
+    return True
+
+
+def _start(call: Call) -> None:
+    script = _script()
+    if not os.access(script, os.X_OK):
+        raise SettingsError(f"there is no {script} to start the service with", "on a host that is no router: make run")
+    if _is_switched_off(_root()):
+        raise SettingsError("the service is switched off", "uci set oasis.main.enabled=1; uci commit oasis")
+    _, status = os.waitpid(os.posix_spawn(script, [script, "start"], os.environ), 0)
+    until_s = time.monotonic() + (READY_S if status == 0 else 0)
+    while not _answers(call):
+        if time.monotonic() >= until_s:
+            raise NoDaemon("the service does not come up", "the system log tells why: logread -e oasis")
+        time.sleep(_LOOK_S)
+
+
+def _is_switched_off(folder: str) -> bool:
     """Return whether the settings say that the service is not to run."""
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.uci import model
+
     root = Root(folder)
     try:
         sections = model.parse(Files().read(root.confdir + "/oasis") or b"", "oasis").sections
@@ -37,14 +84,34 @@ def is_switched_off(folder: str) -> bool:
     return any(one.name == "main" and one.options.get("enabled") in _OFF for one in sections)
 
 
+def _answers(call: Call) -> bool:
+    try:
+        call("info", {})
+    except NoDaemon:
+        return False
+    except OasisError:
+        return True  # it says no, so it is there
+    return True
+
+
+def _script() -> str:
+    return os.path.join(_root(), "etc/init.d/oasis")
+
+
+def _root() -> str:
+    return os.environ.get("OASIS_ROOT") or "/"
+
+
 def changes(folder: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what change.list and change.load answer (methods.py), read from the history on flash.
+    """Return what change.list and change.load answer, read from the history on flash.
 
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
     """
     from oasis.api.methods import shown
     from oasis.change.apply.journal import Journal
     from oasis.change.history import records
+    from oasis.system.files import Files
+    from oasis.system.root import Root
 
     journal = Journal(Files(), Root(folder).state_folder, lambda path: 0)
     if "change" in params:
@@ -55,7 +122,16 @@ def changes(folder: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def doctor(folder: str, search: str) -> dict[str, Any]:
-    """Return a round of the doctor (doctor/rounds.py) over a router root; `search` is where programs are looked for."""
+    """Return a round of the doctor over a router root; `search` is where programs are looked for."""
+    from oasis.system.executor import Executor
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.tools.builtin.diagnose import examined
+    from oasis.tools.facts import Facts
+    from oasis.ubus.objects import Ubus, opener
+    from oasis.uci import model
+    from oasis.uci.tables import tables
+
     root, files = Root(folder, search.split(":")), Files()
     executor = Executor(root.environment(), root.allowed(os.sep))
     ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")

@@ -6,10 +6,9 @@ import subprocess
 
 import pytest
 
-from oasis.cli import completion
 from oasis.cli import help as cli_help
 from oasis.cli.commands import every
-from oasis.cli.subjects import SUBJECTS
+from oasis.cli.help import SUBJECTS
 
 COMMANDS = every()
 
@@ -17,7 +16,7 @@ COMMANDS = every()
 def finished(line, shell="bash"):
     """Return what a shell offers for the last word of a line."""
     words = line.split(" ")
-    script = completion.script(shell)
+    script = cli_help.script(shell)
     script += f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _oasis\n"
     script += 'printf "%s\\n" "${COMPREPLY[@]}"\n'
     done = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=True)
@@ -50,7 +49,7 @@ def test_every_command_is_offered():
 @pytest.mark.parametrize("name", [name for name in COMMANDS if "[ACTION]" in COMMANDS[name][0]])
 def test_what_help_says_a_command_can_do_is_offered(name):
     text = COMMANDS[name][3].partition("ACTION is ")[2].partition(". ")[0].partition(".\n")[0]
-    offered = completion.script("bash").partition(f"\t\t{name}) words='")[2].partition("'")[0].split()
+    offered = cli_help.script("bash").partition(f"\t\t{name}) words='")[2].partition("'")[0].split()
     told = [
         part.split()[0].strip(".,") for part in re.sub(r"\([^)]*\)", "", text).replace(" or ", ", ").split(", ") if part
     ]
@@ -60,7 +59,7 @@ def test_what_help_says_a_command_can_do_is_offered(name):
 
 
 def test_the_script_for_zsh_loads_what_it_needs_first():
-    assert completion.script("zsh").startswith("autoload")
+    assert cli_help.script("zsh").startswith("autoload")
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

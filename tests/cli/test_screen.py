@@ -1,6 +1,6 @@
 import io
 
-from oasis.cli.screen import Screen
+from oasis.cli.terminal import Screen
 from oasis.errors import OasisError
 
 

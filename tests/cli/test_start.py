@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.cli.client import Client, NoDaemon
+from oasis.cli.rpc_client import Client, NoDaemon
 from tests.cli import launcher
 from tests.cli.fake_daemon import FakeDaemon
 from tests.cli.terminal import Terminal

@@ -72,9 +72,9 @@ def imported(tmp_path, answers, words):
 def test_one_question_imports_no_big_module_and_nothing_of_other_commands(tmp_path):
     answers = [("run.start", None, {"run": "r1", "chat": "c1"}), ("run.poll", None, polled([end()]))]
     found = imported(tmp_path, answers, ["prompt", "hello"])
-    ours = {name for name in found if name.startswith("oasis.frontends.")}
-    needed = {"cli", "cli_arguments", "cli_cards", "cli_commands", "cli_run", "cli_screen", "client"}
-    assert ours == {"oasis.frontends." + name for name in needed}
+    ours = {name for name in found if name.startswith("oasis.cli.")}
+    needed = {"cards", "commands", "main", "prompt", "rpc_client", "terminal"}
+    assert ours == {"oasis.cli." + name for name in needed}
     assert not found & TOO_BIG
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from oasis import parts, providers
 from oasis.api.parts import Offered
-from oasis.cli import run
-from oasis.cli.screen import Screen
+from oasis.cli import prompt
+from oasis.cli.terminal import Screen
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UsageError
 from oasis.parts.lua.sending import Story
@@ -306,7 +306,7 @@ def terminal():
             return {"events": found, "next": len(events), "state": state}
 
         out = io.StringIO()
-        run.run(call, {"run": "r", "chat": "c"}, Screen(out, out))
+        prompt.follow(call, {"run": "r", "chat": "c"}, Screen(out, out))
         return out.getvalue()
 
     return read

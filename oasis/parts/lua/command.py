@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -71,11 +71,11 @@ def _accept(call: Call, name: str, digest: str, screen: Screen) -> int:
                 "without a terminal the sum of the file is needed",
                 f"oasis plugins review {name}, then accept {name} SUM",
             )
-        from oasis.cli.input import line
+        from oasis.cli.terminal import read_line
 
         reply = call("plugin.review", {"server": name})
         _show(reply, screen)
-        if (line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
+        if (read_line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
             return DECLINED
         digest = str(reply["sha256"])
     reply = call("plugin.accept", {"server": name, "hash": digest})

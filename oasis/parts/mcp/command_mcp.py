@@ -9,8 +9,8 @@ import os
 import sys
 import time
 
-from oasis.cli.client import Client
 from oasis.cli.commands import OK
+from oasis.cli.rpc_client import Client
 from oasis.errors import UsageError
 from oasis.parts.mcp.bridge import Bridge, joined
 from oasis.parts.mcp.server import Session
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -62,11 +62,11 @@ def _add(call: Call, name: str, given: str, screen: Screen) -> int:
 
 
 def _key(call: Call, name: str, screen: Screen) -> int:
-    from oasis.cli.input import secret
+    from oasis.cli.terminal import read_secret
 
     if name not in [one["name"] for one in call("mcp.list", {})["servers"]]:
         raise UsageError(f"there is no MCP server {name!r}", "list them: oasis servers")
-    value = secret(screen, f"Token of {name} (not shown): ")
+    value = read_secret(screen, f"Token of {name} (not shown): ")
     if not value:
         raise UsageError("no token was typed", f"type it when asked, or: oasis servers key {name} < FILE")
     return _done(call("mcp.key", {"name": name, "key": value}), f"the token of {name} is stored", screen)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -54,20 +54,20 @@ def _limit(text: str) -> dict[str, object]:
 
 def _keep(call: Call, action: str, words: str, title: str, screen: Screen) -> int:
     """Add a file, a page or a note, or make vectors; and follow it."""
-    from oasis.cli.run import run
+    from oasis.cli.prompt import follow
 
     if action == "embed":
-        return run(call, call("knowledge.embed", {}), screen)
+        return follow(call, call("knowledge.embed", {}), screen)
     given: dict[str, object] = {"title": title} if title else {}
     if action == "note":
         given["text"] = words
     elif words.startswith(("http://", "https://")):
         given["url"] = words
     else:
-        from oasis.cli.upload import send
+        from oasis.cli.request import send
 
         given["upload"] = send(call, words)["upload"]
-    return run(call, call("knowledge.add", given), screen)
+    return follow(call, call("knowledge.add", given), screen)
 
 
 def _show_list(reply: dict[str, Any], screen: Screen) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -78,7 +78,7 @@ def _change(call: Call, rest: str, screen: Screen) -> int:
 
 def _forget(call: Call, rest: str, screen: Screen) -> int:
     if rest == _ALL and screen.can_ask:
-        from oasis.cli.ask import YES, ask
+        from oasis.cli.terminal import YES, ask
 
         if ask(screen, "Forget everything that is remembered of you? [y/N]", lambda: True) != YES:
             return DECLINED

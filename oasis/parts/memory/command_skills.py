@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -64,11 +64,11 @@ def _show(call: Call, name: str, screen: Screen) -> int:
 
 
 def _set(call: Call, name: str, screen: Screen) -> int:
-    from oasis.cli.input import whole
+    from oasis.cli.terminal import read_text
 
     if screen.can_ask:
         screen.progress("the text of the skill, ended by Ctrl-D on a line of its own:")
-    return _write(call, name, whole(), screen)
+    return _write(call, name, read_text(), screen)
 
 
 def _write(call: Call, name: str, text: str, screen: Screen) -> int:
@@ -124,7 +124,7 @@ def _editor(path: str) -> int:
 
 def _delete(call: Call, name: str, screen: Screen) -> int:
     if screen.can_ask:
-        from oasis.cli.ask import YES, ask
+        from oasis.cli.terminal import YES, ask
 
         if ask(screen, f'Delete the skill "{clean.line(name)}"? [y/N]', lambda: True) != YES:
             return DECLINED

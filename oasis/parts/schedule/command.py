@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
     Words = dict[str, Any]
@@ -84,9 +84,9 @@ def _given(arguments: Words) -> dict[str, object]:
 
 
 def _add(call: Call, arguments: Words, screen: Screen) -> int:
-    from oasis.cli.input import whole
+    from oasis.cli.terminal import read_text
 
-    wish = whole().strip() if arguments["WISH"] == "-" else arguments["WISH"]
+    wish = read_text().strip() if arguments["WISH"] == "-" else arguments["WISH"]
     if not wish:
         raise UsageError("the wish is empty", _USAGE)
     params = {**_given(arguments), "when": arguments["NAME"], "wish": wish}
@@ -133,15 +133,15 @@ def _run(call: Call, arguments: Words, screen: Screen) -> int:
 
 
 def _follow(call: Call, method: str, name: str, arguments: Words, screen: Screen) -> int:
-    from oasis.cli.run import run
+    from oasis.cli.prompt import follow
 
-    return run(call, call(method, {"id": name}), screen, waits=not arguments["--no-wait"])
+    return follow(call, call(method, {"id": name}), screen, waits=not arguments["--no-wait"])
 
 
 def _delete(call: Call, arguments: Words, screen: Screen) -> int:
     is_all = arguments["NAME"] == _ALL
     if screen.can_ask:
-        from oasis.cli.ask import YES, ask
+        from oasis.cli.terminal import YES, ask
 
         what = "ALL standing orders" if is_all else f"the standing order {clean.line(arguments['NAME'])}"
         if ask(screen, f"Delete {what}? [y/N]", lambda: True) != YES:

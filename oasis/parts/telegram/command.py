@@ -6,7 +6,7 @@ and kept only when a code that it gives came back.
 
 from __future__ import annotations
 
-from oasis.cli import input as cli_input
+from oasis.cli import terminal as cli_input
 from oasis.cli.commands import DECLINED, OK
 from oasis.core import clean, when
 from oasis.errors import UsageError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
+    from oasis.cli.terminal import Screen
 
     Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
@@ -100,7 +100,7 @@ def _secret(call: Call, screen: Screen) -> int:
     reply = call("telegram.secret", {})
     screen.notice("this is shown once; put it into an authenticator, as a link or by hand")
     screen.line(reply["uri"])
-    code = (cli_input.line(screen, "Code that it shows now: ") or "").replace(" ", "")
+    code = (cli_input.read_line(screen, "Code that it shows now: ") or "").replace(" ", "")
     if not code:
         screen.notice("nothing was changed")
         return DECLINED

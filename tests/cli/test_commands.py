@@ -1,7 +1,6 @@
 import pytest
 
-from oasis.cli.arguments import read
-from oasis.cli.commands import every
+from oasis.cli.commands import every, read
 from oasis.cli.help import GROUPS
 from oasis.errors import UsageError
 

@@ -16,7 +16,10 @@ from oasis.errors import OasisError, PeerError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]  # Client.call, as every command gets it
 
 REPLY_BYTES = 1024 * 1024  # the daemon pages above 256 KiB; one line is never longer than a JSON line may be
 TIMEOUT_S = 60  # the longest call waits 15 s (run.poll); a router under load may take a while longer

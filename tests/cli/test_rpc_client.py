@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from oasis.cli.client import REPLY_BYTES, Client, NoDaemon, error_of
+from oasis.cli.rpc_client import REPLY_BYTES, Client, NoDaemon, error_of
 from oasis.errors import OasisError, PeerError, PolicyError, ProviderTimeout, RollbackError, UsageError
 from tests.cli.fake_daemon import FakeDaemon
 

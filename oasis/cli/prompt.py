@@ -1,8 +1,9 @@
-"""`oasis prompt`, and what every command does with a run: show its events, ask the owner, end with its status.
+"""`oasis prompt` and `oasis agent`, and how every command follows a run: show events, ask the owner, return a status.
 
 Contract: a run lives in the daemon and goes on without us; leaving never approves, declines or keeps anything.
 `Turn.follow` reads events until the run ends. Ctrl-C cancels the run; a second one leaves at once. The signals that end
 a program whose terminal or caller is gone cancel it too: a run that nobody follows would hold its chat for minutes.
+A goal of `agent` ends in one of five states, with the output lines and exit statuses of the Lua Oasis.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ import _signal  # type: ignore[import-not-found]  # `signal` loads enum: half th
 import time
 
 from oasis.cli import cards
-from oasis.cli.client import error_of
 from oasis.cli.commands import CANCELLED, DECLINED, FAILED, OK, ROLLED_BACK, UNMADE, WAITING
+from oasis.cli.rpc_client import error_of
+from oasis.cli.terminal import read_text
+from oasis.core import clean, jsonl
 from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from oasis.cli.screen import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.cli.rpc_client import Call
+    from oasis.cli.terminal import Screen
 
 POLL_MS = 15000
 # The answer says that the change waits, the owner then decides, and what came of it is the last line. A model may take
@@ -30,7 +31,7 @@ POLL_MS = 15000
 ANSWER_S = 5
 LAST_POLL_MS = 2000  # after a cancel: the daemon needs at most 2 s to stop a worker
 TOOL_TEXT = 100  # characters of a tool call shown while it runs; a line of a terminal
-# The options that cli_request.py reads; a plain question does without it.
+# The options that request.py reads; a plain question does without it.
 _REQUEST = ("--continue", "--chat", "--head", "--topic", "--service", "--search", "--attach")
 _ENDED = ("done", "cancelled", "error")
 _STATUS_OF_CHANGE = {"applied": OK, "confirmed": OK, "rolled_back": ROLLED_BACK, "rollback_failed": 9}
@@ -40,16 +41,14 @@ def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Ask one question and show the answer."""
     text = arguments["TEXT"]
     if text == "-":
-        from oasis.cli.input import whole
-
-        text = whole()
+        text = read_text()
     text = checked(text)
     more: dict[str, Any] = {}
     if any(arguments[option] for option in _REQUEST):
-        from oasis.cli.request import params
+        from oasis.cli.request import run_params
 
-        more = params(call, arguments, screen)
-    return run(call, call("run.start", {"message": text, **more}), screen, waits=not arguments["--no-wait"])
+        more = run_params(call, arguments, screen)
+    return follow(call, call("run.start", {"message": text, **more}), screen, waits=not arguments["--no-wait"])
 
 
 def checked(text: str) -> str:
@@ -67,7 +66,7 @@ def checked(text: str) -> str:
     return text
 
 
-def run(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
+def follow(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
     """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
     if screen.is_json and not after_plan:
         screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
@@ -235,7 +234,7 @@ class Turn:
             self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
 
     def _ask_to_keep(self) -> None:
-        from oasis.cli.changes import ask_to_keep
+        from oasis.cli.plans import ask_to_keep
 
         change, self._unkept = self._unkept, {}
         if change["id"] == self._change.get("id") and self._change["state"] == "applied":
@@ -337,3 +336,45 @@ _HANDLERS = {
     "title": Turn._on_title,
     "end": Turn._on_end,
 }
+
+
+STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "FAILED": 2}
+
+
+def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
+    """Start a goal, follow it, and tell how it ended."""
+    goal, turns = _goal(arguments["GOAL"], arguments["-t"])
+    asked: dict[str, object] = {"goal": checked(goal)}
+    asked.update({name: arguments["--" + name] for name in ("service", "chat") if arguments["--" + name]})
+    if turns:
+        asked["turns"] = turns
+    started = call("agent.start", asked)
+    if screen.is_json:
+        screen.json({"type": "run", **started})
+    turn = Turn(call, started["run"], screen)
+    status = followed(turn, True)
+    if not turn.ending:
+        return status  # it was left before its end
+    _show_ending(turn.ending, screen)
+    return STATUSES.get(str(turn.ending["state"]), STATUSES["FAILED"])
+
+
+def _goal(words: str, option: str) -> tuple[str, int]:
+    """Return the goal and its turns, which may stand in front of it as t=N or turns=N."""
+    first, _, rest = words.replace("\n", " ").partition(" ")
+    name, equals, number = first.partition("=")
+    if equals and name in ("t", "turns"):
+        words, option = rest, number
+    if option and not option.isdigit():
+        raise UsageError(f"{option!r} is no number of turns", "like: oasis agent -t 4 find out why the TV is slow")
+    return words, int(option or 0)
+
+
+def _show_ending(ending: dict[str, Any], screen: Screen) -> None:
+    if screen.is_json:
+        return  # the event stands among the others
+    screen.line(f"STATE: {ending['state']}")
+    screen.line(f"MESSAGE: {clean.line(ending['message'])}")
+    screen.line(f"TURNS: {ending['turns']}")
+    screen.line(f"TOOLS: {', '.join(ending['tools']) or 'none'}")
+    screen.line("OASIS_AGENT_RESULT=" + jsonl.dumps(ending))
