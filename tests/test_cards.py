@@ -14,8 +14,8 @@ from oasis.api.table import ROLES
 from oasis.change.approval import Desk
 from oasis.core import clean
 from oasis.errors import PolicyError
-from oasis.parts.telegram import approval, run
 from oasis.parts.telegram import card as telegram_card
+from oasis.parts.telegram import run
 from oasis.parts.telegram import text as telegram_text
 from oasis.uci.visible import plain
 from tests.cli import launcher
@@ -92,7 +92,7 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
     assert telegram_card.is_whole(card) == (name in ("arguments of a tool", "a short plan"))
     text = telegram_card.of_plan(card, True)
     assert telegram_text.units(text) <= telegram_text.LIMIT and len(telegram_text.split(text)) == 1
-    offers = approval.Approval(None, lambda: Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
+    offers = telegram_card.Approval(None, lambda: Codes(), lambda: True, lambda: 0.0, lambda plan: ("waiting", ""))
     line = Line()
     run.show_plan(line, 1, card, telegram_card.Buttons(lambda: 0.0), offers)
     shown = [button["text"] for row in line.sent["reply_markup"]["inline_keyboard"] for button in row]
@@ -108,7 +108,7 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
     # What was pressed all the same does not get past the desk, which goes by the plan and not by what was shown.
     desk = waiting_at_a_desk(card)
     with pytest.raises(PolicyError, match="cannot be read whole there") as caught:
-        desk.approve(card["id"], card["hash"], approval._OWNER)
+        desk.approve(card["id"], card["hash"], telegram_card._OWNER)
     assert "router's page" in caught.value.hint
     desk.approve(card["id"], card["hash"], {"name": "owner", "terminal": False, "pid": 0})
 

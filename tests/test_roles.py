@@ -275,6 +275,6 @@ def test_every_tool_of_a_role_and_no_other_is_carried_out(inside, role, tool):
 def test_every_present_has_a_role_of_the_table():
     from oasis.agent.principal import MESSENGER, OWNER
     from oasis.parts.schedule.unattended import Unattended
-    from oasis.parts.telegram.guest import Guest
+    from oasis.parts.telegram.people import Guest
 
     assert [one.role for one in (OWNER, MESSENGER, Guest, Unattended)] == ["owner", "messenger", "guest", "schedule"]

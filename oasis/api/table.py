@@ -232,7 +232,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "messenger": (
         "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
     ),
-    # Somebody whom the owner let ask (parts/telegram/guest.py).
+    # Somebody whom the owner let ask (parts/telegram/people.py).
     "guest": ("run.poll", "run.cancel"),
     # A run without anybody there; it works through tools and calls nothing.
     "schedule": (),

@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.agent.principal import OWNER
-from oasis.parts.telegram.guest import WORDS, Guest
+from oasis.parts.telegram.people import WORDS, Guest
 from tests.test_force import Router
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from oasis.core.ids import Xid
 from oasis.parts.memory import facts_kept, facts_near
-from oasis.parts.memory.facts_heard import Words
+from oasis.parts.memory.facts_reading import Words
 from oasis.system.files import Files
 from oasis.system.records import Records
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
-    from oasis.parts.lua.sending import Story
-    from oasis.parts.memory.embedding import Embedder
+    from oasis.parts.lua.phone import Story
+    from oasis.parts.memory.documents import Vectors
     from oasis.parts.memory.facts_kept import Facts
-    from oasis.parts.memory.vectors import Vectors
+    from oasis.parts.memory.structured import Embedder
     from oasis.parts.telegram.run import Told
     from oasis.tools.builtin import BuiltIn
     from oasis.tools.registry import Registry

@@ -14,10 +14,10 @@ from oasis.cli import prompt
 from oasis.cli.terminal import Screen
 from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UsageError
-from oasis.parts.lua.sending import Story
-from oasis.parts.memory.embedding import Embedder
+from oasis.parts.lua.phone import Story
+from oasis.parts.memory.documents import Vectors
 from oasis.parts.memory.facts_kept import Facts
-from oasis.parts.memory.vectors import Vectors
+from oasis.parts.memory.structured import Embedder
 from oasis.parts.telegram.run import Told
 from oasis.system.records import Records
 from oasis.tools.builtin import BuiltIn

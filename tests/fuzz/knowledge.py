@@ -10,7 +10,7 @@ import os
 import tempfile
 
 from oasis.errors import OasisError
-from oasis.parts.memory import chunking
+from oasis.parts.memory import ingest as chunking
 from oasis.parts.memory.ingest import Ingest
 from oasis.system.files import Files
 from oasis.system.records import Records

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oasis.parts.telegram.codes import STEP_S, decoded, totp
+from oasis.parts.telegram.people import STEP_S, decoded, totp
 from tests.luci.expecting import expect
 from tests.luci.furnished import find_barriers, furnished  # noqa: F401
 from tests.luci.test_services_page import closed, dialog, press

@@ -8,6 +8,11 @@ more. A server is called only while the file behind it (scripts.py) is the one t
         option sha256 '…'
 
 The file is read again before each call; where it has become another one, all of the server's tools are off.
+
+Results: reserved fields are taken out, the rest goes to the model. `user_only` goes to the owner alone, at any depth
+and also from the JSON text that `result` may be; `reboot`, `shutdown` and `prepare_service_restart` are requests that
+the owner is asked about. Fields that are ours (`is_error`, `untrusted`) cannot be forged. `error`, `message`, `note`
+and the like pass. Source: the tool client of the Lua Oasis.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ import time
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
-from oasis.parts.lua import plugin_manifest, plugin_results, plugin_scripts
+from oasis.parts.lua import plugin_manifest
 from oasis.parts.lua.manifest import FOLDER
 from oasis.system.digest import is_equal, sha256
 from oasis.tools.router import Watch, Watched
@@ -36,10 +41,9 @@ if TYPE_CHECKING:
     from oasis.uci.model import Section
 
     Tool = dict[str, Any]
-    # call(object, method, arguments, timeout_s) of the bus
     Bus = Callable[[str, str, dict[str, object], float], dict[str, object] | None]
-    # One call of the registry itself: (text, is_error, whose words)
     Use = Callable[[str, dict[str, Any], Operator], tuple[str, bool, list[str]]]
+
 
 MANIFESTS = 64
 # What the owner reads of a file before he accepts it; the whole stands in the file.
@@ -113,7 +117,7 @@ class Plugins:
         """Return what is another value when anything is that the tools depend on."""
         words = [repr(sorted(one.options.items())) for one in sections]
         tools, _ = self._tools(sections)
-        paths = {path for tool in tools for path in plugin_scripts.paths(self._root, tool["server"])}
+        paths = {path for tool in tools for path in plugin_manifest.paths(self._root, tool["server"])}
         return words, tools, [(path, self._files.stamp(path)) for path in sorted(paths)]
 
     def _tools(self, sections: list[Section]) -> tuple[list[Tool], list[str]]:
@@ -169,7 +173,7 @@ class Plugins:
     def _state(self, server: str, reviewed: dict[str, str]) -> tuple[str, str]:
         """Return how it stands with a server (accepted, new, changed, refused), and why it cannot be called or ""."""
         try:
-            data = plugin_scripts.find(self._root, server)["data"]
+            data = plugin_manifest.find(self._root, server)["data"]
         except PolicyError as error:
             return "refused", error.message
         assert isinstance(data, bytes)
@@ -195,7 +199,7 @@ class Plugins:
         seconds = float(tool["timeout_s"])
         inner = Watch(watch.progress, watch.is_cancelled, self._now_s, seconds)
         reply = self._watched.run(name, lambda: self._asked(server, name, arguments, seconds), inner)
-        told, private, wishes = plugin_results.read(reply)
+        told, private, wishes = read(reply)
         asked = self._wished(server, wishes, operator)
         if asked:
             told["asked"] = asked
@@ -244,7 +248,7 @@ class Plugins:
     def _entry(self, server: str, tools: list[Tool], reviewed: dict[str, str]) -> dict[str, Any]:
         state, note = self._state(server, reviewed)
         names = [clean.name(tool["name"]) for tool in tools if tool["server"] == server]
-        path = "" if state == "refused" else str(plugin_scripts.find(self._root, server)["path"])
+        path = "" if state == "refused" else str(plugin_manifest.find(self._root, server)["path"])
         entry = {"server": clean.name(server), "state": state, "path": path, "tools": names}
         return {**entry, "note": clean.line(note)} if note else entry
 
@@ -256,7 +260,7 @@ class Plugins:
         Raises: UsageError for a server that nothing describes, PolicyError for one that cannot be.
         """
         tools = self._described(server)
-        script = plugin_scripts.find(self._root, server)
+        script = plugin_manifest.find(self._root, server)
         data = script["data"]
         assert isinstance(data, bytes)
         lines = data.decode("utf-8", "replace").split("\n")
@@ -278,7 +282,7 @@ class Plugins:
         Raises: UsageError when the file is another one by now, PolicyError for a server that cannot be one.
         """
         self._described(server)
-        data = plugin_scripts.find(self._root, server)["data"]
+        data = plugin_manifest.find(self._root, server)["data"]
         assert isinstance(data, bytes)
         if not is_equal(digest, sha256(data)):
             raise UsageError(
@@ -342,3 +346,74 @@ def gather(kit: Kit) -> Plugins:
         kit.root, kit.files, kit.settings.uci_sections, kit.cursor, kit.ubus_call,
         lambda *call: kit.exchanges().registry.call(*call), kit.clock.now_s,
     )  # fmt: skip
+
+
+# A table of neighbours fits; a run keeps 256 KiB of events.
+OWNER_CHARS = 16 * 1024
+# `result` in `result`: more than two nobody writes, and what is left of it stays text without what is reserved.
+_LAYERS = 3
+_DEPTH = 32
+_OURS = ("is_error", "untrusted")
+
+
+def read(reply: dict[str, Any] | None) -> tuple[dict[str, Any], str, dict[str, str]]:
+    """Return what the model is told, what the owner alone is told, and the wishes.
+
+    Shape of the wishes: {"power"?: "reboot" | "shutdown", "restart"?: name of a service}
+    """
+    merged = _merged(dict(reply or {}))
+    wishes: dict[str, str] = {}
+    for action in ("reboot", "shutdown"):
+        # Only `true` is a wish: anything else is a word about it.
+        if merged.get(action) is True:
+            wishes["power"] = action
+            del merged[action]
+    service = merged.pop("prepare_service_restart", None)
+    if isinstance(service, str) and service:
+        wishes["restart"] = service
+    private: list[str] = []
+    told = {key: _public(value, private, 0) for key, value in merged.items() if key not in ("user_only", *_OURS)}
+    if "user_only" in merged:
+        private.insert(0, _text(merged["user_only"]))
+    if told.get("error"):
+        told["is_error"] = True
+    return told, "\n".join(filter(None, private))[:OWNER_CHARS], wishes
+
+
+def _merged(reply: dict[str, Any]) -> dict[str, Any]:
+    """Lift what stands as JSON text in `result`; the text itself does not stay, for it would hold all of it again."""
+    for _ in range(_LAYERS):
+        inner = _object(reply.get("result"))
+        if inner is None:
+            return reply
+        del reply["result"]
+        reply = {**reply, **inner}
+    if _object(reply.get("result")) is not None:
+        del reply["result"]
+    return reply
+
+
+def _object(text: object) -> dict[str, Any] | None:
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = jsonl.loads(text, max_depth=_DEPTH)
+    except SchemaError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _public(value: Any, private: list[str], depth: int) -> Any:
+    """Return a value without the fields of that name at any depth; they are added to `private`."""
+    if depth > _DEPTH:
+        return None
+    if isinstance(value, list):
+        return [_public(item, private, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    private += [_text(item) for key, item in value.items() if key == "user_only"]
+    return {key: _public(item, private, depth + 1) for key, item in value.items() if key != "user_only"}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else jsonl.dumps(value)

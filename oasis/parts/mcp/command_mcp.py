@@ -12,8 +12,7 @@ import time
 from oasis.cli.commands import OK
 from oasis.cli.rpc_client import Client
 from oasis.errors import UsageError
-from oasis.parts.mcp.bridge import Bridge, joined
-from oasis.parts.mcp.server import Session
+from oasis.parts.mcp.server import Bridge, Session, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         return server_http.serve(session, _port(arguments["--http"]), _token_file(), screen)
     if screen.can_ask:
         raise UsageError("this speaks MCP and is no place to type", "set it as a command of an MCP client")
-    from oasis.parts.mcp.server_stdio import Stdio
+    from oasis.parts.mcp.server_http import Stdio
 
     Stdio(session(), sys.stdin.buffer, sys.stdout.buffer).serve()
     return OK

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from oasis.config.settings import write
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.parts.memory import facts_heard, facts_near
+from oasis.parts.memory import facts_near, facts_reading
 from oasis.parts.memory.facts_kept import MOST, Facts
 from oasis.parts.memory.facts_reading import Reading
 from oasis.system.records import Records
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.parts.memory.facts_secrets import Secrets
+    from oasis.parts.memory.facts_kept import Secrets
 
     Fact = dict[str, Any]
     Turn = dict[str, Any]
@@ -50,15 +50,15 @@ class Memory:
         path = kit.root.state_folder + "/memory/facts.jsonl"
         records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
         self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
-        self._made: tuple[facts_heard.Words, Secrets] | None = None
+        self._made: tuple[facts_reading.Words, Secrets] | None = None
         self.near = facts_near.Near(lambda: _embedder(kit), lambda: self._data()[0].empty, kit.log)
         self._reading = Reading(kit, self.facts, self.near, self._data)
 
-    def _data(self) -> tuple[facts_heard.Words, Secrets]:
+    def _data(self) -> tuple[facts_reading.Words, Secrets]:
         if self._made is None:
-            from oasis.parts.memory.facts_secrets import Secrets  # with the first fact
+            from oasis.parts.memory.facts_kept import Secrets  # with the first fact
 
-            words = facts_heard.Words()
+            words = facts_reading.Words()
             self._made = words, Secrets(words.secret, words.empty, self._kit.redactor)
         return self._made
 
@@ -75,7 +75,7 @@ class Memory:
         text, category = self._checked(fact), _category(category)
         is_home = bool(self._kit.settings.services()[0]["is_local"])
         alike = lambda text, facts: self.near.alike(text, facts, is_home)  # noqa: E731
-        kept = self.facts.say(text, category or facts_heard.CATEGORIES[0], alike)
+        kept = self.facts.say(text, category or facts_reading.CATEGORIES[0], alike)
         return {"fact": kept}
 
     def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, object]:
@@ -117,10 +117,10 @@ class Memory:
         return bool(self._kit.settings.choice(option, SWITCH) == "1")
 
     def _checked(self, fact: str) -> str:
-        text = facts_heard.line(fact)
+        text = facts_reading.line(fact)
         if not text:
             raise UsageError(
-                "a fact is one sentence of 3 to %d characters" % facts_heard.FACT_CHARS, "like: I work at night"
+                "a fact is one sentence of 3 to %d characters" % facts_reading.FACT_CHARS, "like: I work at night"
             )
         reason = self._data()[1].reason(text)
         if reason:
@@ -176,8 +176,8 @@ class Memory:
 
 
 def _category(given: str) -> str:
-    if given and given not in facts_heard.CATEGORIES:
-        raise UsageError("there is no category %r" % given[:40], "one of " + ", ".join(facts_heard.CATEGORIES))
+    if given and given not in facts_reading.CATEGORIES:
+        raise UsageError("there is no category %r" % given[:40], "one of " + ", ".join(facts_reading.CATEGORIES))
     return given
 
 
@@ -200,6 +200,6 @@ def _lines(facts: list[Fact], most: int) -> tuple[list[str], list[str]]:
 
 
 def _embedder(kit: Any) -> Any:
-    from oasis.parts.memory.embedding import embedder  # with the first fact
+    from oasis.parts.memory.structured import embedder  # with the first fact
 
     return embedder(kit)

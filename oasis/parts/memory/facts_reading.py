@@ -3,28 +3,32 @@
 One message after the other; what the owner forgets meanwhile is not written again by what is being read. A model that
 fails costs the facts of one message and a line in the log. `data()` gives words and secrets (facts_heard.py,
 facts_secrets.py). Knows no front-end: that something was remembered, the run tells.
+
+A gate that costs nothing passes few messages to a model: not small talk, a few letters, or anything about passwords.
+The model is a small one and is shown the owner's own words alone, never an answer, a log or a device's name.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 
-from oasis.core import schema
+from oasis.core import clean, jsonl, schema
 from oasis.errors import OasisError, UsageError
-from oasis.parts.memory import facts_heard, structured
-from oasis.parts.memory.facts_likeness import is_dense, touches, words
+from oasis.parts.memory import facts_near, structured
+from oasis.parts.memory.facts_near import is_dense, touches, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.parts.memory.facts_kept import Facts
+    from oasis.parts.memory.facts_kept import Facts, Secrets
     from oasis.parts.memory.facts_near import Near
-    from oasis.parts.memory.facts_secrets import Secrets
 
     Turn = dict[str, Any]
+
 
 # Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
 ALIASES = ("nano", "title")
@@ -51,9 +55,7 @@ _NO = re.compile(
 class Reading:
     """What waits to be read. `near` compares facts."""
 
-    def __init__(
-        self, kit: Any, facts: Facts, near: Near, data: Callable[[], tuple[facts_heard.Words, Secrets]]
-    ) -> None:
+    def __init__(self, kit: Any, facts: Facts, near: Near, data: Callable[[], tuple[Words, Secrets]]) -> None:
         self._kit = kit
         self._facts = facts
         self._near = near
@@ -119,8 +121,8 @@ class Reading:
         whose = set(turn.get("taint") or [])
         sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= whose]
         known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
-        messages, form = facts_heard.asked(words_, turn["said"], known)
-        found = facts_heard.read(self._asks().answer(service, messages, form, is_cancelled))
+        messages, form = asked(words_, turn["said"], known)
+        found = read(self._asks().answer(service, messages, form, is_cancelled))
         before, inputs = self._before(turn) if found else ([], [])
         said = secrets.said(before)
         alike = lambda text, facts: self._near.alike(text, facts, is_home)  # noqa: E731
@@ -158,7 +160,7 @@ class Reading:
         run.emit("note", text="remembered: %s (see: oasis memory)" % "; ".join(kept))
 
 
-def _is_from(fact: str, said: str, data: facts_heard.Words) -> bool:
+def _is_from(fact: str, said: str, data: Words) -> bool:
     """Return whether what a fact says of the owner was said: small models repeat what they were shown, and invent.
 
     Every word of it must stand in the owner's own, but for those that tie them to the owner.
@@ -184,3 +186,99 @@ def _turns_round(fact: str, claims: list[str], said: str) -> bool:
         share == max(shares) and (_NO.search(clause) is not None) != is_no
         for clause, share in zip(clauses, shares, strict=True)
     )
+
+
+CATEGORIES = ("personal", "preference", "work", "habit", "relationship")
+# The seed's gate; a letter of a script without blanks says as much as two or three of others.
+SAID_CHARS = 10
+_DENSE_CHARS = 5
+# A longer message is a paste; what its writer says of himself stands at its beginning or nowhere.
+READ_CHARS = 2000
+FACT_CHARS = 200
+FACTS = 5
+_MARKS = " \t\r\n.,;:!?¡¿…~-–—)(\"'“”„«»。、！？，☺😀👍🙏"
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "maxItems": FACTS,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "fact": {"type": "string"},
+                    "category": {"type": "string", "enum": list(CATEGORIES)},
+                    "supersedes": {"type": "string"},
+                },
+                "required": ["fact", "category", "supersedes"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["facts"],
+    "additionalProperties": False,
+}
+
+
+class Words:
+    """The data of facts.json."""
+
+    def __init__(self) -> None:
+        with open(os.path.dirname(os.path.abspath(__file__)) + "/facts.json", "rb") as handle:
+            data = jsonl.loads(handle.read())
+        self.prompt, self.known, self.form = str(data["prompt"]), str(data["known"]), str(data["form"])
+        self.context = str(data["context"])
+        self.examples: list[tuple[str, list[list[str]]]] = [(said, facts) for said, facts in data["examples"]]
+        self.empty = frozenset(word for words in data["empty"].values() for word in words.split())
+        self.relations = self.empty.union(*(words.split() for words in data["relations"].values()))
+        self.secret = tuple(word for words in data["secret"].values() for word in words)
+        self._talk = frozenset(_plain(one) for found in data["talk"].values() for one in found)
+
+    def is_talk(self, text: str) -> bool:
+        """Return whether a message is too little to hold a fact."""
+        plain = _plain(text)
+        is_dense = facts_near.is_dense(plain)
+        return len(plain) < (_DENSE_CHARS if is_dense else SAID_CHARS) or plain in self._talk
+
+
+def asked(words: Words, said: str, known: list[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the messages that ask a model for facts, and the schema of the answer; `known` are facts nearby."""
+    lines = [words.prompt, words.form]
+    if known:
+        lines += [words.known, *["- " + fact for fact in known]]
+    messages = [{"role": "system", "content": "\n".join(lines)}]
+    for example, facts in words.examples:
+        found = [{"fact": fact, "category": category, "supersedes": ""} for fact, category in facts]
+        messages.append({"role": "user", "content": example})
+        messages.append({"role": "assistant", "content": jsonl.dumps({"facts": found})})
+    return [*messages, {"role": "user", "content": said[:READ_CHARS]}], _SCHEMA
+
+
+def read(answer: str) -> list[dict[str, str]]:
+    """Return the facts of an answer; what is none of them is left out, and an answer that cannot be read holds none.
+
+    Shape: [{"fact", "category", "supersedes"}], each one clean line.
+    """
+    found = structured.value(answer, "[", "]")
+    facts: list[dict[str, str]] = []
+    for one in found if isinstance(found, list) else []:
+        given = one if isinstance(one, dict) else {"fact": one}
+        fact = line(given.get("fact"))
+        if fact and fact not in [known["fact"] for known in facts]:
+            category = given.get("category")
+            facts.append({
+                "fact": fact,
+                "category": category if category in CATEGORIES else CATEGORIES[0],
+                "supersedes": line(given.get("supersedes")),
+            })  # fmt: skip
+    return facts[:FACTS]
+
+
+def line(value: object) -> str:
+    """Return a text as one clean line, "" for none and for one that is too long or says nothing."""
+    text = " ".join(clean.line(value).split()) if isinstance(value, str) else ""
+    return text if 3 <= len(text) <= FACT_CHARS and any(map(str.isalpha, text)) else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(_MARKS).replace(",", " ").split())

@@ -11,13 +11,15 @@ before somebody asks.
 from __future__ import annotations
 
 import os
+import re
 
+from oasis.catalogue import described, entries
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SettingsError, UsageError
-from oasis.parts.memory.documents import Documents
-from oasis.parts.memory.embedding import embedder
+from oasis.parts.memory import ranking
+from oasis.parts.memory.documents import Documents, Vectors
 from oasis.parts.memory.library import LIMIT, Library
-from oasis.parts.memory.vectors import Vectors
+from oasis.parts.memory.structured import embedder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
     Found = tuple[Document, list[str]]
+    TypeOf = Callable[[str, str], str]
+
 
 # All documents, where the owner says nothing else: of the flash the chats take a tenth, at most 2 MiB.
 QUOTA_BYTES = 4 * 1024 * 1024
@@ -105,8 +109,10 @@ class Knowledge:
         return {"run": run.id, "chat": run.chat}
 
     def _add(self, run: Any, read: Callable[[Ingest, Any], Found]) -> tuple[str, str]:
-        from oasis.parts.memory.ingest import Ingest  # with the first document
-        from oasis.parts.memory.read_files import Reading
+        from oasis.parts.memory.ingest import (
+            Ingest,  # with the first document
+            Reading,
+        )
 
         reading = Reading(self._kit, run.is_cancelled)
         ingest = Ingest(reading.html, reading.pdf)
@@ -154,10 +160,10 @@ class Knowledge:
         return self._found(query, limit, False)
 
     def _found(self, query: str, limit: int, is_home: bool) -> dict[str, Any]:
-        from oasis.parts.memory import option_index  # with the first search
+        pass  # with the first search
 
         found = self.library.search(query, limit, is_home=is_home)
-        return {**found, "options": option_index.found(query, self._type_of, _OPTIONS_TOLD)}
+        return {**found, "options": found(query, self._type_of, _OPTIONS_TOLD)}
 
     def knowledge_delete(self, id: str) -> dict[str, object]:
         """Remove a document for good."""
@@ -166,9 +172,8 @@ class Knowledge:
 
     def knowledge_option(self, path: str) -> dict[str, object]:
         """Return what an option, or a section type, is; see catalogue/described.py."""
-        from oasis.parts.memory import option_index
 
-        return option_index.named(path, self._type_of)
+        return named(path, self._type_of)
 
     def _type_of(self, package: str, section: str) -> str:
         """Return the type of a section as it is configured here, "" when there is none."""
@@ -266,3 +271,95 @@ def _progress(run: Any) -> Callable[[int, int], object]:
 
 def _unread(*given: object) -> dict[str, Any]:
     raise UsageError("a note is a text")
+
+
+_PATH = re.compile(r"(?<![\w.])([a-z0-9_-]+(?:\.(?:@?[\w-]+(?:\[-?\d+\])?|\*)){1,2})(?![\w])", re.ASCII)
+# Options of one type that a listing names; more are asked for one by one.
+NAMES = 200
+# Of what is asked an option must have that much: one word of four is in hundreds of them.
+LEAST = 0.6
+_USAGE = "like network.lan.proto, wireless.wifi-iface.encryption or dhcp.host"
+
+
+def named(path: str, type_of: TypeOf) -> dict[str, Any]:
+    """Return what a path names: an option, or a section type.
+
+    `path`: package.section.option, package.type.option, package.option, package.section or package.type.
+    Raises: UsageError with the nearest names, when there is nothing of that name.
+    """
+    parts = path.strip().split(".", 2)
+    if len(parts) < 2 or not all(parts):
+        raise UsageError("%r is no path of an option" % path[:100], _USAGE)
+    package = parts[0]
+    if not entries.types(package):
+        raise _unknown("no package %r in the index" % package, package, entries.packages())
+    type_ = _type(package, parts[1], type_of)
+    if len(parts) == 3:
+        return {"asked": path, **_option(package, type_, parts[2], parts[1])}
+    found = described.section_type(package, type_) if type_ else None
+    if found is not None:
+        return {"asked": path, **found, "options": found["options"][:NAMES]}
+    owners = described.types_of(package, parts[1])
+    if not owners:
+        names = [name for one in described.types_of(package) for name in (one, *entries.option_names(package, one))]
+        raise _unknown("%s has no section type, section or option %r" % (package, parts[1]), parts[1], names)
+    others = ["%s.%s.%s" % (package, one, parts[1]) for one in owners[1:]]
+    return {"asked": path, **_option(package, owners[0], parts[1], ""), **({"also": others} if others else {})}
+
+
+def _type(package: str, section: str, type_of: TypeOf) -> str:
+    """Return the section type that a word means: a type, @type[0], or the name of a section that is here."""
+    plain = section[1:].partition("[")[0] if section.startswith("@") else section
+    if entries.section_type(package, plain) is not None:
+        return plain
+    return type_of(package, section)
+
+
+def _option(package: str, type_: str, name: str, section: str) -> dict[str, Any]:
+    owners = [type_] if type_ else described.types_of(package, name)
+    found = described.option(package, owners[0], name) if owners else None
+    if found is not None:
+        return found
+    if not owners:
+        raise _unknown("%s has no option %r in any section" % (package, name), section, described.types_of(package))
+    meant = entries.known_as(package, owners[0], name)
+    if meant:
+        raise UsageError("%s.%s has no option %r" % (package, owners[0], name), "did you mean " + " or ".join(meant))
+    names = entries.option_names(package, owners[0])
+    raise _unknown("%s.%s has no option %r" % (package, owners[0], name), name, names)
+
+
+def _unknown(message: str, word: str, names: list[str]) -> UsageError:
+    return UsageError(message, entries.hint(word, names) or _USAGE)
+
+
+def found(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:
+    """Return the options that a question names by their paths; where it names none, those that fit its words best.
+
+    Shape: [{"path", "title"?, "what"?, "takes", …}] as in catalogue/described.py, shortened.
+    """
+    told: list[dict[str, Any]] = []
+    for path in list(dict.fromkeys(_PATH.findall(query)))[:most]:
+        try:
+            told.append(named(path, type_of))
+        except UsageError:
+            continue  # a host name, a file: not everything with dots is an option
+    if told:
+        return [_short(one) for one in told]
+    words = ranking.Words(query)
+    for path, text in described.texts():
+        if words.may_have(text):
+            words.take(path, text)
+        else:
+            words.skip(len(text))
+    paths = [str(path).split(".", 2) for _, path in words.order(most, LEAST)]
+    options = [described.option(*path) for path in paths]
+    return [_short(one) for one in options if one is not None]
+
+
+def _short(told: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: told[key] for key in told if key not in ("asked", "source", "also")}
+    for key in ("values", "options"):
+        if len(kept.get(key, [])) > 40:
+            kept[key] = [*kept[key][:40], "…"]
+    return kept

@@ -10,16 +10,15 @@ import threading
 
 from oasis.errors import OasisError, UsageError
 from oasis.parts.memory import ranking
-from oasis.parts.memory.documents import Documents, chunk
-from oasis.parts.memory.vectors import packed
+from oasis.parts.memory.documents import Documents, chunk, packed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.parts.memory.embedding import Embedder
-    from oasis.parts.memory.vectors import Vectors
+    from oasis.parts.memory.documents import Vectors
+    from oasis.parts.memory.structured import Embedder
 
     Document = dict[str, Any]
     Told = Callable[[int, int], object]

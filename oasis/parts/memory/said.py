@@ -56,8 +56,8 @@ class Said:
             threading.Thread(target=self._keep, args=(turn,), daemon=True).start()
 
     def _keep(self, turn: dict[str, Any]) -> None:
-        from oasis.parts.memory.embedding import embedder
-        from oasis.parts.memory.vectors import packed
+        from oasis.parts.memory.documents import packed
+        from oasis.parts.memory.structured import embedder
 
         try:
             model = embedder(self._kit)
@@ -100,7 +100,7 @@ class Said:
 
     def _near(self, vector: list[float], label: str) -> list[Key]:
         """Return the messages that are nearest, the nearest first."""
-        from oasis.parts.memory.vectors import nearness
+        from oasis.parts.memory.documents import nearness
 
         near = nearness(vector)
         found: list[tuple[float, Key]] = []
@@ -138,7 +138,7 @@ class Said:
         return {"results": results, **reply, **({"note": "; ".join(notes)} if notes else {})}
 
     def _asked(self, query: str, is_home: bool, notes: list[str]) -> list[Key]:
-        from oasis.parts.memory.embedding import embedder
+        from oasis.parts.memory.structured import embedder
 
         model = embedder(self._kit)
         label = model.name

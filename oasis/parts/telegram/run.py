@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError
-from oasis.parts.telegram import answer as telegram_answer
 from oasis.parts.telegram import card as telegram_card
-from oasis.parts.telegram.answer import Answer
+from oasis.parts.telegram import text as telegram_answer
 from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
+from oasis.parts.telegram.text import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oasis.parts.telegram.approval import Approval
-    from oasis.parts.telegram.card import Buttons
+    from oasis.parts.telegram.card import Approval, Buttons
     from oasis.parts.telegram.line import Line
 
     Values = dict[str, Any]

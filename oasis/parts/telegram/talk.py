@@ -13,12 +13,11 @@ import threading
 from oasis.agent.principal import MESSENGER
 from oasis.core import clean
 from oasis.errors import OasisError, UsageError
-from oasis.parts.telegram import answer as telegram_answer
-from oasis.parts.telegram import codes
-from oasis.parts.telegram.approval import Approval
-from oasis.parts.telegram.card import of_decision, plain
-from oasis.parts.telegram.guest import AN_HOUR, WORDS, Guest
+from oasis.parts.telegram import people
+from oasis.parts.telegram import text as telegram_answer
+from oasis.parts.telegram.card import Approval, of_decision, plain
 from oasis.parts.telegram.line import RefusedError, is_passing
+from oasis.parts.telegram.people import AN_HOUR, WORDS, Guest
 from oasis.parts.telegram.run import Following, poller, reason, show_plan
 
 TYPE_CHECKING = False
@@ -116,7 +115,7 @@ class Talks:
         if (
             is_owner
             and not update.get("is_forwarded")
-            and codes.is_code(text)
+            and people.is_code(text)
             and (self.approval.awaits(update["chat"]) or self.approval.has_codes())
         ):
             self._code(update, text)
@@ -138,7 +137,7 @@ class Talks:
     def _code(self, update: Values, text: str) -> None:
         """Take six digits: off the chat first, then judged; they are in no log and no chat of ours."""
         self._line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
-        words = self.approval.code(update["chat"], codes.plain(text))
+        words = self.approval.code(update["chat"], people.plain(text))
         if words:
             self._say(update, words, is_reply=False)
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from oasis.api.parts import Kit
     from oasis.parts.telegram.card import Buttons
-    from oasis.parts.telegram.codes import Codes
     from oasis.parts.telegram.owed import Owed
-    from oasis.parts.telegram.people import Pairing, People
+    from oasis.parts.telegram.people import Codes, Pairing, People
     from oasis.parts.telegram.poll import Poller
 
 TYPE = "telegram"
@@ -127,7 +126,7 @@ class Telegram:
             return self._codes
 
     def _made_codes(self, secret: Any, kept: dict[str, Any]) -> Codes:
-        from oasis.parts.telegram.codes import Codes
+        from oasis.parts.telegram.people import Codes
 
         return Codes(secret, kept, self.people().keep, self.kit.clock.unix_s, self.kit.is_clock_trusted)
 
@@ -187,7 +186,7 @@ class Telegram:
 
     def telegram_secret(self, code: str = "") -> dict[str, object]:
         """Without a code show a new secret; with the code that it gives now, keep it. The old one ends with that."""
-        from oasis.parts.telegram import codes as telegram_codes
+        from oasis.parts.telegram import people as telegram_codes
 
         if code:
             return self._enrolled(code)

@@ -8,8 +8,7 @@ import pytest
 
 from oasis.bus.calls import Waiters
 from oasis.errors import UsageError
-from oasis.parts.lua.phone import arguments_of, commands_of
-from oasis.parts.lua.sending import AGAIN_S, SEND_S, Sending, Story, proposal
+from oasis.parts.lua.phone import AGAIN_S, SEND_S, Sending, Story, arguments_of, commands_of, proposal
 from oasis.ubus.blobmsg import encode
 from oasis.ubus.message import REPLY_BYTES
 

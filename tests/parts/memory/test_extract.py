@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from oasis.errors import UsageError
-from oasis.parts.memory import extract
+from oasis.parts.memory import ingest as extract
 from oasis.parts.memory.ingest import CHARS, Ingest
 
 
@@ -40,7 +40,7 @@ def ingest(**more):
     ],
 )
 def test_a_file_is_told_by_its_bytes_and_its_name(name, data, kind):
-    assert extract.kind(name, data) == kind
+    assert extract.kind_of(name, data) == kind
 
 
 @pytest.mark.parametrize(

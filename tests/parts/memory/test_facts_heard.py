@@ -6,11 +6,9 @@ import os
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.parts.memory.facts_heard import FACT_CHARS, FACTS, Words, asked, read
-from oasis.parts.memory.facts_likeness import SAME, likeness, touches, words
-from oasis.parts.memory.facts_near import KEPT, Near
-from oasis.parts.memory.facts_reading import _is_from
-from oasis.parts.memory.facts_secrets import Secrets
+from oasis.parts.memory.facts_kept import Secrets
+from oasis.parts.memory.facts_near import KEPT, SAME, Near, likeness, touches, words
+from oasis.parts.memory.facts_reading import FACT_CHARS, FACTS, Words, _is_from, asked, read
 from oasis.parts.memory.structured import Structured, small, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -6,9 +6,9 @@ import urllib.request
 
 import pytest
 
-from oasis.parts.memory.facts_heard import Words
 from oasis.parts.memory.facts_near import COSINE, Near
-from oasis.parts.memory.skills.choice import NEAR
+from oasis.parts.memory.facts_reading import Words
+from oasis.parts.memory.skills.library import NEAR
 from oasis.parts.memory.skills.shelf import Shelf
 from oasis.system.files import Files
 from tests import model_server

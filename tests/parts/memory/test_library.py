@@ -8,7 +8,7 @@ import pytest
 
 from oasis.errors import OasisError, SchemaError, StoreError, UsageError
 from oasis.parts.memory import ranking
-from oasis.parts.memory.vectors import WHOLE_ROWS, Vectors
+from oasis.parts.memory.documents import WHOLE_ROWS, Vectors
 from tests.parts.memory.store import Meanings, Shelf, Swift
 from tests.system.test_power_cut import Careless, Forgetful, PowerCut
 

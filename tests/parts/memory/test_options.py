@@ -7,7 +7,7 @@ import pytest
 
 from oasis.catalogue import described, entries
 from oasis.errors import UsageError
-from oasis.parts.memory import option_index
+from oasis.parts.memory import knowledge
 
 HERE = {("network", "lan"): "interface", ("network", "wgpeer"): "wireguard_home", ("wireless", "cfg1"): "wifi-iface"}
 
@@ -17,11 +17,11 @@ def type_of(package, section):
 
 
 def named(path):
-    return option_index.named(path, type_of)
+    return knowledge.named(path, type_of)
 
 
 def found(query, most=4):
-    return [one["path"] for one in option_index.found(query, type_of, most)]
+    return [one["path"] for one in knowledge.found(query, type_of, most)]
 
 
 @pytest.mark.parametrize(

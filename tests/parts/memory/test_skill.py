@@ -9,9 +9,8 @@ import pytest
 from oasis.catalogue import check
 from oasis.change.parse.commands import parse as parse_commands
 from oasis.errors import StoreError, UsageError
-from oasis.parts.memory.skills.choice import CLEAR, MAYBE, score
-from oasis.parts.memory.skills.shelf import SKILLS, Shelf
-from oasis.parts.memory.skills.skill import SKILL_BYTES, is_name, parse
+from oasis.parts.memory.skills.library import CLEAR, MAYBE, score
+from oasis.parts.memory.skills.shelf import SKILL_BYTES, SKILLS, Shelf, is_name, parse
 from oasis.system.files import Files
 from tests.change.drafting import stock
 

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
-from oasis.parts.telegram.codes import STEP_S, decoded, totp
+from oasis.parts.telegram.people import STEP_S, decoded, totp
 from tests.parts.telegram.kit import GUEST, OWNER, STRANGER, Scene
 
 

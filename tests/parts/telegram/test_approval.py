@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.parts.telegram.codes import STEP_S, decoded, totp
+from oasis.parts.telegram.people import STEP_S, decoded, totp
 from tests.parts.telegram.kit import OWNER
 
 RISKY = "set the wifi password to swordfish-%d"

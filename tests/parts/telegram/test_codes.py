@@ -5,8 +5,20 @@ import base64
 import pytest
 
 from oasis.errors import PolicyError, UsageError
-from oasis.parts.telegram.codes import PAUSE_S, STEP_S, WRONG, Codes, decoded, encoded, is_code, totp, uri
-from oasis.parts.telegram.people import PAIR_S, TRIES, Pairing
+from oasis.parts.telegram.people import (
+    PAIR_S,
+    PAUSE_S,
+    STEP_S,
+    TRIES,
+    WRONG,
+    Codes,
+    Pairing,
+    decoded,
+    encoded,
+    is_code,
+    totp,
+    uri,
+)
 from oasis.system.digest import hmac_sha1
 
 RFC = b"12345678901234567890"

@@ -6,8 +6,7 @@ import os
 import pytest
 
 from oasis.errors import PolicyError, StoreError
-from oasis.parts.telegram.approval import ASK_S, Approval
-from oasis.parts.telegram.card import BUTTONS, Buttons
+from oasis.parts.telegram.card import ASK_S, BUTTONS, Approval, Buttons
 from oasis.parts.telegram.owed import Owed
 from tests.parts.telegram.bot_api import Hung, Refused
 from tests.parts.telegram.kit import OWNER

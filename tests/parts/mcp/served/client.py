@@ -9,8 +9,8 @@ sys.path.insert(
 )
 
 from oasis.llm.pool import Pool, default_argv
-from oasis.parts.mcp.http import Http
 from oasis.parts.mcp.peer import Peer
+from oasis.parts.mcp.stdio import Http
 
 pool = Pool(default_argv())
 peer = Peer("judged", Http("judged", sys.argv[-1], "", pool.post))
