@@ -1,7 +1,7 @@
 """Who a run is for: what a model is told for him, who stands at the desk, and whose words his message may be.
 
 The owner himself, and the owner by a messenger, are here; others are where they come from
-(parts/schedule/unattended.py, parts/telegram/guest.py) and change what is different for them. Knows no front-end.
+(parts/schedule/unattended.py, parts/telegram/people.py) and change what is different for them. Knows no front-end.
 """
 
 from __future__ import annotations

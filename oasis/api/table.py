@@ -228,7 +228,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "run.poll", "run.cancel",
     ),
     # The owner by a messenger, whose words come through a program that talks to the network: what they say is a run,
-    # but no plan becomes real by it that would wait for their approval on the page; see parts/telegram/approval.py.
+    # but no plan becomes real by it that would wait for their approval on the page; see parts/telegram/card.py.
     "messenger": (
         "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
     ),

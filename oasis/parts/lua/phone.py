@@ -1,4 +1,4 @@
-"""The methods that upstream's programs call (upstream.py): its names and the shapes of its replies over our methods.
+"""The methods that upstream's programs call (table.py): its names and the shapes of its replies over our methods.
 
 Everything is done by a method of ours in the role of the caller, so nothing is let through here that is not let
 through there. What upstream did past its owner is not done: a tool that changes anything is not run by itself but is

@@ -7,7 +7,7 @@
 Only what the owner himself typed is read: no answer, no log, nothing that a device said; a message that may have words
 of others in it, as all that came by a messenger, only where he set that too (`memory_tainted`), and what comes of it
 carries their taint. Secrets are no facts
-(facts_secrets.py). Where the router holds no fact nothing is told to a model, and nothing is asked of one where the
+(facts_kept.py). Where the router holds no fact nothing is told to a model, and nothing is asked of one where the
 owner did not turn it on. Vectors of facts are in memory alone, so that forgetting is one file.
 """
 

@@ -1,8 +1,8 @@
 """Takes facts out of what the owner said, after the turn, in a thread that is there while there is something to read.
 
 One message after the other; what the owner forgets meanwhile is not written again by what is being read. A model that
-fails costs the facts of one message and a line in the log. `data()` gives words and secrets (facts_heard.py,
-facts_secrets.py). Knows no front-end: that something was remembered, the run tells.
+fails costs the facts of one message and a line in the log. `data()` gives words and secrets (facts_reading.py,
+facts_kept.py). Knows no front-end: that something was remembered, the run tells.
 
 A gate that costs nothing passes few messages to a model: not small talk, a few letters, or anything about passwords.
 The model is a small one and is shown the owner's own words alone, never an answer, a log or a device's name.

@@ -54,7 +54,7 @@ _FIRST_CHARS = 60
 
 
 class Ingest:
-    """`most` and `overlap` are those of chunking.py; `chars` is what one document may have."""
+    """`most` and `overlap` are those of below; `chars` is what one document may have."""
 
     def __init__(
         self, read_html: Callable[[str], Read], read_pdf: Callable[[str, bytes], Read], most: int = CHUNK_CHARS,
