@@ -1127,14 +1127,14 @@ MUTANTS = (
     ("failover: offline does not go on for a model", FAILOVER, " or not self._has_answered", " or True", OF_FAILOVER),
     (
         "offline: a line of a log ends no quotation",
-        OFFLINE + "requests/answers.py",
+        OFFLINE + "results.py",
         'text.replace("`", "\'")',
         "text",
         OF_ANSWERS,
     ),
     (
         "offline: a long line of a log is cut",
-        OFFLINE + "requests/answers.py",
+        OFFLINE + "results.py",
         'text if len(text) <= most else text[: most - 1] + "…"',
         "text",
         OF_ANSWERS,
@@ -1860,14 +1860,14 @@ MUTANTS = (
     ),
     (
         "moments: what is no time of day is not passed over",
-        "oasis/parts/offline/session.py",
+        "oasis/parts/offline/provider.py",
         "        if wrong:\n",
         "        if False:\n",
         ("tests/parts/offline/test_moments.py",),
     ),
     (
         "moments: an end and for good are asked about",
-        "oasis/parts/offline/session.py",
+        "oasis/parts/offline/provider.py",
         "if endless and ends:",
         "if False:",
         ("tests/parts/offline/test_moments.py",),

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.parts.offline.world import FactsLike
+    from oasis.parts.offline.fulfil import FactsLike
 
 FACTS = ("config", "devices", "interfaces", "services", "ending")
 # A whole chat on one line, as a worker takes it.

@@ -1,32 +1,62 @@
 """The provider that needs no model and no network: an intent grammar that behaves like a model.
 
 `reply(messages, facts, now_s)` gives the normalized events of one answer: words, or calls of the router's tools; after
-tool results the closing words. With `only_sure` it gives no event at all where a model should be asked: where it is not
-certain what was meant. Pure apart from the facts. What it understands is data in intents/*.json. A Provider reads the
-file of a language when it is first spoken, and keeps it.
+tool results the closing words. With `only_sure` it gives no event where it is not certain what was meant, so that a
+model is asked. Pure apart from the facts. What it understands is data in intents/*.json; a Provider reads the file of a
+language when it is first spoken, and keeps it.
+
+A Session reads the owner's last messages one after the other, each with what the one before left open: a slot that was
+asked for, a guess that was said back ("Do you mean: … ?"), or the request itself, from which the next message may go on
+("and the other band too").
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from oasis.core import jsonl
-from oasis.parts.offline import caution, closing
-from oasis.parts.offline.evidence import Evidence
+from oasis.parts.offline import caution
+from oasis.parts.offline import caution as moments
+from oasis.parts.offline import results as report
+from oasis.parts.offline.caution import Moments
+from oasis.parts.offline.fulfil import Fulfilment, World
+from oasis.parts.offline.language.clause import Names
+from oasis.parts.offline.language.free import Naming
 from oasis.parts.offline.language.lexicon import Lexicon
-from oasis.parts.offline.language.naming import Naming
 from oasis.parts.offline.language.pattern import Grammar
-from oasis.parts.offline.moments import Moments
-from oasis.parts.offline.reading import kinds_of
-from oasis.parts.offline.session import CALL, MODEL, Session
-from oasis.parts.offline.understanding import Frames
+from oasis.parts.offline.language.slots import Problem, value
+from oasis.parts.offline.language.template import sentence, text_of
+from oasis.parts.offline.language.tokens import narrow
+from oasis.parts.offline.reading import Part, Reader, Reading, familiarity, kinds_of
+from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Frames, Guess, Understander, merged, together
+from oasis.parts.offline.weighing import Evidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.world import FactsLike
+    from typing import Protocol
+
+    from oasis.parts.offline.fulfil import FactsLike
 
     Message = dict[str, object]
     Event = dict[str, object]
+
+    class Known(Protocol):
+        """What was read of the files; see provider.py."""
+
+        data: dict[str, object]
+        languages: dict[str, list[str]]
+        intents: dict[str, dict[str, object]]
+
+        def load(self, name: str) -> dict[str, object]: ...
+        def grammar(self, name: str) -> Grammar: ...
+        def lexicon(self, name: str) -> Lexicon: ...
+        def frames(self) -> Frames: ...
+        def learned(self, name: str) -> Evidence: ...
+        def caution(self, name: str) -> dict[str, object]: ...
+        def naming(self, name: str) -> Naming: ...
+        def moments(self, name: str) -> moments.Moments: ...
+
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 
@@ -122,12 +152,12 @@ class Provider:
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
         """
         session = Session(self, facts, now_s)
-        results = closing.results(messages)
+        results = report.results(messages)
         if results:
             if only_sure and not str(results[0]["id"]).startswith(CALL):
                 return []
             session.resume(messages, str(results[0]["id"]))
-            return said(closing.words(results, session.texts("closing"), session.texts("status")))
+            return said(report.words(results, session.texts("closing"), session.texts("status")))
         answer = session.follow(messages)
         if only_sure and not answer.is_sure:
             return []
@@ -149,3 +179,405 @@ def load(name: str) -> dict[str, object]:
         raw = handle.read()
     data = jsonl.loads(raw, max_depth=len(raw))  # ours: it needs no guard
     return data if isinstance(data, dict) else {}
+
+
+MODEL = "intents"
+CALL = "offline_"  # of the ids of our calls; then the language, in which their results are told
+_NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
+CHAIN = 5  # messages of the owner that are looked at, the last one included
+
+
+class Answer:
+    """What one owner message leads to: words, or calls.
+
+    `parts` is what was understood, `missing` the slot that was asked for, `is_guess` says that a yes is waited for, and
+    `is_sure` that no model is needed.
+    """
+
+    def __init__(self, text: str, calls: list[tuple[str, dict[str, object]]] | None = None) -> None:
+        self.text = text
+        self.calls = calls or []
+        self.parts: list[Part] = []
+        self.missing = ("", "")  # intent, slot
+        self.choices: list[dict[str, object]] = []
+        self.is_guess = False
+        self.is_sure = False
+
+    def closed(self) -> Answer:
+        """Return what is left of an answer when somebody else said what was said: the request."""
+        rest = Answer("")
+        rest.parts = self.parts
+        return rest
+
+    def events(self, language: str, turn: int) -> list[Event]:
+        """Return the events of a provider."""
+        end: Event = {"type": "done", "stop_reason": "tool_use" if self.calls else "end_turn", "model": MODEL}
+        events: list[Event] = [{"type": "delta", "text": self.text}] if self.text or not self.calls else []
+        for at, (name, arguments) in enumerate(self.calls):
+            identifier = f"{CALL}{language}_{turn}_{at}"
+            events.append({"type": "tool_use", "id": identifier, "name": name, "input": arguments})
+        return [*events, end]
+
+
+class Session:
+    """One reply: the language in use, and the answers to the owner's last messages."""
+
+    def __init__(self, known: Known, facts: FactsLike, now_s: int = 0) -> None:
+        self._known = known
+        self._clock = "%02d:%02d" % time.localtime(now_s)[3:5] if now_s else ""
+        self._facts = facts
+        self._intents = known.intents
+        self._order = list(known.languages)
+        self._kept = self._order[0]
+        self._language: dict[str, object] = {}
+        self._names: Names | None = None
+        self.language_name = ""
+
+    def _use(self, name: str) -> Reader:
+        grammar = self._known.grammar(name)
+        self.language_name, self._language = name, grammar.language
+        return Reader(grammar, self._intents, self._is_value)
+
+    def _by_concepts(self, name: str) -> Understander:
+        self._use(name)
+        if self._names is None:
+            self._names = Names(self._facts.devices())
+        grammar = self._known.grammar(name)
+        marks = self._known.caution(name)
+        frames, names, learned = self._known.frames(), self._names, self._known.learned(name)
+        lexicon = self._known.lexicon(name)
+        return Understander(
+            lexicon, grammar.fold, frames, names, self._is_value, marks, learned, self._known.naming(name)
+        )
+
+    def _new_world(self) -> World:
+        return World(self._facts, self._language, self._known.data, self._known.load)
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Return one table of sentences of the language in use."""
+        found = self._language.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def _is_value(self, kind: str, text: str, is_quoted: bool) -> bool:
+        try:
+            value(kind, text, is_quoted, self._new_world())
+        except Problem:
+            return False
+        return True
+
+    def resume(self, messages: list[Message], call: str) -> None:
+        """Use the language that a call was made in; that of the owner's message when it is a model's call."""
+        name = call[len(CALL) :].partition("_")[0] if call.startswith(CALL) else ""
+        if name in self._order:
+            self._use(name)
+        else:
+            self.follow(messages)
+
+    def follow(self, messages: list[Message]) -> Answer:
+        """Return the answer to the last owner message, with what the messages before it left open."""
+        chain = owner_turns(messages)
+        self._order = self._by_familiarity(" ".join(said for said, _ in chain))
+        self._kept = self._order[0]
+        self._use(self._kept)
+        answer = Answer("")
+        for at, (said, replied) in enumerate(chain):
+            answer = self._answer(said, answer)
+            is_last = at == len(chain) - 1
+            if not is_last and (replied is None or _first_line(replied) != _first_line(answer.text)):
+                answer = answer.closed()  # it was done, or somebody else asked, or the router changed since
+        return answer
+
+    def _by_familiarity(self, said: str) -> list[str]:
+        known = {name: familiarity(said, common) for name, common in self._known.languages.items()}
+        return sorted(self._order, key=lambda name: -known[name])
+
+    def _answer(self, said: str, before: Answer) -> Answer:
+        if before.is_guess and not before.missing[1]:
+            confirmed = self._confirmed(said, before)
+            if confirmed:
+                return confirmed
+        return self._timely(said, self._understood(said, before))
+
+    def _timely(self, said: str, answer: Answer) -> Answer:
+        """Return an answer that acts only when its requests carry every time and condition of the sentence."""
+        if not any(self._changes(part) for part in answer.parts):
+            return answer
+        words = self._known.moments(self._kept)
+        wrong, endless = moments.impossible(said, answer.parts), words.endless(narrow(said))
+        if wrong:
+            return Answer(sentence(self.texts("texts")["bad_clock"], {"value": wrong}))
+        ends = [part.slots["until"][0] for part in answer.parts if "until" in part.slots]
+        if endless and ends:
+            return Answer(sentence(words.both, {"words": endless, "until": ends[0]}))
+        outside, inside = moments.left(words, said, answer.parts, self._clock)
+        outside += self._foreign_moments(said, answer.parts) + self._clocks_left(said, answer.parts)
+        if not outside:
+            return self._asked(answer.parts) if inside and answer.calls else answer
+        fields: dict[str, object] = {"words": " … ".join(dict.fromkeys(outside))}
+        if answer.missing[1]:
+            return Answer(sentence(words.say, fields))
+        try:
+            wished = "; ".join(self._in_words(part) for part in answer.parts)
+        except Problem:
+            return Answer(sentence(words.say, fields))
+        held = Answer(sentence(words.ask, {**fields, "request": wished}))
+        held.parts, held.is_guess = answer.parts, True
+        return held
+
+    def times(self, said: str) -> list[tuple[str, list[str]]]:
+        """Return the words of a sentence that say when or under which condition, and what of a plan would carry them.
+
+        Of a time of day or a length that is its value, as the language files give it; else the kind (moments.py).
+        """
+        self._kept = self._by_familiarity(said)[0]
+        words = self._known.moments(self._kept)
+        narrowed = narrow(said)
+        found = [(narrowed[start:end].strip(), [kind]) for kind, (start, end) in words.found(narrowed)]
+        found += [(one, []) for one in self._foreign_moments(said, [])]
+        clause = self._by_concepts(self._kept).clause(said)
+        found += caution.clocks(clause) if clause else []
+        wrong = moments.impossible(said, [])
+        return found + ([(wrong, [])] if wrong else [])
+
+    def _changes(self, part: Part) -> bool:
+        intent = self._intents[part.intent]
+        return self._known.frames().is_change(part.intent) or "commands" in intent or "as" in intent
+
+    def _foreign_moments(self, said: str, parts: list[Part]) -> list[str]:
+        """Return the words of other languages that say when: each must be unknown in the language in use."""
+        if not self._by_concepts(self._kept).unknown(said):
+            return []
+        lexicon = self._known.lexicon(self._kept)
+        found = []
+        for name in self._order:
+            if name != self._kept:
+                listed = moments.left(self._known.moments(name), said, parts, self._clock)[0]
+                found += [one for one in listed if not any(lexicon.knows(word) for word in one.casefold().split())]
+        return found
+
+    def _clocks_left(self, said: str, parts: list[Part]) -> list[str]:
+        """Return the times of day and lengths of time in a sentence when they are more than the requests carry."""
+        clause = self._by_concepts(self._kept).clause(said)
+        return caution.clocks_left(clause, parts) if clause else []
+
+    def _understood(self, said: str, before: Answer) -> Answer:
+        reading = self._read(said, keep=bool(before.missing[1]))
+        if self._is_held_back(said, reading.parts) or self._is_contradicted(said, reading.parts):
+            reading = Reading([], reading.topic)
+        if reading.is_clean() and (not reading.is_loose() or before.missing[1]):
+            return self._fulfil(reading.parts)
+        kept = self._kept
+        guess = self._guess(said, before)
+        if guess.certainty < SURE and before.missing[1]:
+            self._kept = kept  # an answer to a question is in the language of the question
+        if reading.is_clean() and guess.certainty < SURE:
+            return self._fulfil(reading.parts)
+        if before.missing[1] and not reading.parts and guess.certainty < SURE:
+            return self._completed(said, before) or self._asked_again(reading.topic, before)
+        if guess.certainty == SURE or (guess.certainty and not reading.parts):
+            return self._fulfil(guess.parts) if guess.certainty == SURE else self._asked(guess.parts)
+        self._use(self._kept)
+        concepts = self._by_concepts(self._kept)
+        if concepts.is_later(said):
+            return Answer(str(self._known.caution(self._kept)["timed"]))
+        is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
+        return self._told(reading.topic or (concepts.topic(said) if is_asked else ""))
+
+    def _is_held_back(self, said: str, parts: list[Part]) -> bool:
+        if not any(self._known.frames().is_change(part.intent) for part in parts):
+            return False
+        return bool(self._by_concepts(self._kept).held_back(said, parts))
+
+    def _is_contradicted(self, said: str, parts: list[Part]) -> bool:
+        """Tell whether a sentence speaks for something else than its pattern."""
+        # A pattern that left nothing open has said every word of the sentence itself.
+        if len(parts) != 1 or not (parts[0].slots or parts[0].slips):
+            return False
+        return self._by_concepts(self._kept).speaks_against(said, parts[0])
+
+    def _confirmed(self, said: str, before: Answer) -> Answer | None:
+        """Return the answer to a yes or no, None for other words."""
+        reader = self._by_concepts(self._kept)
+        if reader.is_said(said, "yes"):
+            return self._fulfil(before.parts)
+        if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
+            answer = Answer(str(self._texts_of("cancel")["text"]))
+            answer.is_sure = True
+            return answer
+        return None
+
+    def _read(self, said: str, keep: bool) -> Reading:
+        """Return the reading in the best language, which then is in use; with `keep` only a match changes it."""
+        found: dict[str, Reading] = {}
+        for name in self._order:
+            found[name] = self._use(name).read(said)
+            if found[name].is_clean():
+                break
+        name = max(found, key=lambda one: found[one].score())
+        if not found[name].parts:
+            name = self._kept if keep else self._by_familiarity(said)[0]
+        self._kept = name
+        self._use(name)
+        return found[name]
+
+    def _guess(self, said: str, before: Answer) -> Guess:
+        """Return what the words were taken for in the language that fits best, which then is in use."""
+        kept, best = self._kept, Guess([], NONE)
+        for name in self._by_vocabulary(said, kept):
+            guess = self._by_concepts(name).read(said, [] if before.missing[1] else before.parts)
+            if (guess.certainty, guess.score) > (best.certainty, best.score):
+                best, self._kept = guess, name
+            if guess.certainty == SURE or self._by_concepts(name).says(said, {"negation", "howto", "hearsay"}):
+                break
+        self._use(self._kept)
+        best.parts = merged(best.parts)
+        clause = self._by_concepts(self._kept).clause(said) if len(best.parts) < 2 else None
+        several = together(clause) if clause else []
+        return Guess(several, UNSURE) if several else best
+
+    def _by_vocabulary(self, said: str, kept: str) -> list[str]:
+        """Return the languages that know most of the words, at most two: to others all of it could be a name."""
+        order = self._by_familiarity(said)
+        unknown = {name: self._by_concepts(name).unknown(said) for name in order}
+        best = sorted(order, key=lambda name: (unknown[name], name != kept))
+        least = unknown[best[0]]
+        return [name for name in best[:2] if unknown[name] <= least + (name == kept)]  # a slip is no other language
+
+    def _asked(self, parts: list[Part]) -> Answer:
+        """Return a guess as a question."""
+        try:
+            wished = "; ".join(self._in_words(part) for part in parts)
+        except Problem:
+            answer = self._fulfil(parts)  # its own question tells what was understood
+            answer.is_sure = False
+            return answer
+        answer = Answer(sentence(self.texts("texts")["confirm"], {"request": wished}))
+        answer.parts, answer.is_guess = parts, True
+        return answer
+
+    def _in_words(self, part: Part) -> str:
+        """Return a request as it is said back, with the values it would have. Raises: Problem."""
+        fields = Fulfilment(self._new_world(), self._texts_of, self._intents).fields(part)
+        texts = self._texts_of(str(self._intents[part.intent].get("as", part.intent)))
+        return sentence(str(texts.get("summary") or texts.get("says") or part.intent), fields)
+
+    def _asked_again(self, topic: str, before: Answer) -> Answer:
+        """Return an explanation and the open question once more."""
+        explained = self._explained(topic or before.missing[0])
+        answer = Answer(explained if topic else explained + "\n" + before.text)
+        if not topic:
+            answer.parts, answer.missing, answer.choices = before.parts, before.missing, before.choices
+        return answer
+
+    def _completed(self, said: str, before: Answer) -> Answer | None:
+        """Return the answer after a question for a slot was answered, None when this is no answer to it."""
+        intent, slot = before.missing
+        rule = self._rules(intent)[slot]
+        reader = self._use(self._kept)
+        other = str(rule.get("unless", ""))
+        raw = reader.answer(said, str(self._rules(intent)[other]["type"])) if other else None
+        slot = other if raw else slot
+        raw = raw or reader.answer(said, str(rule["type"]))
+        if raw is None:
+            return None
+        if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
+            chosen = before.choices[int(raw[0]) - 1]
+            raw = (str(chosen["mac"] or chosen["ip"]), True)
+        parts = [
+            Part(part.intent, {**part.slots, slot: raw}, part.score) if part.intent == intent else part
+            for part in before.parts
+        ]
+        return self._fulfil(parts)
+
+    def _rules(self, intent: str) -> dict[str, dict[str, object]]:
+        found = self._intents[intent].get("slots")
+        return found if isinstance(found, dict) else {}
+
+    def _told(self, topic: str) -> Answer:
+        """Return words about an intent that was asked about, or that nothing was understood."""
+        return Answer(self._explained(topic))
+
+    def _explained(self, topic: str) -> str:
+        texts = self._texts_of(topic) if topic else {}
+        general = self.texts("texts")["example" if "example" in texts else "unknown"]
+        return sentence(
+            str(texts.get("explain") or texts.get("text") or general), {"example": texts.get("example", "")}
+        )
+
+    def _texts_of(self, intent: str) -> dict[str, object]:
+        found = self._language["intents"]
+        entry = found.get(intent) if isinstance(found, dict) else None
+        return entry if isinstance(entry, dict) else {}
+
+    def _fulfil(self, parts: list[Part]) -> Answer:
+        """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
+        world = self._new_world()
+        fulfilment = Fulfilment(world, self._texts_of, self._intents)
+        for part in parts:
+            try:
+                fulfilment.add(part)
+            except Problem as problem:
+                return self._refused(problem, fulfilment.slot, parts)
+        notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes]
+        words = [*fulfilment.words, *notes]
+        answer = Answer("\n".join(words) + ("\n" if fulfilment.calls and words else ""), fulfilment.calls)
+        answer.parts, answer.is_sure = parts, True
+        return answer
+
+    def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part]) -> Answer:
+        texts = self._texts_of(slot[0])
+        asked = texts.get("ask")
+        template = asked.get(slot[1]) if isinstance(asked, dict) and problem.text == "missing" else None
+        template = (
+            template or self.texts("asks").get(str(problem.values.get("kind"))) or self.texts("texts")[problem.text]
+        )
+        fields = {"example": texts.get("example", ""), **problem.values}
+        text = sentence(str(template), {**fields, "choices": _lines(problem.values.get("choices"))})
+        answer = Answer(text)
+        answer.parts = parts
+        answer.is_sure = not problem.text.startswith(("device_", "site"))  # such a name may be no device at all
+        if slot[1]:
+            answer.missing = slot
+            devices = problem.values.get("devices")
+            answer.choices = devices if isinstance(devices, list) else []
+        return answer
+
+
+def _lines(choices: object) -> str:
+    listed = choices if isinstance(choices, list) else []
+    return "\n".join(f"{at}. {text_of(one)}" for at, one in enumerate(listed, 1))
+
+
+def owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:
+    """Return the owner's last messages, each with the words it was answered with; None where tools were called."""
+    found: list[tuple[str, str | None]] = []
+    replied: str | None = ""
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            replied = _words_only(message) if replied is not None else None
+        elif message.get("role") == "tool":
+            replied = None
+        elif message.get("role") == "user":
+            found.append((_text(message), replied))
+            replied = ""
+            if len(found) == CHAIN:
+                break
+    return found[::-1]
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n")[0]
+
+
+def _words_only(message: Message) -> str | None:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    return None if any(block.get("type") == "tool_use" for block in blocks) else _text(message)
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")

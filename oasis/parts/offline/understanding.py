@@ -1,17 +1,19 @@
-"""From an owner's sentence to what it probably asks for, by concepts; behind the exact patterns of reading.py.
+"""From an owner's sentence to what it probably asks for, by concepts; used after the exact patterns of reading.py.
 
-A reading is SURE (carried out), UNSURE (said back as a question, and carried out after a yes) or none at all. Nothing
-is a change that is negated, asked about, thought of or told of the past: words for that (`brakes`) stop every change.
-Sentences may hold several requests, and may go on from the request before: "and the other band too".
+A reading is SURE (carried out), UNSURE (said back as a question, and carried out after a yes) or none at all. Words
+that negate, ask, imagine or report the past (`brakes`) stop every change. Sentences may hold several requests, and may
+go on from the request before: "and the other band too".
+
+    merged(parts) -> parts      parts of one sentence that are one request, joined; nothing is added that no part says
+    together(clause) -> parts   of one verb with several things: "turn off the VPN and the LEDs"; [] for other sentences
 """
 
 from __future__ import annotations
 
 from itertools import combinations, pairwise
 
-from oasis.parts.offline import caution, evidence
-from oasis.parts.offline.following import Follower, belief, request_said
-from oasis.parts.offline.language.clause import Clause
+from oasis.parts.offline import caution, weighing
+from oasis.parts.offline.language.clause import ASKED, Clause
 from oasis.parts.offline.language.frames import Fit, Frames
 from oasis.parts.offline.language.lexicon import FILLER, ORDINARY, Segment
 from oasis.parts.offline.reading import Part
@@ -19,18 +21,22 @@ from oasis.parts.offline.weighing import (
     NONE,
     SURE,
     UNSURE,
+    Follower,
     Guess,
+    belief,
     certainty,
     joins_values,
     likeliest,
     part_of,
     request_of,
+    request_said,
     weight,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Raw = dict[str, tuple[str, bool]]
+
 
 _BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
 CUTS = 6
@@ -147,7 +153,7 @@ class Understander(Follower):
         if said - {caution.OTHERS}:
             wish = self._wish(clause, changes[0])
             told = caution.stopped(wish, changes[0]) - {caution.OTHERS}
-            is_meant = belief(changes[0], odds) >= MEANT * (1.0 - odds.get(evidence.NOTHING, 1.0))
+            is_meant = belief(changes[0], odds) >= MEANT * (1.0 - odds.get(weighing.NOTHING, 1.0))
             certainty = UNSURE if is_meant and "later" not in told else NONE
         return Guess(guess.parts, min(guess.certainty, certainty), guess.score, guess.loss)
 
@@ -294,7 +300,7 @@ def _goes_elsewhere(clause: Clause) -> bool:
 
 def _are_two(odds: dict[str, float]) -> bool:
     """Tell whether a sentence speaks for two requests."""
-    return sum(chance >= SECOND for name, chance in odds.items() if name != evidence.NOTHING) > 1
+    return sum(chance >= SECOND for name, chance in odds.items() if name != weighing.NOTHING) > 1
 
 
 def _as_said(parts: list[Part], odds: dict[str, float]) -> list[Part]:
@@ -321,3 +327,102 @@ def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
 
 
 __all__ = ["NONE", "SURE", "UNSURE", "Frames", "Guess", "Segment", "Understander"]
+
+
+# intent: those that only say more of it
+_COMPLETING = {
+    "guest_setup": {"guest_name", "guest_password", "wifi_name", "wifi_password", "wifi_both"},
+    "wifi_both": {"wifi_name", "wifi_password"},
+}
+_TOGETHER = {("wifi_name", "wifi_password"), ("wifi_password", "wifi_name")}  # what both are: wifi_both
+_SWITCHED = {
+    "guest": "guest_switch",
+    "wifi": "wifi_switch",
+    "upnp": "upnp_switch",
+    "ipv6": "ipv6_switch",
+    "vpn": "vpn_switch",
+    "qos": "qos_switch",
+    "ads": "adblock_switch",
+    "ntp": "ntp_switch",
+    "led": "led_switch",
+}
+_STOPS = {"negation", "howto", "condition", "past", "hearsay", "later", "ask", "who", ASKED}
+# Words beside the things and the verb that say nothing else.
+_BESIDE = {
+    FILLER,
+    "and",
+    "also",
+    "request",
+    "end_",
+    "set",
+    "use",
+    "everything",
+    "to",
+    "is_",
+    "with_",
+    "greet",
+    "instead",
+}
+
+
+def together(clause: Clause) -> list[Part]:
+    """Return the requests of a clause that switches several things with one verb, [] when it says anything else."""
+    things: list[tuple[int, str]] = []
+    states = set()
+    for at, one in enumerate(clause.segments):
+        thing = next((intent for concept, intent in _SWITCHED.items() if concept in one.concepts), "")
+        state = one.concepts & {"on", "off"} if FILLER not in one.concepts else set()
+        if thing == "wifi_switch" and things and things[-1] == (at - 1, "guest_switch"):
+            things[-1] = (at, "guest_switch")  # one thing in two words
+        elif thing and not state:
+            things.append((at, thing))
+        elif state:
+            states.add("".join(sorted(state)))
+        elif not one.concepts & _BESIDE and one.values.get("band") != "both":
+            return []
+    intents = [intent for _, intent in things]
+    places = [at for at, _ in things]
+    is_listed = all(_are_joined(clause, places[at], places[at + 1]) for at in range(len(places) - 1))
+    if not is_listed or not 1 < len(set(intents)) == len(intents) or states not in ({"on"}, {"off"}):
+        return []
+    if (clause.concepts | clause.signs) & _STOPS:
+        return []
+    return [Part(intent, {"switch": (next(iter(states)), True)}, 1.0) for intent in intents]
+
+
+def _are_joined(clause: Clause, first: int, last: int) -> bool:
+    """Tell whether a word for `and` or a comma stands between two segments."""
+    return any(clause.tail(at) for at in range(first, last)) or any(
+        one.concepts & {"and", "also"} for one in clause.segments[first + 1 : last]
+    )
+
+
+def merged(parts: list[Part]) -> list[Part]:
+    """Return the requests of a sentence, those that complete one another as one."""
+    found: list[Part] = []
+    for part in parts:
+        whole = _whole(found[-1], part) if found else None
+        if whole:
+            found[-1] = whole
+        elif not any(_says_as_much(one, part) for one in found):
+            found = [one for one in found if not _says_as_much(part, one)] + [part]
+    return found
+
+
+def _says_as_much(one: Part, other: Part) -> bool:
+    """Tell whether a part says all that another one says."""
+    return one.intent == other.intent and other.slots.items() <= one.slots.items()
+
+
+def _whole(first: Part, second: Part) -> Part | None:
+    """Return two parts as one request, None when they are two."""
+    is_pair = (first.intent, second.intent) in _TOGETHER and all(
+        part.slots.keys() - {"band"} for part in (first, second)
+    )
+    if not is_pair and second.intent not in _COMPLETING.get(first.intent, ()):
+        return None
+    slots = {**first.slots, **second.slots}
+    if any(slots[name] != value for name, value in first.slots.items()):
+        return None  # said twice, and not the same
+    score = first.score + second.score
+    return Part("wifi_both" if is_pair else first.intent, slots, score, first.slips + second.slips)

@@ -1,19 +1,27 @@
 """How well requests fit one clause: what its frames cover, and what its words speak for, weighed together.
 
-A frame says exactly which words make a request and what is left over (frames.py); the evidence says what sentences
-like this one have meant (evidence.py). A request is SURE when a frame covers the clause and the evidence agrees; where
-only one of them speaks for it, it is UNSURE and asked about. Knows nothing of several requests in one sentence.
+A frame says exactly which words make a request and what is left over (frames.py); the evidence says what sentences like
+this one have meant. A request is SURE when a frame covers the clause and the evidence agrees; where only one of them
+speaks for it, it is UNSURE and asked about. Knows nothing of several requests in one sentence.
+
+Evidence is a probability for each request, learned from sentences. What a sentence shows is a list of features:
+concepts of the lexicon and types of values, which are the same in every language, and words. Each has weights for some
+of the requests, learned by tests/eval/offline/train.py and kept as data: intents/evidence.json for what all languages
+share, evidence_XX.json for words. A word that was not trained speaks for nothing. A request here is an intent, with its
+switch or action where it has one: `led_switch switch=off`.
+
+A clause that goes on from the request before ("and the other band too", "block her", "only until nine") leaves out what
+that said: its values and what it was about go on (Follower).
 """
 
 from __future__ import annotations
 
 import math
 
-from oasis.parts.offline import caution, evidence
-from oasis.parts.offline.language.clause import ASKED, Clause
+from oasis.parts.offline import caution
+from oasis.parts.offline.language.clause import ASKED, Clause, Names, Scanner
 from oasis.parts.offline.language.frames import Fit, Frame, Frames, fit
 from oasis.parts.offline.language.lexicon import FILLER
-from oasis.parts.offline.language.scan import Names, Scanner
 from oasis.parts.offline.language.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, narrow, tokenize
 from oasis.parts.offline.reading import Part
 
@@ -21,11 +29,98 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.parts.offline.evidence import Evidence
-    from oasis.parts.offline.language.lexicon import Lexicon
-    from oasis.parts.offline.language.naming import Naming
+    from oasis.parts.offline.language.free import Naming
+    from oasis.parts.offline.language.lexicon import Lexicon, Segment
 
     Raw = dict[str, tuple[str, bool]]
+
+
+NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
+SCALE = 100  # weights are kept as whole numbers
+BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
+_SIGNS = {"asked", "request", "following"}  # other signs are concepts that were said before
+# Values told by their form: the type counts, never the words; of the others the value counts too.
+_BY_FORM = {
+    "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
+    "power", "device", "decimal",
+}  # fmt: skip
+_NAMED = {"service", "package", "place", "country", "provider"}  # values whose type counts alone, beside their words
+
+
+def features(clause: Clause) -> list[str]:
+    """Return what a clause shows: `c:` concepts, `v:` values, `s:` signs of the whole, `w:` words."""
+    found = {("s:" if sign in _SIGNS else "c:") + sign for sign in clause.signs}
+    kinds: dict[str, int] = {}
+    for segment in clause.segments:
+        found |= {"c:" + concept for concept in segment.concepts if concept != FILLER}
+        for kind, value in segment.values.items():
+            kinds[kind] = kinds.get(kind, 0) + 1
+            if kind not in _BY_FORM and kind not in _NAMED and kind != "half":
+                found.add(f"v:{kind}={value}")
+        found |= _words(clause, segment)
+    for kind, count in kinds.items():
+        if kind != "half":
+            found |= {"v:" + kind, f"v:{kind}2"} if count > 1 else {"v:" + kind}
+    return sorted(found)
+
+
+def _words(clause: Clause, segment: Segment) -> set[str]:
+    if segment.slips or set(segment.values) & (_BY_FORM | {"place", "provider"}):
+        return set()
+    norms = [token.norm for token in clause.tokens[segment.start : segment.end]]
+    return {"w:" + norm for norm in norms} | {f"w:{norm[:BEGIN]}*" for norm in norms if len(norm) > BEGIN}
+
+
+class Evidence:
+    """The learned weights for one language."""
+
+    def __init__(self, shared: dict[str, object], words: dict[str, object]) -> None:
+        classes = shared.get("classes")
+        self.classes: list[str] = classes if isinstance(classes, list) else []
+        self._weights = {**_table(shared.get("weights")), **_table(words.get("weights"))}
+
+    def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
+        """Return how probable each request is for a clause, all together 1; {} when nothing was learned.
+
+        `more` are features that the clause does not show, because they were said before it.
+        """
+        if not self.classes:
+            return {}
+        totals = [0.0] * len(self.classes)
+        known = sorted(name for name in {*features(clause), *(more or ())} if name in self._weights)
+        share = 1.0 / (SCALE * math.sqrt(max(len(known), 1)))
+        for name in known:
+            self._add(totals, self._weights[name], share)
+        self._add(totals, self._weights.get("", ""), 1.0 / SCALE)
+        most = max(totals)
+        odds = [math.exp(total - most) for total in totals]
+        whole = sum(odds)
+        return {name: odd / whole for name, odd in zip(self.classes, odds, strict=True)}
+
+    def _add(self, totals: list[float], weights: str, share: float) -> None:
+        numbers = weights.split()
+        for at in range(0, len(numbers) - 1, 2):
+            totals[int(numbers[at])] += int(numbers[at + 1]) * share
+
+
+def request_name(intent: str, slots: dict[str, str]) -> str:
+    """Return the request that an intent with its slots counts as."""
+    for name in ("switch", "action"):
+        if name in slots:
+            return f"{intent} {name}={slots[name]}"
+    return intent
+
+
+def parts_of(request: str) -> tuple[str, dict[str, str]]:
+    """Return the intent of a request and the slots that are fixed by it."""
+    intent, _, rest = request.partition(" ")
+    name, _, value = rest.partition("=")
+    return intent, {name: value} if name else {}
+
+
+def _table(value: object) -> dict[str, str]:
+    return value if isinstance(value, dict) else {}
+
 
 _HOLDING = {"negation", "forbid", "past", "hearsay", "condition"}  # among these words hardly anything is wished for
 _ASKING_HOW = {"howto", "ask"}
@@ -45,7 +140,7 @@ FRAME_SHARE = 0.5  # of a frame's score beside the logarithm of the evidence
 LEFT_OUT = 0.35  # for a value that stands outside of the part that is covered
 SPANS = 7  # places where a wish may begin; with more of them the whole sentence is looked at
 _LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
-_NO_REQUEST = (evidence.NOTHING, evidence.STORY)
+_NO_REQUEST = (NOTHING, STORY)
 TRIED = 5  # requests without a frame that are looked at, the most probable ones
 
 
@@ -208,7 +303,7 @@ class Weigher:
 
     def _is_likely(self, clause: Clause, best: Fit, odds: dict[str, float]) -> bool:
         """Tell whether a request is probable enough to be asked about."""
-        nothing = odds.get(evidence.NOTHING, 0.0)
+        nothing = odds.get(NOTHING, 0.0)
         is_change = best.frame.mood == "change"
         if is_change and self._is_told_how(clause):
             return False
@@ -227,7 +322,7 @@ class Weigher:
         """Return how the frames of some requests cover a clause, and how the requests do without their words."""
         found = []
         for name in likely:
-            intent, fixed = evidence.parts_of(name)
+            intent, fixed = parts_of(name)
             for frame in self._frames.of.get(intent, ()):
                 if not self._is_stopped(clause, frame):
                     one = fit(frame, clause, self._frames.allowed[frame.mood], self._frames.light, given)
@@ -288,7 +383,7 @@ def weight(one: Fit, odds: dict[str, float]) -> float:
 
 def request_of(one: Fit) -> str:
     """Return the request that a fit counts as in the evidence."""
-    return evidence.request_of(one.frame.intent, {name: raw for name, (raw, _) in one.slots.items()})
+    return request_name(one.frame.intent, {name: raw for name, (raw, _) in one.slots.items()})
 
 
 def certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = False) -> int:
@@ -300,13 +395,106 @@ def certainty(fits: list[Fit], odds: dict[str, float], is_typed_wrong: bool = Fa
     is_clear = len(fits) < 2 or best.score() - fits[1].score() >= MARGIN
     if odds:
         is_asked = any(not best.slots.get(name, ("", True))[1] for name in ("device", "devices"))  # about the device
-        is_nothing = odds.get(evidence.NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong
+        is_nothing = odds.get(NOTHING, 0.0) >= SURELY_NOTHING and not is_typed_wrong
         if best.frame.mood == "change" and is_nothing and not is_asked:
             return UNSURE
-        belief = odds.get(request_of(best), 0.0) / max(1.0 - odds.get(evidence.NOTHING, 0.0), LITTLE)
+        belief = odds.get(request_of(best), 0.0) / max(1.0 - odds.get(NOTHING, 0.0), LITTLE)
         is_clear = belief >= AGREED or (is_clear and belief >= AGAINST)
     return SURE if is_clear and is_whole else UNSURE
 
 
 def part_of(found: Fit) -> Part:
     return Part(found.frame.intent, found.slots, found.score())
+
+
+_GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "also", "follow", "and"}
+SAME_GAIN = 0.9  # for going on with the same request rather than with another one
+
+
+class Follower(Weigher):
+    """Reads clauses that go on from a request."""
+
+    def _goes_on(self, clause: Clause) -> bool:
+        first = clause.segments[0].concepts
+        return bool(clause.concepts & {"also", "it", "other", "instead", "follow"} or first & {"and", "no"})
+
+    def _following(self, clause: Clause, before: Part) -> Guess:
+        """Return the reading of a clause that leaves out what the request before it said."""
+        start = 0
+        while start < len(clause.segments) - 1 and clause.segments[start].concepts & {"no", "and", "also", "follow"}:
+            start += 1
+        signs = clause.signs | {"following"} | ({"also"} if start else set())
+        bare = Clause(clause.sentence, clause.tokens, clause.segments[start:], signs, self._is_value)
+        if bare.concepts & {"follow"} or clause.concepts & {"follow"}:
+            bare.signs = bare.signs - {ASKED}
+            bare.concepts = bare.concepts - {ASKED} - self._frames.asking
+        given = dict(before.slots)
+        fits = [one for one in self._fits(bare, given) if one.frame.intent != before.intent]
+        fits += self._same(bare, before, given)
+        fits.sort(key=lambda one: -one.score())
+        if not fits:
+            return Guess([], NONE)
+        return Guess([part_of(fits[0])], certainty(fits, {}), fits[0].score())
+
+    def _same(self, clause: Clause, before: Part, given: Raw) -> list[Fit]:
+        """Return how a clause says the request before once more with other values."""
+        found = []
+        for frame in self._frames.of.get(before.intent, ()):
+            if any(given.get(name) != (value, True) for name, value in frame.fixed.items()):
+                continue
+            if not frame.slots or self._is_stopped(clause, frame):
+                continue
+            if "other" in clause.concepts and any(name == "band" for name, _, _ in frame.slots):
+                band = {"2g": "5g", "5g": "2g"}.get(given.get("band", ("", True))[0])
+                if band:
+                    found.append(Fit(frame, {**given, "band": (band, True)}, 2.0, 0.0))
+            waived = frame.waived()
+            allowed = self._frames.allowed[frame.mood] | {"it", "other", "instead", "band", "device", "on", "off"}
+            one = fit(waived, clause, allowed, self._frames.light, {})
+            changed = {name for name in one.slots if one.slots[name] != given.get(name)} if one else set()
+            is_free = changed <= {name for name, _, _ in frame.free} and not clause.concepts & _GOES_ON
+            if one and changed - set(frame.fixed) and not is_free:
+                slots = {**given, **one.slots}
+                found.append(Fit(frame, slots, one.gain + SAME_GAIN, one.loss))
+        return sorted(found, key=lambda one: -one.score())[:1]
+
+    def _loosely_following(self, clause: Clause, before: Part) -> Guess:
+        """Return what a clause probably asks for that goes on from a request; it is asked about."""
+        topic = self._frames.topic(before.intent)
+        given = dict(before.slots)
+        bare = Clause(clause.sentence, clause.tokens, clause.segments, clause.signs | {"following"}, self._is_value)
+        odds = self._odds(bare, {"c:" + name for name in topic} | {"v:device" for name in given if "device" in name})
+        if not odds:
+            return Guess([], NONE)
+        fits = self._likely_fits(bare, likeliest(odds), given)
+        same = self._once_more(bare, before)
+        if same:
+            fits.append(same)
+            odds = {name: chance / 2 for name, chance in odds.items()}
+            odds[request_of(same)] = odds.get(request_of(same), 0.0) + 0.5
+        fits = [one for one in fits if self._frames.needed(one.frame.intent) <= set(one.slots)]
+        if not fits:
+            return Guess([], NONE)
+        best = max(fits, key=lambda one: weight(one, odds))
+        is_likely = odds.get(request_of(best), 0.0) >= ENOUGH and odds.get(NOTHING, 0.0) < DOUBT
+        return Guess([part_of(best)], UNSURE if is_likely else NONE, best.score(), best.loss)
+
+    def _once_more(self, clause: Clause, before: Part) -> Fit | None:
+        """Return the request before with the values that a clause says anew, None when it says none."""
+        intent, fixed = parts_of(request_said(before))
+        again = self._loose_fit(clause, intent, fixed, {})
+        if again is None or all(again.slots[name] == before.slots.get(name) for name in again.slots):
+            return None
+        names = {name for frame in self._frames.of[intent] for name, _, _ in frame.slots} | set(fixed)
+        again.slots = {**{name: raw for name, raw in before.slots.items() if name in names}, **again.slots}
+        return again
+
+
+def request_said(part: Part) -> str:
+    """Return the request that a part counts as in the evidence."""
+    return request_name(part.intent, {name: raw for name, (raw, _) in part.slots.items()})
+
+
+def belief(part: Part, odds: dict[str, float]) -> float:
+    """Return how probable the request of a part is."""
+    return odds.get(request_said(part), 0.0)

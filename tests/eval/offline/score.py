@@ -23,12 +23,12 @@ sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.dirname(HERE))), HERE]
 from skeleton import skeleton  # noqa: E402 - beside this file, which is a program too
 
 from oasis.parts.offline import provider  # noqa: E402
-from oasis.parts.offline.language.scan import Names, Scanner  # noqa: E402
+from oasis.parts.offline.fulfil import World  # noqa: E402
+from oasis.parts.offline.language.clause import Names, Scanner  # noqa: E402
 from oasis.parts.offline.language.slots import Problem, value  # noqa: E402
 from oasis.parts.offline.language.tokens import tokenize  # noqa: E402
+from oasis.parts.offline.provider import Session  # noqa: E402
 from oasis.parts.offline.reading import kinds_of  # noqa: E402
-from oasis.parts.offline.session import Session  # noqa: E402
-from oasis.parts.offline.world import World  # noqa: E402
 from tests.parts.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
 
 LANGUAGES = ("en", "de", "es", "ja", "zh")

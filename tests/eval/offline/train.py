@@ -1,6 +1,6 @@
 """Learns from the training sentences of all languages what their words speak for.
 
-The weights are read by oasis/parts/offline/evidence.py.
+The weights are read by oasis/parts/offline/weighing.py.
 
     python3 tests/eval/offline/train.py        writes oasis/parts/offline/intents/evidence.json and evidence_XX.json
 
@@ -20,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [ROOT, HERE]
 
-from oasis.parts.offline import evidence  # noqa: E402
-from oasis.parts.offline.session import Session  # noqa: E402
+from oasis.parts.offline import weighing  # noqa: E402
+from oasis.parts.offline.provider import Session  # noqa: E402
 from tests.eval.offline.score import LANGUAGES, Reader, lines  # noqa: E402
 
 ROUNDS, RATE, DECAY = 150, 0.5, 1e-5
@@ -36,7 +36,7 @@ def request_of(part):
     slots = {name: part["slots"][name] for name in ("switch", "action") if name in part["slots"]}
     if "run" in part["slots"]:
         slots["action"] = part["slots"]["run"]
-    return evidence.request_of(part["intent"], slots)
+    return weighing.request_name(part["intent"], slots)
 
 
 class Sentences:
@@ -56,7 +56,7 @@ class Sentences:
     def add(self, language, text, requests):
         clause = self.read(language).clause(text)
         if clause is not None:
-            self.found.append((language, evidence.features(clause), requests))
+            self.found.append((language, weighing.features(clause), requests))
 
     def add_all(self):
         for language in LANGUAGES:
@@ -65,7 +65,7 @@ class Sentences:
                     self.add(language, line["text"], [request_of(part) for part in line["parts"]])
         for name in OUTSIDE:
             for line in lines(os.path.join(HERE, name)):
-                self.add(line["language"], line["text"], [evidence.NOTHING])
+                self.add(line["language"], line["text"], [weighing.NOTHING])
 
 
 def own(language, name):
@@ -87,7 +87,7 @@ def learned(found):
         shown[at, -1] = 1
         for request in asked:
             meant[at, row[request]] += 1 / len(asked)
-    counted = numpy.array([[NEGATIVE if asked == [evidence.NOTHING] else 1.0] for _, _, asked in found], numpy.float32)
+    counted = numpy.array([[NEGATIVE if asked == [weighing.NOTHING] else 1.0] for _, _, asked in found], numpy.float32)
     weights = numpy.zeros((len(features) + 1, len(requests)), dtype=numpy.float32)
     steps = numpy.full(weights.shape, 1e-2, dtype=numpy.float32)
     for _ in range(ROUNDS):
@@ -107,7 +107,7 @@ def written(features, weights, which):
         renamed = which(name)
         if renamed is None:
             continue
-        row = numpy.rint(weights[at] * (SHARPER * evidence.SCALE)).astype(int)
+        row = numpy.rint(weights[at] * (SHARPER * weighing.SCALE)).astype(int)
         order = [place for place in numpy.argsort(-abs(row), kind="stable") if abs(row[place]) >= LEAST]
         pairs = [f"{place} {row[place]}" for place in order]
         if pairs:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from oasis.core import jsonl
-from oasis.parts.offline import closing, provider
+from oasis.parts.offline import provider, results
 from oasis.tools.builtin import BuiltIn, diagnose
 from tests.tools.scene import Scene
 
@@ -60,7 +60,7 @@ def in_words(language, name, result, arguments=None, is_error=False):
     """Return what the owner is told of one result."""
     texts = LANGUAGES[language]
     found = {"id": "x", "name": name, "text": result if isinstance(result, str) else jsonl.dumps(result)}
-    return closing.words([{**found, "input": arguments or {}, "is_error": is_error}], texts["closing"], texts["status"])
+    return results.words([{**found, "input": arguments or {}, "is_error": is_error}], texts["closing"], texts["status"])
 
 
 @pytest.fixture(scope="module")

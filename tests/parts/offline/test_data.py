@@ -8,10 +8,10 @@ import re
 import pytest
 
 from oasis.parts.offline import provider
+from oasis.parts.offline.fulfil import SETS
 from oasis.parts.offline.language.pattern import Branch, Grammar, Matcher
 from oasis.parts.offline.language.tokens import distance, is_near, tokenize
-from oasis.parts.offline.requests.sets import SETS
-from oasis.parts.offline.session import Session
+from oasis.parts.offline.provider import Session
 from tests.parts.offline.stock import GUEST, HOME, LEASES, NOW_S, Router, calls_of, reply, steps_of
 
 FOLDER = os.path.dirname(provider.__file__)

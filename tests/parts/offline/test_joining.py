@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.parts.offline import joining
+from oasis.parts.offline import understanding
 from oasis.parts.offline.reading import Part
 from tests.parts.offline.stock import HOME, Router, calls_of, text_of
 
@@ -17,18 +17,19 @@ def test_a_name_and_a_password_of_one_network_are_one_request():
         Part("wifi_name", {"ssid": ("Lily", True)}, 1.0),
         Part("wifi_password", {"key": ("12345678", True)}, 1.0),
     )
-    assert [(one.intent, set(one.slots)) for one in joining.merged([name, key])] == [("wifi_both", {"ssid", "key"})]
+    found = [(one.intent, set(one.slots)) for one in understanding.merged([name, key])]
+    assert found == [("wifi_both", {"ssid", "key"})]
 
 
 def test_another_band_is_another_request():
     name = Part("wifi_name", {"ssid": ("Lily", True), "band": ("2g", True)}, 1.0)
     key = Part("wifi_password", {"key": ("12345678", True), "band": ("5g", True)}, 1.0)
-    assert [one.intent for one in joining.merged([name, key])] == ["wifi_name", "wifi_password"]
+    assert [one.intent for one in understanding.merged([name, key])] == ["wifi_name", "wifi_password"]
 
 
 def test_what_is_said_once_more_with_less_is_said_once():
     parts = [Part("time_zone", {"place": ("London", True)}, 1.0), Part("time_zone", {}, 1.0)]
-    assert [one.slots for one in joining.merged(parts)] == [{"place": ("London", True)}]
+    assert [one.slots for one in understanding.merged(parts)] == [{"place": ("London", True)}]
 
 
 @pytest.mark.parametrize("language", BOTH_OFF)

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from oasis.parts.offline.provider import Provider
-from oasis.parts.offline.session import Session
+from oasis.parts.offline.provider import Provider, Session
 from tests.parts.offline.stock import GUEST, HOME, Router, calls_of, text_of
 
 with open(os.path.join(os.path.dirname(__file__), "names.jsonl"), encoding="utf-8") as handle:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from oasis.parts.offline.session import Session
+from oasis.parts.offline.provider import Session
 from tests.parts.offline.stock import GUEST, HOME, NOW_S, ONE, Router, calls_of, reply, text_of
 
 READS = {"status", "wifi_scan", "logs", "probe", "diagnose", "read_config", "history"}

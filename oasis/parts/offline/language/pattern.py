@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Node = tuple[str, object]
     Rest = tuple[int, str, dict[str, str]]
-    # What was covered: the token after it, keywords, slips, and the slots as a span of tokens or a listed value.
     Span = tuple[int, int, int, dict[str, object]]
 
 STEPS = 30_000  # tries a sentence may cost; real ones stay under 3,000

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
+from oasis.core.addresses import number4
 from oasis.parts.offline.language.tokens import SECRET, Token
-from oasis.parts.offline.requests.addresses import is_host, parse_ipv4
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.world import World
+    from oasis.parts.offline.fulfil import World
 
 # Type -> most tokens an unquoted value may have. A longer one is a sentence, not a value.
 WIDTHS = {
@@ -153,7 +153,7 @@ def _without_stop(text: str, world: World, note: str) -> str:
 
 
 def _ip(text: str, is_quoted: bool, world: World) -> str:
-    if parse_ipv4(text) is None or not is_host(text):
+    if number4(text) is None or not is_host4(text):
         raise Problem("bad_ip", value=text[:45])
     return text
 
@@ -170,11 +170,17 @@ def _servers(text: str, is_quoted: bool, world: World) -> list[str]:
     found = []
     for word in re.split(r"[\s,;]+", text.lower()):
         if re.match(_ADDRESS, word):
-            if parse_ipv4(word) is None and not is_ipv6(word):
+            if number4(word) is None and not is_ipv6(word):
                 raise Problem("bad_ip", value=word[:45])
             if word not in found:
                 found.append(word)
     return found
+
+
+def is_host4(text: str) -> bool:
+    """Tell whether an IPv4 address can belong to one machine: not 0.x, loopback, multicast or reserved."""
+    number = number4(text)
+    return number is not None and 1 <= number >> 24 <= 223 and number >> 24 != 127
 
 
 def is_ipv6(text: str) -> bool:
@@ -295,11 +301,7 @@ def _domain(text: str, is_quoted: bool, world: World) -> str:
 
 def _host(text: str, is_quoted: bool, world: World) -> str:
     name = text.strip().lower()
-    if (
-        parse_ipv4(name) is not None
-        or is_ipv6(name)
-        or re.match(r"(?=.{3,253}\Z)[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\Z", name)
-    ):
+    if number4(name) is not None or is_ipv6(name) or re.match(r"(?=.{3,253}\Z)[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\Z", name):
         return name
     try:
         return str(world.device(text)["ip"]) or name

@@ -1,8 +1,8 @@
-"""Templates of the intent files: uci commands and sentences with {fields}; values are always quoted here.
+"""Templates of the intent files, uci commands and sentences with {fields}; and the values of tool results for people.
 
-An item of a command template is a command line, or {"each": set, "do": [items]} (once for each row of a set of
-requests/sets.py, whose fields then are known), or {"if": field, "do": […]} or {"unless": field, "do": […]}.
-In sentences, [ … ] is left out when a field in it is empty.
+An item of a command template is a command line (values are always quoted here), or {"each": set, "do": [items]} (once
+for each row of a set of fulfil.SETS, whose fields then are known), or {"if": field, "do": […]} or {"unless": field,
+"do": […]}. In sentences, [ … ] is left out when a field in it is empty.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Rows = list[dict[str, object]]
+    Data = dict[str, object]
+    Texts = dict[str, str]
+
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?\d+\])){0,2}\Z")
@@ -85,3 +88,44 @@ def text_of(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(text_of(item) for item in value)
     return "" if value is None else str(value)
+
+
+def duration(seconds: object, texts: Texts) -> str:
+    """Return a span of time in its two largest units."""
+    if not isinstance(seconds, int):
+        return ""
+    parts = ((seconds // 86400, "days"), (seconds // 3600 % 24, "hours"), (seconds // 60 % 60, "minutes"))
+    shown = [f"{count} {texts[name]}" for count, name in parts if count][:2]
+    return " ".join(shown) or "0 " + texts["minutes"]
+
+
+def size(number: object) -> str:
+    """Return bytes with a unit."""
+    if not isinstance(number, int):
+        return ""
+    value = float(number)
+    units = ["TB", "GB", "MB", "kB", "B"]
+    while value >= 1024 and len(units) > 1:
+        value /= 1024
+        units.pop()
+    return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
+
+
+def bare(addresses: object) -> list[str]:
+    """Return addresses without the lengths of their networks."""
+    return [str(one).partition("/")[0] for one in items(addresses)]
+
+
+def table(value: object) -> Data:
+    """Return what should be an object, {} for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: object) -> list[Data]:
+    """Return the objects in what should be a list of them."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def items(value: object) -> list[object]:
+    """Return what should be a list, [] for anything else."""
+    return value if isinstance(value, list) else []

@@ -1,1 +1,0 @@
-"""What the offline provider can do: facts for command templates, and answers in words."""
