@@ -327,7 +327,7 @@ class Session:
     def times(self, said: str) -> list[tuple[str, list[str]]]:
         """Return the words of a sentence that say when or under which condition, and what of a plan would carry them.
 
-        Of a time of day or a length that is its value, as the language files give it; else the kind (moments.py).
+        Of a time of day or a length that is its value, as the language files give it; else the kind (caution.py).
         """
         self._kept = self._by_familiarity(said)[0]
         words = self._known.moments(self._kept)
