@@ -2686,14 +2686,14 @@ MUTANTS = (
     ),
     (
         "offline-drops-a-time-or-a-condition",
-        OFFLINE + "session.py",
+        OFFLINE + "provider.py",
         "if not any(self._changes(part) for part in answer.parts):",
         "if True:",
         ("tests/parts/offline/test_moments.py",),
     ),
     (
         "offline-carries-every-time-in-an-end",
-        OFFLINE + "moments.py",
+        OFFLINE + "caution.py",
         'return kind == "day" and "days" in slots',
         "return bool(slots)",
         ("tests/parts/offline/test_moments.py",),
