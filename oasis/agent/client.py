@@ -6,6 +6,7 @@ model services: models.chat(request, on_event, is_cancelled). Knows no chat stor
 
 from __future__ import annotations
 
+import functools
 import os
 
 from oasis.config.settings import OFFLINE
@@ -372,6 +373,7 @@ def _instructed(messages: list[Message], part: str) -> list[Message]:
     return [{**messages[0], "content": "%s\n%s" % (messages[0]["content"], prompts()[part])}, *messages[1:]]
 
 
+@functools.lru_cache(1)
 def prompts() -> dict[str, str]:
     """Return the words that tell a model what it is here for, by their use."""
     with open(_PROMPTS, "rb") as handle:

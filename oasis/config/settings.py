@@ -1,7 +1,7 @@
 """What the owner set: /etc/config/oasis, the key file and the install key.
 
-API keys are in state/keys.json (0600), never in UCI, and leave this module only inside a worker's request. Read afresh
-for each run, so that an edit needs no restart. Knows nothing of how a setting is used.
+API keys are in state/keys.json (0600), never in UCI, and leave this module only inside a worker's request. A file is
+read again when it is another one, so an edit needs no restart. Knows nothing of how a setting is used.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 from oasis import providers
 from oasis.core import addresses, jsonl
 from oasis.errors import SchemaError, SettingsError
+from oasis.system.files import Known
 from oasis.uci import model
 
 if False:  # annotations only
@@ -62,6 +63,9 @@ class Settings:
     def __init__(self, root: Root, files: Files, environment: MutableMapping[str, str] | None = None) -> None:
         self._root = root
         self._files = files
+        self._config = Known(files, root.confdir + "/" + PACKAGE)
+        self._key_path = root.state_folder + "/keys.json"
+        self._key_file = Known(files, self._key_path)
         self._layers = None if environment is None else found(files, root.folder, environment, self.profiles)
 
     def main(self) -> dict[str, str]:
@@ -78,7 +82,7 @@ class Settings:
 
     def uci_sections(self) -> list[model.Section]:
         """Return the sections that are in UCI."""
-        data = self._files.read(self._root.confdir + "/" + PACKAGE)
+        data = self._config.read()
         return list(model.parse(data, PACKAGE).sections) if data else []
 
     def layer_of(self, section: model.Section) -> str:
@@ -135,11 +139,11 @@ class Settings:
 
     def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
         """Return the services, each with what gives it with another model."""
-        known, keys = providers.profiles(), self._all_keys()
+        services = [section for section in self.sections() if section.type == "service"]
+        known, keys = providers.profiles() if services else {}, self._all_keys()
         found = []
-        for section in self.sections():
-            if section.type == "service":
-                found.append((_reader(section, known, keys)(""), _reader(section, known, keys)))
+        for section in services:
+            found.append((_reader(section, known, keys)(""), _reader(section, known, keys)))
         if not any(item["identifier"] == OFFLINE for item, _ in found):
             found.append(({**OFFLINE_SERVICE}, lambda model: {**OFFLINE_SERVICE}))
         for number, (item, _) in enumerate(found):
@@ -199,12 +203,12 @@ class Settings:
 
     def set_key(self, identifier: str, key: str) -> None:
         """Store the API key of a service; an empty one removes it."""
-        if key != self._keys().get(identifier, ""):
+        if key != self._keys(self._files.read(self._key_path)).get(identifier, ""):
             self.add_keys({identifier: key})
 
     def add_keys(self, more: dict[str, str]) -> None:
         """Add keys to the key file, all or none of them."""
-        keys = {**self._keys(), **more}
+        keys = {**self._keys(self._files.read(self._key_path)), **more}
         self._files.folder(self._root.state_folder)
         self._files.replace(self._key_path, jsonl.line({name: value for name, value in keys.items() if value}))
 
@@ -218,7 +222,7 @@ class Settings:
 
     def _all_keys(self) -> dict[str, str]:
         """Return the keys by service: those of the key file, and where it has none those of the environment."""
-        keys = self._keys()
+        keys = self._keys(self._key_file.read())
         if not self._layers or not self._layers.keys:
             return keys
         known = providers.profiles()
@@ -231,8 +235,7 @@ class Settings:
                 found[name] = keys.get(name) or given or self._layers.keys.get(profile, "")
         return {**keys, **{name: key for name, key in found.items() if key}}
 
-    def _keys(self) -> dict[str, str]:
-        data = self._files.read(self._key_path)
+    def _keys(self, data: bytes | None) -> dict[str, str]:
         try:
             keys = jsonl.loads(data) if data else {}
         except SchemaError:
@@ -240,10 +243,6 @@ class Settings:
         if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
             raise SettingsError("the key file %s is damaged" % self._key_path, "remove it and enter the keys again")
         return keys
-
-    @property
-    def _key_path(self) -> str:
-        return self._root.state_folder + "/keys.json"
 
     def install_key(self) -> bytes:
         """Return the key that binds approvals to this installation, made at its first start."""

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 
 from oasis.errors import OasisError, StoreError
 
 if False:  # annotations only
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from io import FileIO
 
 _FULL = 28  # ENOSPC
 _FULL_QUOTA = 122  # EDQUOT
 _READ_ONLY = 30  # EROFS
 _NOT_THERE = 2  # ENOENT
+# JFFS2 and FAT count in seconds, FAT in twos.
+SETTLED_NS = 2_500_000_000
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000  # S_IFMT, S_IFDIR, S_IFREG
 
 
@@ -53,6 +56,16 @@ class Files:
                 return None
             raise self.failed("read", path, error)
         return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def version(self, path: str) -> tuple[int, ...]:
+        """Return what changes with every write to a file, the time of its last change first; () when there is none."""
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            if error.errno == _NOT_THERE:
+                return ()
+            raise self.failed("read", path, error)
+        return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino
 
     def append(self, path: str, data: bytes, sync: bool) -> None:
         """Add `data` at the end of a file made 0600; after a failure the file is as before, also when it was none."""
@@ -258,6 +271,32 @@ class Files:
             return os.stat(path).st_mode & _KIND == _FOLDER
         except OSError:
             return False
+
+
+class Known:
+    """The bytes of one file that is asked for again and again, read only when it may be another one.
+
+    Two versions written within one tick of the file system's clock look the same from outside, so what was changed
+    just now is read each time until SETTLED_NS have passed. A change or a decision that must not be wrong reads the
+    file itself.
+    """
+
+    def __init__(self, files: Files, path: str, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self._files = files
+        self._path = path
+        self._now_ns = now_ns
+        self._seen: tuple[tuple[int, ...], bytes | None] | None = None
+
+    def read(self) -> bytes | None:
+        """Return the bytes of the file, or None when there is none; the same object while it is the same file."""
+        version = self._files.version(self._path)  # before the bytes: a write in between makes the next look differ
+        seen = self._seen
+        if seen is not None and seen[0] == version:
+            return seen[1]
+        data = self._files.read(self._path) if version else None
+        is_settled = not version or self._now_ns() - version[0] >= SETTLED_NS
+        self._seen = (version, data) if is_settled else None
+        return data
 
 
 def _private(path: str, flags: int) -> int:

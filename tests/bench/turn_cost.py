@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 import threading
+import time
 from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,6 +25,8 @@ NUMBERS = ("reads", "parses", "functions", "requests")
 _PARSER, _PROCESS = "uci/parser.py:read", "parts/offline/process.py:_ask"
 _SYNTHETIC = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # how a version of Python compiles
 _IS_FUNCTION = 0x1  # CO_OPTIMIZED: a body of a class is none
+# A router's settings were not written a moment ago, as those of a fresh copy were: so long they are read each time.
+SETTLED_S = 3
 # Modules that are imported, and the pipe of the one who counts; what the kernel tells in /proc is no file either.
 _NO_DATA = (".py", ".pyc", "/orders")
 _NAMES = ("Attic", "Cellar")
@@ -118,6 +121,7 @@ class Counted:
 def costs(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the first sentence of a daemon costs, and what the second one does."""
     counted = Counted(folder)
+    time.sleep(SETTLED_S)
     try:
         counted.daemon.call("info")
         first, second = [counted.sentence(name) for name in _NAMES]

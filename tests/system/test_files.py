@@ -3,13 +3,14 @@
 import errno
 import os
 import stat
+import time
 
 import pytest
 
 from oasis.core import jsonl
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
-from oasis.system.files import Files
+from oasis.system.files import SETTLED_NS, Files, Known
 
 CHAT = "9m4e2mr0ui3e8a215n4g"
 
@@ -306,3 +307,63 @@ def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path, kind):
         with pytest.raises(StoreError, match="it is not a regular file"):
             read(path)
     assert Files().read(path + "-none") is None
+
+
+class Reads(Files):
+    """Counts how often a file is read."""
+
+    def __init__(self):
+        self.count = 0
+
+    def read(self, path):
+        self.count += 1
+        return super().read(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    return tmp_path / "file"
+
+
+def later():
+    return time.time_ns() + 2 * SETTLED_NS
+
+
+def test_a_file_that_stays_the_same_is_read_once(path):
+    files = Reads()
+    known = Known(files, str(path), later)
+    assert [known.read(), known.read()] == [b"old", b"old"] and files.count == 1
+
+
+@pytest.mark.parametrize("now_ns", [time.time_ns, lambda: 0])
+def test_a_file_that_was_changed_just_now_or_in_the_future_is_read_each_time(path, now_ns):
+    files = Reads()
+    known = Known(files, str(path), now_ns)
+    assert [known.read(), known.read()] == [b"old", b"old"] and files.count == 2
+
+
+def test_another_text_is_seen_at_once(path):
+    known = Known(Files(), str(path), later)
+    assert known.read() == b"old"
+    path.write_bytes(b"newer")
+    assert known.read() == b"newer"
+
+
+def test_another_file_of_the_same_size_and_time_is_seen(path, tmp_path):
+    known = Known(Files(), str(path), later)
+    assert known.read() == b"old"
+    before = os.stat(path)
+    (tmp_path / "other").write_bytes(b"new")
+    os.utime(tmp_path / "other", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.rename(tmp_path / "other", path)
+    assert known.read() == b"new"
+
+
+def test_a_file_that_goes_and_comes_is_seen(path):
+    known = Known(Files(), str(path), later)
+    assert known.read() == b"old"
+    os.remove(path)
+    assert known.read() is None
+    path.write_bytes(b"new")
+    assert known.read() == b"new"
