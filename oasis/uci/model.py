@@ -6,6 +6,8 @@ name to str or list of str). `export_text` and `file_text` write it back as `uci
 
 from __future__ import annotations
 
+import threading
+
 from oasis.uci.package import Package, Section
 from oasis.uci.parser import Importer
 from oasis.uci.writer import export_text, file_text
@@ -27,7 +29,26 @@ def listed(names: Iterable[str]) -> list[str]:
 
 
 def parse(data: bytes, name: str) -> Package:
-    """Parse a file's bytes as the package of that name; raises UciError with line and byte."""
-    package = Importer(name).read(data)[0]
-    package.has_delta = True
-    return package
+    """Parse a file's bytes as the package of that name; raises UciError with line and byte.
+
+    A turn asks for the same bytes a dozen times: they are parsed once, and each caller gets a copy of its own.
+    """
+    text = (name, data)
+    with _lock:
+        package = _parsed.pop(text, None)
+        if package is not None:
+            _parsed[text] = package  # the newest last
+    if package is None:
+        package = Importer(name).read(data)[0]
+        package.has_delta = True
+        with _lock:
+            _parsed[text] = package
+            while sum(len(kept) for _, kept in _parsed) > _PARSED_BYTES:
+                del _parsed[next(iter(_parsed))]
+    return package.copy()
+
+
+_lock = threading.Lock()
+_parsed: dict[tuple[str, bytes], Package] = {}  # by name and bytes, so that no edit can be missed; changed by nobody
+# All packages of a stock router; as objects they take some ten times as much memory.
+_PARSED_BYTES = 32 * 1024

@@ -73,6 +73,19 @@ class Package:
         self.data: bytes | None = None  # what the file held when it was read
         self._by_name: dict[str, Section] | None = {}
 
+    def copy(self) -> Package:
+        """Return a package that can be changed without changing this one; records of changes are not copied."""
+        package = Package(self.name)
+        package.created, package.path, package.has_delta = self.created, self.path, self.has_delta
+        package.data = self.data
+        for section in self.sections:
+            new = Section(section.type, section.name, section.anonymous)
+            values = section.options.items()
+            new.options = {key: list(value) if isinstance(value, list) else value for key, value in values}
+            package.sections.append(new)
+        package._by_name = None
+        return package
+
     def find(self, name: str) -> Section | None:
         """Return the first section of this name, or None."""
         if self._by_name is None:

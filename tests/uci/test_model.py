@@ -108,3 +108,20 @@ def _seconds(data):
     except UciError:
         pass
     return time.perf_counter() - started
+
+
+def test_a_package_that_was_parsed_before_is_nobody_elses():
+    data = b"config a x\n list l 1\n option o 1\nconfig a\n"
+    first = model.parse(data, "p")
+    first.sections[0].options["l"].append("2")
+    del first.sections[0].options["o"]
+    first.append("a", "")
+    second = model.parse(data, "p")
+    assert model.file_text(second) == b"\nconfig a 'x'\n\tlist l '1'\n\toption o '1'\n\nconfig a\n\n"
+    assert second.append("a", "").name == model.parse(data + b"config a\n", "p").sections[-1].name
+
+
+def test_only_the_newest_packages_are_remembered():
+    for number in range(40):
+        model.parse(b"config a x\n option o %d\n" % number + b"#" * 4000, "p")
+    assert sum(len(data) for _, data in model._parsed) <= model._PARSED_BYTES
