@@ -1078,7 +1078,7 @@ MUTANTS = (
         OF_EMBEDDINGS,
     ),
     ("embeddings: one for each text", PROTOCOL, "if len(made[0]) != len(texts):", "if False:", OF_EMBEDDINGS),
-    ("embeddings: no secret", ASKING, "[self._redactor.hide(text, chat) for text in texts]", "texts", OF_ASKING),
+    ("embeddings: no secret", ASKING, "[self.redactor.hide(text, chat) for text in texts]", "texts", OF_ASKING),
     (
         "search: none for titles",
         ASKING,
@@ -1167,7 +1167,7 @@ MUTANTS = (
         "if True:",
         OF_ASKING,
     ),
-    ("asking: refusals are remembered", ASKING, 'without.append(event["parameter"])', "pass", OF_ASKING),
+    ("asking: refusals are remembered", ASKING, 'self._without.append(event["parameter"])', "pass", OF_ASKING),
     (
         "pace: who is cancelled takes nothing",
         "oasis/system/rate_limit.py",

@@ -77,13 +77,13 @@ class Asking:
         blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace, patience: Patience,
         clock: Wait,
     ) -> None:  # fmt: skip
-        self._clock = clock
+        self.clock = clock
         self._settings = settings
-        self._patience = patience
+        self.patience = patience
         self._models = models
         self._offline = offline
         self._facts = facts
-        self._redactor = redactor
+        self.redactor = redactor
         self._blobs = blobs
         self._unix_s = unix_s
         self._pace = pace
@@ -99,14 +99,12 @@ class Asking:
         if service["vendor"] == OFFLINE:
             return self._ask_offline
 
-        def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
-            self._send(service, chat, messages, tools, _telling(on_event, emit), is_cancelled)
+        def send(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> bool:
+            return self._send(service, chat, messages, tools, _Answer(self, service, on_event, emit), is_cancelled)
 
         def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
             if self._has_tools(service):
-                first = _First(on_event)
-                send(*_worded(messages, tools, True), first.take if tools else on_event)
-                if not first.has_no_tools:
+                if not send(*_worded(messages, tools, True), on_event):
                     return
                 self._without_tools.add(_place(service))
                 emit("note", text="%s cannot call tools: it writes commands instead" % service["model"])
@@ -114,6 +112,10 @@ class Asking:
             send(*_worded(messages, tools, False), on_event)
 
         return self._first(service, ask) if offline_first else ask
+
+    def without(self, service: dict[str, Any]) -> list[str]:
+        """Return the parameters that a service has refused; more are added here."""
+        return self._without.setdefault(_place(service), [])
 
     def _has_tools(self, service: dict[str, Any]) -> bool:
         return service["tool_mode"] != "none" and _place(service) not in self._without_tools
@@ -169,7 +171,7 @@ class Asking:
                 raise failure
 
         plain = {**service, "options": {**service["options"], "search": False}}
-        self._send(plain, chat, messages, [], hear, is_cancelled)
+        self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing), is_cancelled)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
@@ -184,58 +186,47 @@ class Asking:
         pace = service["pace"]
         if not self._pace.wait(str(service["identifier"]), pace["per_s"], pace["burst"], is_cancelled):
             raise ProviderError(str(_CANCELLED["message"]))
-        hidden = [self._redactor.hide(text, chat) for text in texts]
+        hidden = [self.redactor.hide(text, chat) for text in texts]
         return self._models.embed(self._settings.request(service), hidden, is_cancelled)
 
     def _send(
         self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]],
-        on_event: OnEvent, is_cancelled: Callable[[], bool],
-    ) -> None:  # fmt: skip
-        hide, without = self._redactor.hide, self._without.setdefault(_place(service), [])
-        identifier = str(service["identifier"])
+        answer: _Answer, is_cancelled: Callable[[], bool],
+    ) -> bool:  # fmt: skip
+        """Ask a service once; return whether it said, before a word of its answer, that it cannot call tools."""
+        answer.has_tools = bool(tools)
         request = self._request(service, chat, messages, tools)
-
-        def hear(event: dict[str, Any]) -> None:
-            if event["type"] == "refused" and event["parameter"] not in without:
-                without.append(event["parameter"])
-            self._patience.hear(identifier, event)
-            # A service may repeat what it was sent.
-            on_event(hide(event) if event["type"] in _ITS_WORDS else event)
-
-        pace = service["pace"]
+        identifier, pace = str(service["identifier"]), service["pace"]
         if self._pace.wait(identifier, pace["per_s"], pace["burst"], is_cancelled):
-            self._chat(request, hear, is_cancelled)
+            self._chat(request, answer, is_cancelled)
         else:
-            on_event({"type": "error", "error": _CANCELLED})
+            answer.on_event({"type": "error", "error": _CANCELLED})
+        return answer.has_no_tools
 
     def _request(
         self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]]
     ) -> dict[str, Any]:
         """Return what a worker is told, without what the router holds in secret."""
-        hide, without = self._redactor.hide, self._without.get(_place(service))
+        hide, without = self.redactor.hide, self._without.get(_place(service))
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._with_files(_quoted(_outgoing(message, hide(_cleaned(message), chat)))) for message in messages]
         request = {**self._settings.request(service), "messages": sent, "tools": tools}
-        request["options"] = self._patience.options(str(service["identifier"]), request["options"])
+        request["options"] = self.patience.options(str(service["identifier"]), request["options"])
         if without:
             request["options"] = {**request["options"], "without": list(without)}
         return request
 
-    def _chat(self, request: dict[str, Any], hear: OnEvent, is_cancelled: Callable[[], bool]) -> None:
+    def _chat(self, request: dict[str, Any], answer: _Answer, is_cancelled: Callable[[], bool]) -> None:
         """Ask a service; where it fails for a clock that NTP has yet to set, wait for that and ask once more."""
-        late: list[dict[str, Any]] = []
-
-        def take(event: dict[str, Any]) -> None:
-            is_late = event["type"] == "error" and event["error"]["code"] == _CLOCK and not self._clock.is_set()
-            (late.append if is_late else hear)(event)
-
-        self._models.chat({**request}, take, is_cancelled)
+        self._models.chat({**request}, answer.take, is_cancelled)
+        late = answer.late
         if late:
-            hear({"type": "note", "text": "the clock of this router is not set yet: waiting for it"})
-            if self._clock.until_set(is_cancelled):
-                self._models.chat(request, hear, is_cancelled)
+            answer.may_wait = False
+            answer.take({"type": "note", "text": "the clock of this router is not set yet: waiting for it"})
+            if self.clock.until_set(is_cancelled):
+                self._models.chat(request, answer.take, is_cancelled)
             else:
-                hear(late[0])
+                answer.take(late)
 
     def _with_files(self, message: Message) -> Message:
         """Return a message with the bytes of its attachments, or words where one is gone."""
@@ -263,20 +254,45 @@ class Asking:
                 on_event({"type": "taint", "taint": whose})
 
 
-class _First:
-    """The events of a service's answer up to the news, before a word, that it knows no tools."""
+class _Answer:
+    """An answer of a service on its way to the turn, without what the service says of itself and of the way to it.
 
-    def __init__(self, on_event: OnEvent) -> None:
-        self._on_event = on_event
+    `on_event` gets the answer, `emit` what the owner is told meanwhile. `late` is the failure for a clock that is not
+    set, {} where there was none, and is passed on unless it `may_wait`; `has_no_tools` tells that the service was
+    offered tools and cannot call any.
+    """
+
+    def __init__(self, asking: Asking, service: dict[str, Any], on_event: OnEvent, emit: Callable[..., None]) -> None:
+        self._asking = asking
+        self._identifier = str(service["identifier"])
+        self._without = asking.without(service)
+        self.on_event = on_event
+        self._emit = emit
         self._has_output = False
+        self.has_tools = False
         self.has_no_tools = False
+        self.may_wait = True
+        self.late: dict[str, Any] = {}
 
     def take(self, event: dict[str, Any]) -> None:
-        self._has_output = self._has_output or event["type"] in _OUTPUT
-        if event["type"] == "error" and event["error"]["code"] == "no_tools" and not self._has_output:
+        """Hear one event of a worker: the only step between it and what collects the answer."""
+        kind = event["type"]
+        code = event["error"]["code"] if kind == "error" else ""
+        if code == _CLOCK and self.may_wait and not self._asking.clock.is_set():
+            self.late = self.late or event
+            return
+        if kind == "refused" and event["parameter"] not in self._without:
+            self._without.append(event["parameter"])
+        self._asking.patience.hear(self._identifier, event)
+        self._has_output = self._has_output or kind in _OUTPUT
+        if kind in _ITS_WORDS:
+            event = self._asking.redactor.hide(event)  # a service may repeat what it was sent
+        if kind in _TOLD:
+            self._emit("note", text=event["text"])
+        elif code == "no_tools" and self.has_tools and not self._has_output:
             self.has_no_tools = True
         else:
-            self._on_event(event)
+            self.on_event(event)
 
 
 class _Listening:
@@ -316,18 +332,6 @@ def _source(service: dict[str, Any]) -> dict[str, str]:
 def _place(service: dict[str, Any]) -> tuple[str, ...]:
     """Return what a service must be to be the same one."""
     return tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
-
-
-def _telling(on_event: OnEvent, emit: Callable[..., None]) -> OnEvent:
-    """Return what tells the owner of retries, and passes the answer on."""
-
-    def take(event: dict[str, Any]) -> None:
-        if event["type"] in _TOLD:
-            emit("note", text=event["text"])
-        else:
-            on_event(event)
-
-    return take
 
 
 def _outgoing(message: Message, hidden: Message) -> Message:
@@ -379,3 +383,7 @@ def prompts() -> dict[str, str]:
     with open(_PROMPTS, "rb") as handle:
         prompts: dict[str, str] = jsonl.loads(handle.read())
     return prompts
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Tell nobody."""
