@@ -3,7 +3,7 @@
 import difflib
 import random
 
-from oasis.change.diff import lines as linediff
+from oasis.change.diff import difference
 
 
 def applied(old, new, pieces):
@@ -40,7 +40,7 @@ def test_the_pieces_make_the_new_lines_and_keep_at_least_what_difflib_keeps():
     source = random.Random(7)
     for _ in range(3000):
         old, new = random_pair(source)
-        pieces = linediff.differences(old, new)
+        pieces = difference.differences(old, new)
         assert applied(old, new, pieces) == new
         theirs = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         assert kept(pieces) >= kept(theirs)
@@ -52,28 +52,28 @@ def test_groups_are_those_of_difflib_when_the_pieces_are():
     for _ in range(3000):
         old, new = random_pair(source)
         matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-        if old != new and linediff.differences(old, new) == matcher.get_opcodes():
+        if old != new and difference.differences(old, new) == matcher.get_opcodes():
             same += 1
-            assert linediff.groups(old, new, 2) == list(matcher.get_grouped_opcodes(2)), (old, new)
+            assert difference.groups(old, new, 2) == list(matcher.get_grouped_opcodes(2)), (old, new)
     assert same > 500
 
 
 def test_equal_lines_have_no_group():
-    assert linediff.groups([], [], 2) == []
-    assert linediff.groups(["a"], ["a"], 2) == []
+    assert difference.groups([], [], 2) == []
+    assert difference.groups(["a"], ["a"], 2) == []
 
 
 def test_everything_new_is_one_piece():
     old = ["old %d" % number for number in range(600)]
     new = ["new %d" % number for number in range(700)]
-    assert linediff.differences(old, new) == [("replace", 0, 600, 0, 700)]
-    assert linediff.groups([], ["a"], 2) == [[("insert", 0, 0, 0, 1)]]
+    assert difference.differences(old, new) == [("replace", 0, 600, 0, 700)]
+    assert difference.groups([], ["a"], 2) == [[("insert", 0, 0, 0, 1)]]
 
 
 def test_too_many_edits_still_keep_what_is_around():
     old = ["head", *["old %d" % number for number in range(200)], "tail"]
     new = ["head", *["new %d" % number for number in range(200)], "tail"]
-    assert linediff.differences(old, new) == [
+    assert difference.differences(old, new) == [
         ("equal", 0, 1, 0, 1),
         ("replace", 1, 201, 1, 201),
         ("equal", 201, 202, 201, 202),
