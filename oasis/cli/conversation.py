@@ -126,8 +126,8 @@ def run_command(conversation: Conversation, line: str) -> int | None:
         return None  # a message that begins with a secret
     if command[:1] != "/" or not command[1:].isalpha():
         return None
-    part = None if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command)
-    if part is None and command not in _COMMANDS:
+    part = () if command in _COMMANDS else parts.merged("CHAT_COMMANDS").get(command, ())
+    if not part and command not in _COMMANDS:
         raise UsageError(f"unknown command {command}", "/help lists the commands")
     function, takes = _COMMANDS.get(command, (None, ""))
     if bool(rest) != bool(takes):

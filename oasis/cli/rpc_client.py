@@ -1,7 +1,7 @@
 """A client of the daemon: JSON-RPC lines over its unix socket, one call at a time.
 
 Knows nothing of terminals or commands. Contract: `Client(path).call(method, params)` returns the result's object; a
-failure told by the daemon is raised as the same class of error that was raised there, so exit statuses agree. A call
+failure in the daemon is raised as the same class of error that was raised there, so exit statuses agree. A call
 that does not complete (error, timeout, Ctrl-C) drops the connection, and the next call opens a new one: its reply
 can never be taken for another's. `_socket` instead of `socket`: half the start-up time of a command.
 """
