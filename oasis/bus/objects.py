@@ -56,7 +56,7 @@ def other_methods() -> dict[str, tuple[str, dict[str, tuple[type, bool]]]]:
     return found
 
 
-def front(daemon: Daemon, log: Callable[[str], object]) -> Callable[[], None]:
+def front(daemon: Daemon, log: Callable[[str], None]) -> Callable[[], None]:
     """Put a daemon on the bus; return what takes it off again."""
     from oasis.ubus.peer import Peer
 

@@ -56,8 +56,9 @@ if TYPE_CHECKING:
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
     from oasis.change.origin import Origins
+    from oasis.change.plan import Plan
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import Images
+    from oasis.change.shapes import Images, Record
     from oasis.change.text_origin import Texts
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage
@@ -134,7 +135,7 @@ class Daemon:
             self._evidence, self._announce,
         )  # fmt: skip
         facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
-        facts.history = journal.records
+        facts.history = lambda: [{**record} for record in journal.records()]
         facts.ending = lambda: _ending(journal, planner)
         facts.key = self.settings.install_key()
         facts.texts = self._texts
@@ -286,7 +287,7 @@ class Daemon:
         is_set = lambda: self._is_clock_trusted(0)  # noqa: E731
         return Usage(self.settings, self.files, state, scratch, self._clock.unix_s, tell, is_set)
 
-    def _tell(self, record: dict[str, object]) -> None:
+    def _tell(self, record: Record) -> None:
         """Tell the run that made a change, the log and who reads notices, that the change has a new state."""
         self._texts().hear(record)
         change = shown(self.transaction.pending() or record)
@@ -301,7 +302,7 @@ class Daemon:
             words = "change %s: %s (%s)" % (record["id"], record["state"], record.get("reason", ""))
             log(words, record["state"] == "rollback_failed")
 
-    def _announce(self, plan: dict[str, object]) -> None:
+    def _announce(self, plan: Plan) -> None:
         """Tell the run that makes a change what its front-end must know before the router may be elsewhere."""
         told = ahead(plan)
         if told:
