@@ -87,7 +87,7 @@ OF_FENCES = ("tests/tools/test_fences.py", "tests/change/parse/test_fenced.py")
 # Name, file, the text of the safety, what stands there without it, the tests that must notice.
 CONFINEMENT = "oasis/system/confinement.py"
 RIGHTS = "oasis/worker/rights.py"
-OF_WALL = ("tests/system/test_confinement.py", "tests/system/test_fence.py")
+OF_WALL = ("tests/system/test_confinement.py", "tests/system/test_confinement_rules.py")
 
 RESPONSES = "oasis/providers/responses.py"
 OF_RESPONSES = ("tests/providers/test_responses.py",)
@@ -372,7 +372,7 @@ MUTANTS = (
     (
         "knowledge: no documents on a disk that keeps no secrets",
         "oasis/parts/memory/knowledge.py",
-        "if kind in mounts.LOOSE:",
+        "if kind in files.LOOSE:",
         "if False:",
         OF_KNOWLEDGE,
     ),
@@ -806,10 +806,10 @@ MUTANTS = (
     ),
     (
         "service: out of memory a worker goes first",
-        "oasis/system/limits.py",
+        "oasis/system/child.py",
         '"524288", "3600", "500")',
         '"524288", "3600", "")',
-        ("tests/system/test_executor.py",),
+        ("tests/system/test_child_executor.py",),
     ),
     (
         "cli: what was asked is not asked again when the service went away",
@@ -820,7 +820,7 @@ MUTANTS = (
     ),
     (
         "services: an interface that comes up ends the impatience",
-        "oasis/system/backoff.py",
+        "oasis/system/rate_limit.py",
         " or online != self._online()",
         "",
         ("tests/agent/test_client.py",),
@@ -2332,12 +2332,12 @@ MUTANTS = (
     ("wall: one that is gone comes back", CONFINEMENT, "self._loaded == (text, self._listed(nft))", "True", OF_WALL),
     (
         "wall: every kind of local address",
-        "oasis/system/fence.py",
+        "oasis/system/confinement.py",
         "fib daddr type { local, broadcast, anycast, multicast } jump closed",
         "fib daddr type { broadcast, anycast, multicast } jump closed",
         OF_WALL[::-1],
     ),
-    ("wall: never SSH or the page", "oasis/system/fence.py", " or number in _MANAGEMENT_PORTS", "", OF_WALL[::-1]),
+    ("wall: never SSH or the page", CONFINEMENT, " or number in _MANAGEMENT_PORTS", "", OF_WALL[::-1]),
     (
         "wall: before every request",
         "oasis/llm/pool.py",
@@ -2665,7 +2665,7 @@ MUTANTS = (
     ),
     (
         "doctor-takes-a-refused-half-for-silence",
-        "oasis/system/probe.py",
+        "oasis/system/connections.py",
         "said[0] == 0 or _FOUND in said[1]",
         "said[0] == 0",
         ("tests/doctor/test_packets.py",),

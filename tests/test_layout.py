@@ -202,8 +202,8 @@ def test_nothing_is_given_to_a_shell_and_no_error_is_swallowed_whole():
 
 # Every place that starts a process, and with what. A new one is a decision: give it limits, and a reason to be here.
 STARTS = {
-    ("system.child", "posix_spawn"): "the one call; through the script of system.limits",
-    ("system.executor", "Child"): "programs on the list of system.root",
+    ("system.child", "posix_spawn"): "the one call; through the script that limits it",
+    ("system.child", "Child"): "programs on the list of system.root",
     ("llm.process", "Child"): "a worker",
     ("parts.offline.process", "Child"): "the offline provider",
     ("parts.mcp.stdio", "Child"): "an MCP server of the owner's choice, by way of worker.confined",

@@ -14,9 +14,8 @@ from oasis.core import clean, jsonl, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, ProviderError
 from oasis.redaction.foreign import DEVICES
-from oasis.system.backoff import Patience
 from oasis.system.clock import Wait
-from oasis.system.rate_limit import Pace
+from oasis.system.rate_limit import Pace, Patience
 
 if False:  # annotations only
     from oasis.agent.turn import Ask, OnEvent

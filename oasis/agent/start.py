@@ -21,9 +21,8 @@ from oasis.agent.turn import ROUNDS, Turn
 from oasis.config.settings import OFFLINE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.system.backoff import Patience
 from oasis.system.clock import Wait, is_trusted
-from oasis.system.rate_limit import Pace
+from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import Operator
@@ -46,7 +45,7 @@ if False:  # annotations only
     from oasis.core.shapes import Any, Callable, Message, Options, Protocol
     from oasis.core.store import Chat
     from oasis.redaction.redactor import Redactor
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Workshop

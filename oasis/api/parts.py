@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.redaction.redactor import Redactor
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.facts import Facts

@@ -1,8 +1,8 @@
 """By which connection somebody came who starts a run: the way that a plan of that run must leave open.
 
 Over SSH the kernel tells it: the process at the other end of our socket descends from a login, whose server holds the
-connection (system/logins.py). A page in a browser cannot know it, so it has the web server tell: a CGI script hands on
-the addresses of its own request (`path.seen`, and each proof of life), and they are kept with the session. Whatever
+connection (system/connections.py). A page in a browser cannot know it, so the web server tells: a CGI script hands
+on the addresses of its own request (`path.seen`, and each proof of life), and they are kept with the session. Whatever
 else is asked comes from nobody in particular. Nothing here is ever taken from what a caller says of itself: a
 connection that the kernel does not list, or that stays on this machine, as a tunnel's does, is no way.
 """
@@ -70,7 +70,7 @@ class Origins:
 
 def gather(bus: Bus, now_s: Seconds) -> Origins:
     """Return the origins of one router."""
-    from oasis.system import connections, logins
+    from oasis.system import connections
 
     def may_keep(session: str) -> bool:
         from oasis.change.apply import evidence  # most runs come from no page
@@ -78,7 +78,7 @@ def gather(bus: Bus, now_s: Seconds) -> Origins:
         return evidence.may_keep(bus, session)
 
     def of_login(pid: int) -> list[Connection]:
-        servers = logins.servers_of(pid)
+        servers = connections.servers_of(pid)
         return connections.of_processes(servers) if servers else []
 
     return Origins(connections.connections, may_keep, of_login, now_s)

@@ -123,7 +123,7 @@ def changes(folder: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def doctor(folder: str, search: str) -> dict[str, Any]:
     """Return a round of the doctor over a router root; `search` is where programs are looked for."""
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.builtin.diagnose import examined

@@ -11,7 +11,7 @@ from oasis import VERSION
 from oasis.daemon.wiring import Daemon, log
 from oasis.errors import OasisError
 from oasis.redaction.redactor import Masked
-from oasis.system.limits import give_way
+from oasis.system.child import give_way
 from oasis.system.root import Root
 
 TYPE_CHECKING = False

@@ -33,12 +33,11 @@ from oasis.errors import OasisError, StoreError, UsageError
 from oasis.llm.pool import Models
 from oasis.llm.usage import Metered
 from oasis.redaction.redactor import Redactor
+from oasis.system.child import Executor
 from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
-from oasis.system.executor import Executor
-from oasis.system.files import Files, free_bytes
+from oasis.system.files import Files, free_bytes, hold
 from oasis.system.line_server import LineServer
-from oasis.system.lock import hold
 from oasis.system.root import Root
 from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop

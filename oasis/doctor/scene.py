@@ -118,7 +118,7 @@ class Scene:
             self._asking[key] = _Question(getattr(self.probe, what), words)
 
     def ask(self, what: str, *words: Any) -> bool | None:
-        """Return the answer of a probe (system/probe.py), None where nobody can ask."""
+        """Return the answer of a probe (system/connections.py), None where nobody can ask."""
         key = (what, *words)
         self.begin(*key)
         return self._asking[key].answer()

@@ -18,7 +18,7 @@ import time
 from oasis.core import jsonl
 from oasis.errors import OasisError, PeerError, ProviderError, UsageError
 from oasis.llm.process import MARK, STOP_S, TICK_MS, Process, sweep
-from oasis.system import fence
+from oasis.system import confinement
 from oasis.system.digest import sha256
 from oasis.worker import lines
 
@@ -134,7 +134,7 @@ class Pool(Requests):
     """At most `max_workers` workers, started when needed.
 
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
-    `is_fenced`: the router's rules (fence.py) keep the workers from the router itself, so that a refused connection
+    `is_fenced`: the router's rules (confinement.py) keep the workers from the router itself, so that a refused connection
     there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
     `user`: the user that the workers become, which is for nothing else; "" when they keep the daemon's.
     """
@@ -256,10 +256,10 @@ class Pool(Requests):
         return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
 
     def _told_of_walls(self, request: Event) -> Event:
-        """Return a request that says when its service, should it be on the router, is behind the fence."""
+        """Return a request that says when its service, should it be on the router, is behind the confinement."""
         options = request.get("options")
         known = options if isinstance(options, dict) else {}
-        if not self._is_fenced or fence.lets(str(request.get("base_url") or "")):
+        if not self._is_fenced or confinement.lets(str(request.get("base_url") or "")):
             return request
         return {**request, "options": {**known, "walled": True}}
 

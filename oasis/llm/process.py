@@ -11,8 +11,7 @@ import signal
 import threading
 
 from oasis.errors import PeerError
-from oasis.system.child import Child
-from oasis.system.limits import MODEL
+from oasis.system.child import MODEL, Child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,22 +1,23 @@
-"""A child process: started with whole argv and environment, waited for, ended with its group.
+"""Child processes: started with whole argv and environment, limited, talked to, ended with their group.
 
 `posix_spawn` instead of the subprocess module: that and what it imports are a tenth of an idle daemon's memory. The
-child leads a session and group of its own, has default signals and the limits of its kind (limits.py), and inherits no
-descriptor but the three given ones. It works in the folder that this process works in. Knows nothing of timeouts for
-talking, or of what the program does.
+child leads a session and group of its own, has default signals and the limits of its kind, and inherits no
+descriptor but the three given ones. It works in the folder that this process works in.
+Knows nothing of what the program does.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import select
 import time
 
-from oasis.system.limits import limited
+from oasis.errors import ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.system.limits import Limits
+    from collections.abc import Callable
 
 _KILL = 9
 # Ignored by Python itself; a child that inherited this would not end when its reader is gone.
@@ -133,3 +134,179 @@ def _is_inheritable(number: int) -> bool:
 def _close(number: int) -> None:
     if number >= 0:
         os.close(number)
+
+
+# -- limits: what a child may use up, by kind of program --------------------------------------------------------------
+#
+# `os.posix_spawn` sets none, a limit on ourselves would hold for every thread of the daemon, and prlimit(2) on a
+# running child comes late. So the child begins as a shell that runs one constant script, which takes its limits and
+# becomes the program: no process more, 0.7 ms more (1.3 to 2.0 ms for /bin/true on a small server), and no word of the
+# script is data. A limit that the host already has lower stays as it is. Core dumps are off for all.
+#
+# The number of processes is not limited here: the kernel counts them a user, not a child, and root's not at all. The
+# worker does it for its own user (worker/rights.py).
+
+# Open files, KiB a file may grow to, KiB of addresses, seconds of CPU, oom_score_adj; "" leaves it as it is.
+Limits = tuple[str, str, str, str, str]
+
+# Who goes first where memory runs out: a worker, then the daemon (what waits to be kept is put back without it, by the
+# guard), and only then what a router is for. A thousand is all of its memory (proc(5)).
+DAEMON_SCORE = 200
+
+# `uci` and `ubus` write configuration and print answers. Their memory is what they read, and one reads 256 KiB at most.
+TOOL: Limits = ("64", "8192", "131072", "30", "")
+# The package manager unpacks what it installs and runs its scripts, a backup is as large as /etc.
+PACKAGES: Limits = ("256", "131072", "", "600", *TOOL[4:])
+# Init scripts and our own scripts that call them. What a script starts and leaves running inherits these, a whole
+# daemon in the worst case: so only what no daemon of a router needs is taken, and the score of all others given.
+SERVICE: Limits = ("4096", "", "", "", "0")
+# The worker and the offline provider write to their pipes only. Addresses are not memory: TLS, thread stacks and arenas
+# reserve far more than they use. An hour of CPU is the end of what spins, and no chat comes near it.
+MODEL: Limits = ("64", "0", "524288", "3600", "500")
+# An MCP server of somebody else's: engines like node's reserve gigabytes of addresses, so memory is left to the score.
+SERVER: Limits = ("256", "32768", "", "3600", "800")
+
+_SHELL = "/bin/sh"
+# Sizes of files are in blocks of 512 bytes (POSIX). A shell adds variables of its own, which the program shall not see.
+_SCRIPT = (
+    '{ ulimit -c 0; [ -z "$1" ] || ulimit -n "$1"; [ -z "$2" ] || ulimit -f "$2"; [ -z "$3" ] || ulimit -v "$3"; '
+    '[ -z "$4" ] || ulimit -t "$4"; [ -z "$5" ] || echo "$5" >/proc/self/oom_score_adj; } 2>/dev/null; '
+    'shift 5; unset PWD OLDPWD SHLVL; exec "$@"'
+)
+
+
+def give_way() -> str:
+    """Have the kernel, short of memory, end this process before a router's services; return why not, or ""."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as handle:
+            handle.write("%d\n" % DAEMON_SCORE)
+    except OSError as error:
+        return "out of memory, services of the router may go before oasisd: %s" % error.strerror
+    return ""
+
+
+def limited(argv: list[str], limits: Limits) -> list[str]:
+    """Return the words that start `argv` with limits."""
+    files, size_kib, addresses_kib, cpu_s, score = limits
+    blocks = str(int(size_kib) * 2) if size_kib else ""
+    return [_SHELL, "-c", _SCRIPT, "limits", files, blocks, addresses_kib, cpu_s, score, *argv]
+
+
+# -- the executor: the one way in which the daemon runs a program to its end ------------------------------------------
+#
+# argv only, never a shell string; absolute paths of programs on a list; own session, so that the whole group can be
+# ended; a timeout in monotonic time; output capped; limits by kind of program; no inherited descriptors; an environment
+# given whole.
+
+OUTPUT_BYTES = 256 * 1024  # rpcd's own limit for the output of a program
+_DEFAULT_S = 30.0  # rpcd ends its scripts after the same time
+_PIECE = 65536
+# A service started by an init script may keep our pipe open for ever: once the script itself has ended, this long a
+# silence ends the reading, and so does this much time when the service goes on printing.
+_SILENCE_S = 0.1
+_AFTER_S = 1.0
+# A program whose time is over when its output ends still gets this long to end itself.
+_LAST_LOOK_S = 0.05
+
+
+class Executor:
+    """Start programs with one environment.
+
+    `kind(argv)` is the allow-list: it returns the limits of a command that may be started, None for every other.
+    """
+
+    def __init__(self, env: dict[str, str], kind: Callable[[list[str]], Limits | None]) -> None:
+        self._env = env
+        self._kind = kind
+
+    def run(
+        self, argv: list[str], stdin: bytes | None = None, timeout_s: float = _DEFAULT_S
+    ) -> tuple[int, bytes, bytes]:
+        """Run a program to its end and return (exit status, stdout, stderr).
+
+        Raises: ToolError when it cannot be started, runs too long or prints too much; its whole group is then ended.
+        """
+        child = self._start(argv, stdin is not None, True)
+        is_done = False
+        try:
+            out, err = _talk(child, stdin or b"", time.monotonic() + timeout_s)
+            is_done = True
+        except ToolError as error:
+            raise ToolError("%s %s" % (os.path.basename(argv[0]), error.message), error.hint)
+        finally:
+            if not is_done:
+                child.end_group()
+            child.close()
+        return child.returncode or 0, out, err
+
+    def detach(self, argv: list[str]) -> Child:
+        """Start a process that outlives this one: own session, no descriptors of ours."""
+        return self._start(argv, False, False)
+
+    def _start(self, argv: list[str], has_input: bool, has_output: bool) -> Child:
+        if not os.path.isabs(argv[0]):
+            raise ToolError("%r is not an absolute path" % argv[0], "programs are looked up once, at start")
+        if any("\0" in word for word in argv):
+            raise ToolError("an argument of %s holds a NUL byte" % argv[0], "leave it out")
+        limits = self._kind(argv)
+        if limits is None:
+            raise ToolError(
+                "%s is not on the list of what may be started" % argv[0], "oasis/system/root.py has the list"
+            )
+        try:
+            return Child(argv, self._env, limits, has_input, has_output)
+        except UnicodeError:
+            raise ToolError("an argument of %s holds half a surrogate pair" % argv[0], "leave it out")
+        except OSError as error:
+            raise ToolError("cannot start %s: %s" % (argv[0], error), "is the program installed?")
+
+
+def _talk(child: Child, data: bytes, deadline: float) -> tuple[bytes, bytes]:
+    out, err = bytearray(), bytearray()
+    poll = select.poll()
+    sinks = {child.stdout: out, child.stderr: err}
+    for number in sinks:
+        poll.register(number, select.POLLIN | select.POLLHUP)
+    if child.stdin >= 0:
+        os.set_blocking(child.stdin, False)
+        poll.register(child.stdin, select.POLLOUT)
+    ended_s = 0.0
+    while sinks:
+        now_s = time.monotonic()
+        ready = poll.poll(max(min(deadline - now_s, _SILENCE_S), 0) * 1000)
+        if child.poll() is not None:
+            ended_s = ended_s or now_s
+            if not ready or now_s - ended_s > _AFTER_S:
+                break
+        elif now_s >= deadline:
+            raise ToolError("did not end in time and was stopped", "try again; look at its log if this repeats")
+        for number, _ in ready:
+            if number in sinks:
+                _read(number, sinks, poll)
+            elif child.stdin >= 0:
+                data = _feed(child, data, poll)
+        if len(out) + len(err) > OUTPUT_BYTES:
+            raise ToolError("printed more than %d bytes and was stopped" % OUTPUT_BYTES, "ask for less")
+    if child.wait(max(deadline - time.monotonic(), _LAST_LOOK_S)) is None:
+        raise ToolError("closed its output but did not end", "it was stopped")
+    return bytes(out), bytes(err)
+
+
+def _read(number: int, sinks: dict[int, bytearray], poll: select.poll) -> None:
+    piece = os.read(number, _PIECE)
+    if piece:
+        sinks[number] += piece
+    else:
+        poll.unregister(number)
+        del sinks[number]
+
+
+def _feed(child: Child, data: bytes, poll: select.poll) -> bytes:
+    try:
+        data = data[os.write(child.stdin, data[:_PIECE]) :] if data else data
+    except BrokenPipeError:
+        data = b""  # the program reads no further; its exit status tells whether that was wrong
+    if not data:
+        poll.unregister(child.stdin)
+        child.close_input()
+    return data

@@ -1,4 +1,4 @@
-"""The TCP connections of this machine, as the kernel lists them.
+"""The TCP connections of this machine as the kernel lists them, the logins behind them, and two probes of the network.
 
 A connection is (local address, local port, remote address, remote port), addresses as 4 or 16 bytes; an IPv4 address
 in an IPv6 socket counts as IPv4. Source: the kernel's tcp_ipv4.c, get_tcp4_sock: each 32-bit word of an address is
@@ -11,11 +11,15 @@ import _socket
 import os
 import sys
 
-from oasis.errors import UsageError
+from oasis.errors import ToolError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Connection = tuple[bytes, int, bytes, int]
+    Run = Callable[..., tuple[int, bytes, bytes]]
+
 
 FOLDER = "/proc/net"
 LISTENS = 10
@@ -108,3 +112,105 @@ def _words(address: str, port: str) -> tuple[bytes, int]:
 
 def _plain(address: bytes) -> bytes:
     return address[12:] if address[:12] == _MAPPED else address
+
+
+# -- probes: does an address answer, is a name found? -----------------------------------------------------------------
+#
+# Knows busybox's words for them. One packet, one question, a time limit; a host without the programs gets None.
+
+# What the program may take longer than it was told, to start and to end.
+_MORE_S = 0.5
+# nslookup asks for IPv4 and IPv6 and fails when one of them is refused: what it found stands under this word.
+_FOUND = b"\nName:"
+
+
+class Probe:
+    """The probes of one router; `run` is the executor's, `program(name)` the path of a program or ""."""
+
+    def __init__(self, run: Run, program: Callable[[str], str]) -> None:
+        self._run = run
+        self._program = program
+
+    def ping(self, address: str, seconds: int) -> bool | None:
+        """Tell whether an address answers a ping within some seconds; None when nobody can ask."""
+        said = self._ask("ping", ["-c", "1", "-W", str(seconds), address], seconds)
+        return None if said is None else said[0] == 0
+
+    def lookup(self, name: str, server: str, seconds: int) -> bool | None:
+        """Tell whether a server finds a name within some seconds; None when nobody can ask."""
+        said = self._ask("nslookup", [name, server], seconds)
+        return None if said is None else said[0] == 0 or _FOUND in said[1]
+
+    def _ask(self, name: str, words: list[str], seconds: int) -> tuple[int, bytes] | None:
+        """Return exit status and words of a program, None where there is none."""
+        program = self._program(name)
+        if not program:
+            return None
+        try:
+            status, said, _ = self._run([program, *words], timeout_s=seconds + _MORE_S)
+        except ToolError:
+            return 1, b""  # it did not end in time: nobody answered
+        return status, said
+
+
+# -- logins: how the process at the other end came to this machine ----------------------------------------------------
+#
+# Followed from the process to its parents in /proc. An SSH server has one process a login, made when its connection was
+# accepted and gone with it; a session shared over an older connection (ControlMaster) belongs to the older process.
+# Source: proc(5), /proc/PID/stat.
+
+PROC = "/proc"
+SERVERS = ("dropbear", "sshd", "sshd-session", "sshd-auth")
+# Major numbers of Unix 98 pseudo terminals; any other terminal is a serial line or a screen of the machine itself.
+_PSEUDO = range(136, 144)
+# More parents than any login has.
+_DEPTH = 64
+
+
+def login_of(pid: int, folder: str = PROC) -> tuple[str, float]:
+    """Return how a process came here and, for SSH, when its connection was accepted.
+
+    Shape: ("ssh", seconds of uptime), ("console", 0.0) or ("unknown", 0.0).
+    """
+    servers = _servers(pid, folder)
+    if servers:
+        return "ssh", servers[-1][1] / os.sysconf("SC_CLK_TCK")
+    first = _stat(pid, folder)
+    major = (first[2] >> 8) & 0xFFF if first else 0
+    return ("console" if major and major not in _PSEUDO else "unknown"), 0.0
+
+
+def servers_of(pid: int, folder: str = PROC) -> list[int]:
+    """Return the processes of the SSH server that serve the login of a process alone; [] when it has no such login."""
+    return [number for number, _ in _servers(pid, folder)]
+
+
+def _servers(pid: int, folder: str) -> list[tuple[int, int]]:
+    """Return (process, its start in clock ticks) of each that serves a login, the innermost first."""
+    process = _stat(pid, folder)
+    found: list[tuple[int, int]] = []
+    for _ in range(_DEPTH):
+        if process is None:
+            break
+        name, parent, _, started = process
+        above = _stat(parent, folder) if parent > 0 else None
+        if name in SERVERS:
+            # The one that listens is the last of them and serves everybody, so it is not the login.
+            if not found or (above is not None and above[0] in SERVERS):
+                found.append((pid, started))
+        elif found:
+            break
+        process, pid = above, parent
+    return found
+
+
+def _stat(pid: int, folder: str) -> tuple[str, int, int, int] | None:
+    """Return (name, parent, controlling terminal, start in clock ticks since boot) of a process, None without one."""
+    try:
+        with open("%s/%d/stat" % (folder, pid), encoding="utf-8", errors="replace") as handle:
+            text = handle.read()
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    name = text.partition("(")[2].rpartition(")")[0]
+    return name, int(fields[1]), int(fields[4]), int(fields[19])

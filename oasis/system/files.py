@@ -10,7 +10,7 @@ import fcntl
 import os
 import time
 
-from oasis.errors import OasisError, StoreError
+from oasis.errors import OasisError, SettingsError, StoreError
 
 if False:  # annotations only
     from collections.abc import Callable, Iterable
@@ -317,3 +317,52 @@ def free_bytes(path: str) -> int:
     """Return what the disk of a folder has left."""
     space = os.statvfs(path)
     return space.f_bavail * space.f_frsize
+
+
+# -- the one lock of a router root: two daemons would write the same files --------------------------------------------
+
+
+def hold(path: str, folder: str) -> int:
+    """Hold the lock of the router root in `folder` for the life of the process; return its descriptor.
+
+    Raises: SettingsError naming the daemon that has it.
+    """
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        other = os.read(number, 32).decode("ascii", "replace").strip()
+        os.close(number)
+        raise SettingsError("another oasisd (process %s) works on %s" % (other, folder), "stop it first")
+    os.ftruncate(number, 0)
+    os.write(number, b"%d\n" % os.getpid())
+    return number
+
+
+# -- mounts: on what kind of file system a folder lies, as the kernel's list tells ------------------------------------
+
+LIST = "/proc/self/mounts"
+# Every file belongs to everybody there, and a power cut while one is renamed may take both: of memory sticks as they
+# are sold.
+LOOSE = ("exfat", "fuseblk", "msdos", "ntfs", "ntfs3", "vfat")
+
+
+def kind(mounts: bytes, path: str) -> str:
+    """Return the type of the file system that a path is on, "" where the list does not tell.
+
+    Source: fstab(5) and getmntent(3): fields between blanks, four characters of them as octal escapes.
+    """
+    found = place = ""
+    for line in mounts.decode("utf-8", "replace").split("\n"):
+        fields = line.split(" ")
+        where = _plain(fields[1]) if len(fields) > 2 else ""
+        is_above = where == "/" or path == where or path.startswith(where + "/")
+        if where and is_above and len(where) >= len(place):  # of two mounts at one place the later one counts
+            found, place = fields[2], where
+    return found
+
+
+def _plain(field: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, char)
+    return field

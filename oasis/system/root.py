@@ -6,13 +6,13 @@ Knows names of files and programs, opens none of them.
 import os
 
 from oasis.errors import UsageError
-from oasis.system.limits import PACKAGES, SERVICE, TOOL
+from oasis.system.child import PACKAGES, SERVICE, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.system.limits import Limits
+    from oasis.system.child import Limits
 
 _SERVICE_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What is looked up on PATH. `sh` is there for the scripts' sake: what they find must be what we found.

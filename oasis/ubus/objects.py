@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
 
 # The argument that is a secret: who has it is its owner.
 SESSION = "ubus_rpc_session"

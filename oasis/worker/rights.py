@@ -1,7 +1,7 @@
 """Give away what the worker does not need; called once, after every import.
 
 Each step is taken where the system has it; none of them is the only wall (the router's own rules fence the user in,
-system/fence.py).
+system/confinement.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pwd
 # Before the rights are gone: an interpreter may lie where the user cannot read.
 try:
     import resource
-except ImportError:  # a router's slim Python; the daemon sets most limits too (system/limits.py)
+except ImportError:  # a router's slim Python; the daemon sets most limits too (system/child.py)
     resource = None  # type: ignore[assignment]
 try:
     import ctypes

@@ -4,8 +4,8 @@ import pytest
 
 from oasis.agent.client import Asking
 from oasis.errors import ProviderError
-from oasis.system.backoff import KEPT_S, SHORT, Patience
 from oasis.system.clock import Wait
+from oasis.system.rate_limit import KEPT_S, SHORT, Patience
 
 
 class Settings:

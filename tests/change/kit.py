@@ -11,7 +11,7 @@ from oasis.change.parse.commands import parse
 from oasis.change.plan import Planner
 from oasis.change.policy import Policy
 from oasis.core.ids import Xid
-from oasis.system.executor import Executor
+from oasis.system.child import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.ubus.objects import Ubus

@@ -15,7 +15,7 @@ from oasis.doctor.names import ASKED
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
 from oasis.errors import ToolError
-from oasis.system.probe import Probe
+from oasis.system.connections import Probe
 from tests.change.reach import lab
 from tests.doctor.clinic import Clinic
 

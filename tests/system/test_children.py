@@ -1,6 +1,6 @@
 """Every child process of the project: there is one place that starts them, and what each kind may is what it says.
 
-What the limits do when they are reached is in test_executor.py; the user and the network of a worker are in
+What the limits do when they are reached is in test_child_executor.py; the user and the network of a worker are in
 test_confinement.py.
 """
 
@@ -18,8 +18,7 @@ import oasis
 from oasis.llm.pool import ENV
 from oasis.llm.process import Process
 from oasis.parts.offline.process import Offline
-from oasis.system.executor import Executor
-from oasis.system.limits import MODEL, SERVICE, TOOL
+from oasis.system.child import MODEL, SERVICE, TOOL, Executor
 from oasis.system.root import SCRIPTS, Root
 
 PACKAGE = os.path.dirname(oasis.__file__)
@@ -67,7 +66,7 @@ def test_a_child_is_made_in_five_places_each_with_limits():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Child":
                 found[name] = ast.unparse(node.args[2])
     assert found == {
-        "system/executor.py": "limits",
+        "system/child.py": "limits",
         "llm/process.py": "MODEL",
         "parts/offline/process.py": "MODEL",
         "parts/mcp/stdio.py": "SERVER",

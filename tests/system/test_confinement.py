@@ -347,7 +347,7 @@ def test_the_worker_of_a_router_has_nothing_but_its_pipes(told):
 
 @pytest.mark.skipif(bool(LACK), reason=f"needs {LACK}")
 def test_the_rules_are_what_nft_takes(tmp_path):
-    from oasis.system import fence
+    from oasis.system import confinement as fence
 
     text = fence.rules([1, 2], ["http://127.0.0.1:81", "http://[::1]:81"])
     argv = ["unshare", "--net", "nft", "--check", "-f", "-"]

@@ -18,9 +18,8 @@ REPOSITORY = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, REPOSITORY)
 
 from oasis.llm.pool import Pool, default_argv  # noqa: E402
-from oasis.system.confinement import Confinement  # noqa: E402
-from oasis.system.executor import Executor  # noqa: E402
-from oasis.system.fence import TABLE  # noqa: E402
+from oasis.system.child import Executor  # noqa: E402
+from oasis.system.confinement import TABLE, Confinement  # noqa: E402
 from oasis.system.files import Files  # noqa: E402
 from oasis.system.root import Root  # noqa: E402
 from oasis.worker import rights  # noqa: E402

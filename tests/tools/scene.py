@@ -4,7 +4,7 @@ import json
 import os
 
 from oasis.redaction import secret_options
-from oasis.system.executor import Executor
+from oasis.system.child import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.builtin import BuiltIn

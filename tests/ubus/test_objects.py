@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.errors import ToolError
-from oasis.system.executor import Executor
+from oasis.system.child import Executor
 from oasis.system.root import Root
 from oasis.ubus.objects import Ubus
 from tests.oasisd import copy_root

@@ -13,15 +13,14 @@ from oasis.change.apply.services import Services
 from oasis.change.apply.switches import bystanders, turned_off
 from oasis.change.apply.verification import SETTLE_S, ReadBack
 from oasis.errors import ToolError
-from oasis.system.connections import connections
-from oasis.system.logins import login_of
+from oasis.system.connections import connections, login_of
 from oasis.ubus.objects import NO_DATA, NOT_FOUND, SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.verification import Bus
     from oasis.change.shapes import Clock
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
     from oasis.system.files import Files
     from oasis.system.root import Root
 

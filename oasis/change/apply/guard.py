@@ -12,8 +12,7 @@ from oasis.errors import ToolError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.system.child import Child
-    from oasis.system.executor import Executor
+    from oasis.system.child import Child, Executor
 
 
 class Guard:

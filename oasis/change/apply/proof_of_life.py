@@ -42,7 +42,7 @@ class Life:
     """Proofs of the one change that waits.
 
     `connections()` gives {connection: state}, `may_keep(session)` asks for the right, `login_of(pid)` as in
-    system/logins.py, `up_s()` is the uptime, `is_here_fine` allows loopback.
+    system/connections.py, `up_s()` is the uptime, `is_here_fine` allows loopback.
     """
 
     def __init__(

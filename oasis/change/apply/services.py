@@ -7,7 +7,7 @@ from oasis.errors import ToolError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.shapes import Action, Callable, Init
-    from oasis.system.executor import Executor
+    from oasis.system.child import Executor
     from oasis.system.root import Root
 
 # What a script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.

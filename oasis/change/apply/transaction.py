@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Plan, Planner
     from oasis.change.shapes import Action, Any, Callable, Clock, Collection, Init, Record, Role, Touched
+    from oasis.system.child import Executor
     from oasis.system.connections import Connection
-    from oasis.system.executor import Executor
     from oasis.system.root import Root
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.

@@ -18,8 +18,7 @@ import time
 
 from oasis.core import clean, jsonl
 from oasis.errors import SchemaError, ToolError
-from oasis.system.child import Child
-from oasis.system.limits import SERVER
+from oasis.system.child import SERVER, Child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -80,10 +80,10 @@ class Knowledge:
         """
         if not _elsewhere(self._kit):
             return
-        from oasis.system import mounts  # with the first document
+        from oasis.system import files  # with the first document
 
-        kind = mounts.kind(self._kit.files.read(mounts.LIST) or b"", os.path.realpath(self._folder))
-        if kind in mounts.LOOSE:
+        kind = files.kind(self._kit.files.read(files.LIST) or b"", os.path.realpath(self._folder))
+        if kind in files.LOOSE:
             raise SettingsError(
                 "oasis.main.memory_path is on %s, where everybody reads everything and a power cut loses files" % kind,
                 "format the disk as ext4 or f2fs, or name another folder",

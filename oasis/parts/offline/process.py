@@ -20,8 +20,7 @@ import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, ProviderError
-from oasis.system.child import Child
-from oasis.system.limits import MODEL
+from oasis.system.child import MODEL, Child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

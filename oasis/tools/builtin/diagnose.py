@@ -7,7 +7,7 @@ import time
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
 from oasis.system import clock
-from oasis.system.probe import Probe
+from oasis.system.connections import Probe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, PolicyError, ToolError
-from oasis.system.child import Child
-from oasis.system.limits import Limits
+from oasis.system.child import Child, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from oasis.errors import SettingsError
 from oasis.parts.memory.knowledge import RESULT_BYTES
-from oasis.system import mounts
+from oasis.system import files
 from oasis.system.files import Files
 from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import KEY, root_with
@@ -284,7 +284,7 @@ class OnStick(Files):
         self.folder = folder
 
     def read(self, path):
-        if path == mounts.LIST:
+        if path == files.LIST:
             return b"overlay / overlay rw 0 0\n/dev/sda1 %s vfat rw 0 0\n" % self.folder.encode()
         return super().read(path)
 

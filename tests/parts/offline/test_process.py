@@ -10,7 +10,7 @@ import pytest
 from oasis.errors import OasisError, ProviderError, UciError
 from oasis.parts.offline import process, provider
 from oasis.parts.offline.process import Offline, default_argv
-from oasis.system.limits import MODEL
+from oasis.system.child import MODEL
 
 QUESTIONS = ("what can you do?", "call this router attic", "which devices are connected?", "block the tv", "florb it")
 

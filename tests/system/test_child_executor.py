@@ -9,8 +9,7 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.system.executor import OUTPUT_BYTES, Executor
-from oasis.system.limits import DAEMON_SCORE, MODEL, SERVICE, TOOL
+from oasis.system.child import DAEMON_SCORE, MODEL, OUTPUT_BYTES, SERVICE, TOOL, Executor
 from oasis.system.root import Root
 from tests.oasisd import REPOSITORY
 
@@ -269,7 +268,7 @@ def test_a_limit_that_is_lower_already_stays():
         "import os; os.geteuid() or os.setresuid(65534, 65534, 65534); os.execv(sys.argv[1], sys.argv[1:])"
     )
     words = ["/bin/sh", "-c", "ulimit -n; ulimit -t; echo still"]
-    from oasis.system.limits import limited
+    from oasis.system.child import limited
 
     _, out, err = python(SERVICE, code, *limited(words, TOOL))
     assert (out, err) == (b"20\n9\nstill\n", b"")
@@ -282,7 +281,7 @@ def test_a_worker_goes_before_the_daemon_and_the_router_s_services_last():
     assert int(MODEL[4]) > DAEMON_SCORE
     assert int(python(MODEL, SCORE)[1]) == int(MODEL[4])
     raised = (
-        "import os, sys; from oasis.system import limits; before = open('/proc/self/oom_score_adj').read(); "
+        "import os, sys; from oasis.system import child as limits; before = open('/proc/self/oom_score_adj').read(); "
         "print(repr(limits.give_way()), before.strip(), flush=True); "
         "os.execv('/bin/sh', limits.limited([sys.executable, '-c', sys.argv[1]], limits.SERVICE))"
     )

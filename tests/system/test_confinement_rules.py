@@ -2,11 +2,11 @@
 
 import pytest
 
-from oasis.system import fence
+from oasis.system import confinement
 
 
 def opened(*urls):
-    lines = [line.strip() for line in fence.rules([453], list(urls)).splitlines()]
+    lines = [line.strip() for line in confinement.rules([453], list(urls)).splitlines()]
     return [line for line in lines if line.startswith("ip")]
 
 
@@ -49,23 +49,23 @@ def test_a_broken_address_closes_no_other():
 
 
 def test_all_users_are_fenced_in_and_nobody_else():
-    text = fence.rules([4531, 4530], [])
+    text = confinement.rules([4531, 4530], [])
     assert text.count("skuid") == 1
     assert "meta skuid { 4530, 4531 } jump worker" in text
 
 
 def test_the_same_settings_give_the_same_text():
     urls = ["http://127.0.0.1:81", "http://127.0.0.2:82"]
-    assert fence.rules([1, 2], urls) == fence.rules([2, 1], [*reversed(urls), urls[0]])
+    assert confinement.rules([1, 2], urls) == confinement.rules([2, 1], [*reversed(urls), urls[0]])
 
 
 def test_it_replaces_itself_in_one_step():
-    lines = fence.rules([1], []).splitlines()
+    lines = confinement.rules([1], []).splitlines()
     assert lines[:3] == ["table inet oasis_worker", "delete table inet oasis_worker", "table inet oasis_worker {"]
 
 
 def test_what_is_not_opened_is_closed_on_every_kind_of_local_address():
-    chain = fence.rules([1], ["http://127.0.0.1:81"]).partition("chain worker {")[2].partition("}\n\tchain")
+    chain = confinement.rules([1], ["http://127.0.0.1:81"]).partition("chain worker {")[2].partition("}\n\tchain")
     last = chain[0].strip().splitlines()[-1].strip()
     assert last == "fib daddr type { local, broadcast, anycast, multicast } jump closed"
     assert chain[2].split("{")[1].strip().splitlines()[0] == "meta l4proto tcp reject with tcp reset"
@@ -83,4 +83,4 @@ def test_what_is_not_opened_is_closed_on_every_kind_of_local_address():
     ],
 )
 def test_it_can_be_asked_whether_an_address_of_the_router_is_open(url, is_let):
-    assert fence.lets(url) is is_let
+    assert confinement.lets(url) is is_let

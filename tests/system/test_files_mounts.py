@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.system import mounts
+from oasis.system import files
 
 LIST = rb"""/dev/root /rom squashfs ro 0 0
 overlayfs:/overlay / overlay rw 0 0
@@ -21,13 +21,13 @@ torn"""
     ],
 )  # fmt: skip
 def test_a_path_is_on_the_innermost_and_latest_mount(path, kind):
-    assert mounts.kind(LIST, path) == kind
+    assert files.kind(LIST, path) == kind
 
 
 def test_an_empty_list_tells_nothing():
-    assert mounts.kind(b"", "/mnt/usb") == ""
+    assert files.kind(b"", "/mnt/usb") == ""
 
 
 def test_this_host_has_a_list():
-    with open(mounts.LIST, "rb") as handle:
-        assert mounts.kind(handle.read(), "/proc/self") == "proc"
+    with open(files.LIST, "rb") as handle:
+        assert files.kind(handle.read(), "/proc/self") == "proc"

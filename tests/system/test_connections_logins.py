@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oasis.system.logins import login_of, servers_of
+from oasis.system.connections import login_of, servers_of
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PTS0 = 136 << 8
