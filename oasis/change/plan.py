@@ -14,7 +14,7 @@ from oasis.errors import ApplyError, MistakeError, PolicyError, UciError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256, sha256
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
@@ -523,7 +523,7 @@ class Planner:
 
 def _images(before: dict[str, bytes], operations: list[Operation], told: list[str], kind: type[PolicyError]) -> Images:
     """Return what the operations make of the packages; where UCI refuses as well, the catalogue says it better."""
-    from oasis.uci.preview import preview
+    from oasis.uci.model import preview
 
     try:
         after = preview(before, operations)

@@ -130,7 +130,7 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
     from oasis.tools.facts import Facts
     from oasis.ubus.objects import Ubus, opener
     from oasis.uci import model
-    from oasis.uci.tables import tables
+    from oasis.uci.model import tables
 
     root, files = Root(folder, search.split(":")), Files()
     executor = Executor(root.environment(), root.allowed(os.sep))

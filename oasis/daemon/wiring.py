@@ -43,8 +43,8 @@ from oasis.tools.facts import Facts
 from oasis.tools.operator import Workshop
 from oasis.ubus.objects import Ubus, opener
 from oasis.uci import model
-from oasis.uci.backends import BACKENDS, NAMES, chosen
-from oasis.uci.tables import tables
+from oasis.uci.cursor import BACKENDS, NAMES, chosen
+from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

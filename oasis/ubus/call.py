@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from oasis.errors import ToolError
 from oasis.ubus import message
-from oasis.ubus.blob import attributes
-from oasis.ubus.blobmsg import decode, encode
+from oasis.ubus.blobmsg import attributes, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

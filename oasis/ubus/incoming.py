@@ -11,8 +11,7 @@ import threading
 
 from oasis.errors import ToolError
 from oasis.ubus import message as busmessage
-from oasis.ubus.blob import attribute
-from oasis.ubus.blobmsg import decode, encode
+from oasis.ubus.blobmsg import attribute, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ them. Source: ubus's ubusmsg.h and libubus-io.c.
 from __future__ import annotations
 
 from oasis.errors import ToolError
-from oasis.ubus.blob import LENGTH, attribute
+from oasis.ubus.blobmsg import LENGTH, attribute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oasis.errors import OasisError
 from oasis.ubus import call, message
-from oasis.ubus.blob import attributes
+from oasis.ubus.blobmsg import attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import time
 
 from oasis.errors import OasisError, ToolError
 from oasis.ubus import message
-from oasis.ubus.blob import attribute, attributes, named
+from oasis.ubus.blobmsg import attribute, attributes, named
 from oasis.ubus.link import Link
 
 TYPE_CHECKING = False

@@ -11,19 +11,20 @@ Shape of a change, as rpcd's: ["set"|"add"|"remove"|"rename"|"order"|"list-add"|
 from __future__ import annotations
 
 from oasis.errors import UciError, UnwrittenError
-from oasis.uci import operations
-from oasis.uci.backends import chosen
+from oasis.uci import edit
 from oasis.uci.package import Package, Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
-    from oasis.uci.operations import Operation
+    from oasis.uci.edit import Operation
 
     Table = dict[str, object]
     Value = str | list[str]
     Run = Callable[..., tuple[int, bytes, bytes]]
+
 
 # The words LuCI takes as true.
 _TRUE = ("1", "true", "yes", "on", "enabled")
@@ -266,12 +267,12 @@ class Cursor:
         self._do({"op": "reorder", "package": package, "section": section, "index": index})
 
     def _do(self, operation: Operation) -> str | None:
-        operations.check(operation)
+        edit.check(operation)
         return self._operate(operation)
 
     def _section(self, package: str, section: str) -> Section | None:
         loaded = self._package(package)
-        return None if loaded is None else operations.find(loaded, section)
+        return None if loaded is None else edit.find(loaded, section)
 
 
 def open_cursor(
@@ -355,3 +356,39 @@ def _list_steps(current: Value | None, items: list[str]) -> list[tuple[str, str]
     elif current is not None:
         steps += [("del_list", item) for item in dict.fromkeys(current)]
     return steps + [("add_list", item) for item in items]
+
+
+# -- which backend opens the cursor -----------------------------------------------------------------------------------
+
+BACKENDS = ("auto", "pyuci", "program", "file")
+# What the owner is told that a backend is.
+NAMES = {"pyuci": "the library pyuci", "program": "the program uci", "file": "files of its own reading"}
+
+
+def chosen(backend: str, has_program: bool) -> str:
+    """Return which of BACKENDS is meant; auto is pyuci when it imports, else the program, and files without one.
+
+    Raises: UciError for one that cannot be had.
+    """
+    if backend not in BACKENDS:
+        raise UciError(f"uci_backend {backend}: no such backend", "auto, pyuci, program or file")
+    if backend == "file" or (backend == "auto" and not has_program):
+        return "file"
+    if not has_program:
+        raise UciError(f"uci_backend {backend}: nothing to start programs with", "give run")
+    if backend == "program":
+        return "program"
+    if find_module() is not None:
+        return "pyuci"
+    if backend == "pyuci":
+        raise UciError("uci_backend pyuci: the module does not import", "install it or choose another backend")
+    return "program"
+
+
+def find_module() -> ModuleType | None:
+    """Return pyuci's module, or None when it does not import or is another one of that name."""
+    try:
+        module = __import__("uci")
+    except ImportError:
+        return None
+    return module if hasattr(module, "Uci") and hasattr(module, "UciExceptionNotFound") else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 
-from oasis.uci import edit, lexer, names, refusal
+from oasis.uci import edit, libuci, parser
 from oasis.uci.package import Package, Record
 
 # The form in which records are written; any other line goes through the exact reader.
@@ -42,7 +42,7 @@ def replay(package: Package, records: list[Record]) -> int:
     for record in records:
         try:
             _apply(package, record)
-        except refusal.Refused:
+        except libuci.Refused:
             continue
         done += 1
     return done
@@ -51,12 +51,12 @@ def replay(package: Package, records: list[Record]) -> int:
 def is_kept(record: Record) -> bool:
     """Tell whether libuci takes this record back from a file: it writes some that it then ignores."""
     command, section, option, value = record
-    if not names.is_name(section) or (value is None and command != edit.REMOVE):
+    if not libuci.is_name(section) or (value is None and command != edit.REMOVE):
         return False
     if command == edit.REORDER:
         return option is None
     if command == edit.RENAME:
-        return names.is_name(value or "")
+        return libuci.is_name(value or "")
     return option is not None or command not in (edit.LIST_ADD, edit.LIST_DEL)
 
 
@@ -64,13 +64,13 @@ def _read(data: bytes) -> tuple[list[tuple[str, Record]], bool]:
     """Return (package, record) of each good line, and whether all lines were good."""
     found: list[tuple[str, Record]] = []
     position = _read_written(data, found)
-    lines = lexer.LineBuffer(io.BytesIO(data[position:]))
+    lines = parser.LineBuffer(io.BytesIO(data[position:]))
     is_whole = True
     while not lines.at_end:
         if lines.read_line():
             try:
                 found.append(_parse_line(lines))
-            except refusal.Refused:
+            except libuci.Refused:
                 is_whole = False
     return found, is_whole
 
@@ -86,24 +86,24 @@ def _read_written(data: bytes, found: list[tuple[str, Record]]) -> int:
     while match := line.match(text, position):
         command, package, section, option, value = match.groups()
         if value is not None:
-            value = names.decode(value.encode("latin-1")).replace("'\\''", "'")
+            value = libuci.decode(value.encode("latin-1")).replace("'\\''", "'")
         record = (command, section, option, value)
-        if not is_kept(record) or (value is not None and not names.is_value(value)):
+        if not is_kept(record) or (value is not None and not libuci.is_value(value)):
             break
         found.append((package, record))
         position = match.end()
     return position
 
 
-def _parse_line(lines: lexer.LineBuffer) -> tuple[str, Record]:
-    argument = names.decode(lines.argument())
+def _parse_line(lines: parser.LineBuffer) -> tuple[str, Record]:
+    argument = libuci.decode(lines.argument())
     if not lines.rest_is_empty():
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     command = argument[:1] if argument[:1] in _COMMANDS else ""
     pointer = edit.parse_pointer(argument[len(command) :])
     record = (command, pointer.section or "", pointer.option, pointer.value)
     if not is_kept(record):
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     return pointer.package, record
 
 
@@ -113,7 +113,7 @@ def _apply(package: Package, record: Record) -> None:
     pointer.look_up(package)
     if command == edit.REORDER:
         if pointer.target is None:
-            raise refusal.Refused(refusal.NOT_FOUND)
+            raise libuci.Refused(libuci.NOT_FOUND)
         edit.reorder(package, pointer.target, edit.position(value or ""), silent=True)
     elif command == edit.ADD:
         edit.set_value(pointer, silent=True)

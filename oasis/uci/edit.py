@@ -2,14 +2,16 @@
 
 A Pointer is libuci's uci_ptr: what `package.section.option=value` names, and what of it exists. Each operation changes
 the package and, unless `silent`, appends a record to its delta. Every oddity is libuci's and on purpose: the delta must
-replay to the same package. What people and models may ask for is checked before, in `operations`.
+replay to the same package. What people and models may ask for is an operation, checked first (`check`).
 Source: libuci util.c (uci_parse_ptr), list.c.
 """
 
 from __future__ import annotations
 
-from oasis.uci import names, refusal
+from oasis.errors import UciError
+from oasis.uci import libuci
 from oasis.uci.package import Package, Section
+from oasis.uci.writer import quote
 
 ADD, REMOVE, CHANGE, RENAME, REORDER, LIST_ADD, LIST_DEL = "+", "-", "", "@", "^", "|", "~"
 
@@ -30,7 +32,7 @@ class Pointer:
         self.section = section
         self.option = option
         self.value = value
-        self.extended = section is not None and not names.is_name(section)
+        self.extended = section is not None and not libuci.is_name(section)
         self.complete = False
         self.found = False
         self.place_in: Package | None = None
@@ -57,7 +59,7 @@ class Pointer:
     def owner(self) -> Package:
         """Return the package looked up."""
         if self.place_in is None:
-            raise refusal.Refused(refusal.INVALID)
+            raise libuci.Refused(libuci.INVALID)
         return self.place_in
 
     def record(self, command: str, value: str | None) -> None:
@@ -75,11 +77,11 @@ def parse_pointer(text: str) -> Pointer:
     pointer = Pointer(package or "", section, option, value if equals else None)
     if (
         len(parts) > 3
-        or not names.is_type(pointer.package)
-        or (pointer.option is not None and not names.is_name(pointer.option))
-        or (pointer.value is not None and not names.is_value(pointer.value))
+        or not libuci.is_type(pointer.package)
+        or (pointer.option is not None and not libuci.is_name(pointer.option))
+        or (pointer.value is not None and not libuci.is_value(pointer.value))
     ):
-        raise refusal.Refused(refusal.PARSE)
+        raise libuci.Refused(libuci.PARSE)
     return pointer
 
 
@@ -90,10 +92,10 @@ def _extended(package: Package, pointer: Pointer) -> Section | None:
     index = _leading(digits or "0")
     is_whole = (digits or "0").lstrip(_BLANKS) == index
     if not (head.startswith("@") and bracket and end and not tail and index and is_whole):
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     type = head[1:]
-    if type and not names.is_type(type):
-        raise refusal.Refused(refusal.INVALID)
+    if type and not libuci.is_type(type):
+        raise libuci.Refused(libuci.INVALID)
     sections = [section for section in package.sections if not type or section.type == type]
     number = leading_number(index) or 0
     number += len(sections) if number < 0 else 0
@@ -144,9 +146,9 @@ def set_value(pointer: Pointer, silent: bool = False) -> None:
     """Set an option, or make or retype a named section; an empty value deletes what exists."""
     package, section, value = pointer.owner(), pointer.target, pointer.value
     if value is None or pointer.section is None or (section is None and pointer.option is not None):
-        raise refusal.Refused(refusal.INVALID)
-    if pointer.option is None and value and not names.is_type(value):
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
+    if pointer.option is None and value and not libuci.is_type(value):
+        raise libuci.Refused(libuci.INVALID)
     if not value:
         if pointer.complete:
             delete(pointer)
@@ -177,9 +179,9 @@ def delete(pointer: Pointer, silent: bool = False) -> None:
     """Delete a section, an option, or with a number as value one item of a list."""
     package, section = pointer.owner(), pointer.target
     if not pointer.complete:
-        raise refusal.Refused(refusal.NOT_FOUND)
+        raise libuci.Refused(libuci.NOT_FOUND)
     if section is None:
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     if pointer.option is None:
         package.remove(section)
     else:
@@ -205,7 +207,7 @@ def add_list(pointer: Pointer, silent: bool = False) -> None:
     """Append an item to a list; an option becomes a list where it stands."""
     section, value = pointer.target, pointer.value
     if section is None or value is None:
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     if pointer.option is not None:
         current = section.options.get(pointer.option)
         if isinstance(current, list):
@@ -220,7 +222,7 @@ def del_list(pointer: Pointer, silent: bool = False) -> None:
     """Remove every equal item from a list; the record is left even when there was none."""
     section, value = pointer.target, pointer.value
     if section is None or value is None:
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     current = section.options.get(pointer.option or "")
     if not isinstance(current, list):
         return
@@ -233,9 +235,9 @@ def rename(pointer: Pointer, silent: bool = False) -> None:
     """Rename a section or an option."""
     package, section, value = pointer.owner(), pointer.target, pointer.value
     if not pointer.complete:
-        raise refusal.Refused(refusal.NOT_FOUND)
+        raise libuci.Refused(libuci.NOT_FOUND)
     if section is None or value is None:
-        raise refusal.Refused(refusal.INVALID)
+        raise libuci.Refused(libuci.INVALID)
     if not silent:
         pointer.record(RENAME, value)
     if pointer.option is None:
@@ -248,3 +250,189 @@ def reorder(package: Package, section: Section, to: int, silent: bool = False) -
     """Move a section to a position."""
     if package.move(section, to) and not silent and package.has_delta:
         package.delta.append((REORDER, section.name, None, str(to)))
+
+
+# -- operations as dicts: checked, done on a package, written as lines of `uci batch` ---------------------------------
+#
+# Shape (op and the keys it needs; section is a name, `cfgXXXXXX` or `@type[n]`, n may be negative):
+#     set       package section option value | package section type     reorder  package section index (int)
+#     add       package type                                            rename   package section [option] name
+#     add_list  package section option value                            delete   package section [option]
+#     del_list  package section option value
+# Stricter than libuci where libuci accepts what it later ignores: names that cannot be read back, sections that are not
+# there, new names that are taken, positions that are no number. Raises UciError naming package.section.option.
+
+Operation = dict[str, object]
+
+# The keys beside op and package: (needed, allowed in addition).
+_KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "add": (("type",), ()),
+    "add_list": (("section", "option", "value"), ()),
+    "del_list": (("section", "option", "value"), ()),
+    "delete": (("section",), ("option",)),
+    "rename": (("section", "name"), ("option",)),
+    "reorder": (("section", "index"), ()),
+}
+_SET_OPTION = (("section", "option", "value"), ())
+_SET_SECTION = (("section", "type"), ())
+
+_HINTS = {
+    "package": "a package is the name of a file in /etc/config, without slashes",
+    "section": "write a section's name or @type[n]",
+    "option": "names of options hold letters, digits and _ only",
+    "name": "a new name holds letters, digits and _ only",
+    "type": "a section's type has no blanks",
+    "value": "a value is text without control characters but tab and newline",
+    "index": "the position is a number from 0",
+}
+
+
+def label(operation: Operation) -> str:
+    """Return package.section.option of an operation, as far as it has them."""
+    parts = [operation.get("package"), operation.get("section"), operation.get("option")]
+    return ".".join(str(part) for part in parts if part is not None)
+
+
+def check(operation: Operation) -> None:
+    """Check the shape, the names and the value of an operation; raises UciError."""
+    needed, more = _keys(operation)
+    for key in ("package", *needed, *more):
+        if key not in operation and key in more:
+            continue
+        if not _is_good(key, operation.get(key)):
+            word = "is missing" if key not in operation else "is not valid"
+            raise UciError(f"{label(operation)}: {key} of {operation.get('op')} {word}", _HINTS[key])
+    unknown = [key for key in operation if key not in ("op", "package", *needed, *more)]
+    if unknown:
+        raise UciError(f"{label(operation)}: {operation.get('op')} takes no {unknown[0]}", "leave it out")
+
+
+def apply(operation: Operation, package: Package) -> str | None:
+    """Do a checked operation on the package, recording it; return the name of an added section."""
+    try:
+        return _apply(operation, package)
+    except libuci.Refused as error:
+        raise error.about(label(operation), _hint(error, operation))
+
+
+def find(package: Package, section: str) -> Section | None:
+    """Return the section of this name or `@type[n]`; raises UciError when it is malformed."""
+    pointer = Pointer(package.name, section)
+    try:
+        pointer.look_up(package)
+    except libuci.Refused as error:
+        raise error.about(f"{package.name}.{section}", _HINTS["section"])
+    return pointer.target
+
+
+def batch_line(operation: Operation) -> str:
+    """Return the line of `uci batch` for a checked operation; it may hold newlines inside quotes."""
+    word, package = str(operation["op"]), str(operation["package"])
+    if word == "add":
+        return f"add {quote(package)} {quote(str(operation['type']))}\n"
+    text = label(operation)
+    value = operation.get(_value_key(operation))
+    if value is not None:
+        text += f"={value}"
+    return f"{word} {quote(text)}\n"
+
+
+def _keys(operation: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    word = operation.get("op")
+    if word == "set":
+        return _SET_SECTION if "type" in operation and "option" not in operation else _SET_OPTION
+    keys = _KEYS.get(word) if isinstance(word, str) else None
+    if keys is None:
+        raise UciError(f"{label(operation)}: unknown operation {word}", "one of set, " + ", ".join(_KEYS))
+    return keys
+
+
+def _is_good(key: str, value: object) -> bool:
+    if key == "index":
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
+    if not isinstance(value, str):
+        return False
+    if key == "package":
+        return libuci.is_package_name(value) and "." not in value and "=" not in value
+    if key == "section":
+        return libuci.is_name(value) or _is_extended(value)
+    if key == "type":
+        return libuci.is_type(value)
+    if key == "value":
+        return libuci.is_value(value) and _is_encodable(value)
+    return libuci.is_name(value)
+
+
+def _is_extended(value: str) -> bool:
+    """Tell whether a text is `@type[number]`, `@[number]` included."""
+    kind, bracket, number = value[1:].rpartition("[")
+    is_number = number.endswith("]") and number[:-1].removeprefix("-").isdecimal() and number.isascii()
+    is_kind = not kind or (libuci.is_type(kind) and "." not in kind and "=" not in kind)
+    return value.startswith("@") and bool(bracket) and is_number and is_kind
+
+
+def _is_encodable(value: str) -> bool:
+    try:
+        libuci.encode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _value_key(operation: Operation) -> str:
+    word = operation["op"]
+    if word == "set" and "option" not in operation:
+        return "type"
+    return {"rename": "name", "reorder": "index"}.get(str(word), "value")
+
+
+def _apply(operation: Operation, package: Package) -> str | None:
+    word = str(operation["op"])
+    if word == "add":
+        return add_section(package, str(operation["type"])).name
+    option, value = operation.get("option"), operation.get(_value_key(operation))
+    pointer = Pointer(
+        package.name,
+        str(operation["section"]),
+        None if option is None else str(option),
+        None if value is None else str(value),
+    )
+    pointer.look_up(package)
+    is_new = word == "set" and option is None and not pointer.extended
+    if pointer.target is None and not is_new:
+        raise libuci.Refused(libuci.NOT_FOUND)
+    if word == "rename":
+        _check_new_name(package, pointer)
+    if word == "reorder" and pointer.target is not None:
+        reorder(package, pointer.target, int(str(value)))
+    else:
+        _OPERATIONS[word](pointer)
+    return None
+
+
+def _check_new_name(package: Package, pointer: Pointer) -> None:
+    """Refuse a name that is taken: libuci would write both, and read only one of them back."""
+    new = pointer.value or ""
+    if pointer.option is None:
+        is_taken = package.find(new) not in (None, pointer.target)
+    else:
+        is_taken = new != pointer.option and pointer.target is not None and new in pointer.target.options
+    if is_taken:
+        raise libuci.Refused(libuci.DUPLICATE)
+
+
+def _hint(error: libuci.Refused, operation: Operation) -> str:
+    if error.status == libuci.DUPLICATE:
+        return f"{operation.get('name')} is there already"
+    if error.status == libuci.NOT_FOUND:
+        return f"package {operation['package']} has no such {'option' if 'option' in operation else 'section'}"
+    return "write @type[n], n a number, for a section without a name"
+
+
+_OPERATIONS = {
+    "set": set_value,
+    "add_list": add_list,
+    "del_list": del_list,
+    "delete": delete,
+    "rename": rename,
+}

@@ -6,15 +6,14 @@ It reads the deltas of its own save folder only: what others staged elsewhere is
 from __future__ import annotations
 
 from oasis.errors import UciError, UnwrittenError
-from oasis.uci import operations, refusal, writer
-from oasis.uci.context import Context
+from oasis.uci import edit, libuci, writer
 from oasis.uci.cursor import Cursor, change_of
-from oasis.uci.disk import Outrun
+from oasis.uci.disk import Context, Outrun
 from oasis.uci.package import Package, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.uci.operations import Operation
+    from oasis.uci.edit import Operation
 
 
 class FileBackend(Cursor):
@@ -52,7 +51,7 @@ class FileBackend(Cursor):
     def revert(self, package: str, section: str | None = None, option: str | None = None) -> None:
         loaded = self._existing(package)
         if section is not None:
-            found = operations.find(loaded, section)
+            found = edit.find(loaded, section)
             section = section if found is None else found.name
         self._context.revert(package, section, option)
 
@@ -68,8 +67,8 @@ class FileBackend(Cursor):
     def configs(self) -> list[str]:
         try:
             return self._context.list_packages()
-        except refusal.Refused as error:
-            if error.status == refusal.NOT_FOUND:
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
                 return []
             raise
 
@@ -113,13 +112,13 @@ class FileBackend(Cursor):
 
     def _stage_one(self, number: int, operation: Operation, touched: dict[str, Package]) -> str | None:
         try:
-            operations.check(operation)
+            edit.check(operation)
             name = str(operation["package"])
             if name not in touched:
                 self.save(name)
                 self.unload(name)
                 touched[name] = self._existing(name)
-            return operations.apply(operation, touched[name])
+            return edit.apply(operation, touched[name])
         except UciError as error:
             raise UciError(f"operation {number}: {error.message}", error.hint)
 
@@ -129,16 +128,16 @@ class FileBackend(Cursor):
             return loaded
         try:
             return self._context.load(name)
-        except refusal.Refused as error:
-            if error.status == refusal.NOT_FOUND:
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
                 return None
             raise error.about(name)
 
     def _existing(self, name: str) -> Package:
         package = self._package(name)
         if package is None:
-            raise refusal.Refused(refusal.NOT_FOUND, name, hint="there is no such package; uci never makes one")
+            raise libuci.Refused(libuci.NOT_FOUND, name, hint="there is no such package; uci never makes one")
         return package
 
     def _operate(self, operation: Operation) -> str | None:
-        return operations.apply(operation, self._existing(str(operation["package"])))
+        return edit.apply(operation, self._existing(str(operation["package"])))

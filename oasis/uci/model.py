@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 
+from oasis.errors import UciError
+from oasis.uci import delta, edit
 from oasis.uci.package import Package, Section
 from oasis.uci.parser import Importer
 from oasis.uci.writer import export_text, file_text
@@ -16,7 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Package", "Section", "export_text", "file_text", "parse"]
+
+__all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "tables"]
 
 
 # What a package manager lays beside a file that the owner changed: UCI reads it, and it configures nothing.
@@ -52,3 +55,61 @@ _lock = threading.Lock()
 _parsed: dict[tuple[str, bytes], Package] = {}  # by name and bytes, so that no edit can be missed; changed by nobody
 # All packages of a stock router; as objects they take some ten times as much memory.
 _PARSED_BYTES = 32 * 1024
+
+
+# -- tables: the form that tools and checks read ----------------------------------------------------------------------
+
+
+def tables(package: Package) -> dict[str, dict[str, object]]:
+    """Return the sections by name, in order: {".name", ".type", ".anonymous", ".index", option: str | [str]}."""
+    found: dict[str, dict[str, object]] = {}
+    for index, section in enumerate(package.sections):
+        found[str(section.name)] = {
+            ".name": str(section.name),
+            ".type": section.type,
+            ".anonymous": section.anonymous,
+            ".index": index,
+            **{str(name): value for name, value in section.options.items()},
+        }
+    return found
+
+
+# -- preview: what files will be after operations, computed from their bytes alone ------------------------------------
+
+
+def preview(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, bytes]:
+    """Return the files' bytes after these operations, with nothing else staged; an untouched file keeps its bytes.
+
+    Shape: files {package: bytes of its file}; the same keys come back.
+    Raises: UciError naming the operation's number, counted from 1, and its package.section.option.
+    """
+    result = dict(files)
+    for name, package in _perform(files, steps).items():
+        fresh = parse(files[name], name)
+        # A commit reads the file again and replays the records; what it does not take back must not show here either.
+        if delta.replay(fresh, [record for record in package.delta if delta.is_kept(record)]):
+            result[name] = file_text(fresh)
+    return result
+
+
+def _perform(files: dict[str, bytes], steps: list[edit.Operation]) -> dict[str, Package]:
+    packages: dict[str, Package] = {}
+    for number, operation in enumerate(steps, 1):
+        try:
+            edit.check(operation)
+            name = str(operation["package"])
+            if name not in packages:
+                packages[name] = _parse(files, name)
+            edit.apply(operation, packages[name])
+        except UciError as error:
+            raise UciError(f"operation {number}: {error.message}", error.hint)
+    return packages
+
+
+def _parse(files: dict[str, bytes], name: str) -> Package:
+    if name not in files:
+        raise UciError(f"{name}: Entry not found", "there is no such package; uci never makes one")
+    try:
+        return parse(files[name], name)
+    except UciError as error:
+        raise UciError(f"{name}: {error.message}", error.hint)

@@ -8,15 +8,15 @@ packages that had nothing staged are reverted. The program also reads the system
 from __future__ import annotations
 
 from oasis.errors import OasisError, UciError
-from oasis.uci import model, names, operations, refusal, writer
-from oasis.uci.context import Context
+from oasis.uci import edit, libuci, model, writer
 from oasis.uci.cursor import Cursor, change_of, unexpected
+from oasis.uci.disk import Context
 from oasis.uci.package import Package
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.uci.cursor import Run
-    from oasis.uci.operations import Operation
+    from oasis.uci.edit import Operation
 
 _PLACE = r" \((.*)\) at line ([0-9]+), byte ([0-9]+)"
 # Sections that our model adds while foreseeing get names behind any that a package can have.
@@ -64,8 +64,8 @@ class ProgramBackend(Cursor):
     def configs(self) -> list[str]:
         try:
             return self._files().list_packages()
-        except refusal.Refused as error:
-            if error.status == refusal.NOT_FOUND:
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
                 return []
             raise
 
@@ -96,13 +96,13 @@ class ProgramBackend(Cursor):
         foreseen: dict[str, Package] = {}
         for number, operation in enumerate(steps, 1):
             try:
-                operations.check(operation)
+                edit.check(operation)
                 name = str(operation["package"])
                 if name not in foreseen:
                     self.unload(name)
                     foreseen[name] = self._existing(name)
                     self.unload(name)
-                operations.apply(operation, foreseen[name])
+                edit.apply(operation, foreseen[name])
             except UciError as error:
                 raise UciError(f"operation {number}: {error.message}", error.hint)
         return self._stage(steps, foreseen)
@@ -110,12 +110,12 @@ class ProgramBackend(Cursor):
     def write(self, steps: list[Operation], expected: dict[str, bytes]) -> None:
         """Do it in two processes: one that stages and shows what came of it, one that commits."""
         for operation in steps:
-            operations.check(operation)
+            edit.check(operation)
         # The program reads file and deltas again for each line of a batch: what it shows is what it will commit.
-        lines = _each("revert", expected) + [operations.batch_line(operation) for operation in steps]
+        lines = _each("revert", expected) + [edit.batch_line(operation) for operation in steps]
         lines += _each("changes", expected) + _each("export", expected)
         try:
-            shown = self._run(["batch"], names.encode("".join(lines)))
+            shown = self._run(["batch"], libuci.encode("".join(lines)))
             added = len([operation for operation in steps if operation["op"] == "add"])
             self._compare(shown.split(b"\n", added)[-1], expected)
         except UciError:
@@ -124,11 +124,11 @@ class ProgramBackend(Cursor):
             raise
         finally:
             self._packages.clear()
-        self._run(["batch"], names.encode("".join(_each("commit", expected))))
+        self._run(["batch"], libuci.encode("".join(_each("commit", expected))))
 
     def _compare(self, shown: bytes, expected: dict[str, bytes]) -> None:
         """Raise UciError unless a batch shows our own changes, no others, and then the packages as expected."""
-        ours = {name: names.encode(writer.changes_text(name, self._files().staged(name))) for name in expected}
+        ours = {name: libuci.encode(writer.changes_text(name, self._files().staged(name))) for name in expected}
         for name, text in [*ours.items(), *expected.items()]:
             if not shown.startswith(text):
                 raise unexpected(name)
@@ -139,15 +139,15 @@ class ProgramBackend(Cursor):
     def _operate(self, operation: Operation) -> str | None:
         package = self._existing(str(operation["package"]))
         self.unload(package.name)
-        operations.apply(operation, package)
+        edit.apply(operation, package)
         return self._stage([operation], {package.name: package})[0]
 
     def _stage(self, steps: list[Operation], foreseen: dict[str, Package]) -> list[str | None]:
         """Run the batch and compare; the packages in `foreseen` are how they must be after it."""
         was_clean = [name for name in foreseen if not self._files().staged(name)]
-        text = "".join([operations.batch_line(operation) for operation in steps])
+        text = "".join([edit.batch_line(operation) for operation in steps])
         try:
-            added = iter(names.decode(self._run(["batch"], names.encode(text))).split("\n")[:-1])
+            added = iter(libuci.decode(self._run(["batch"], libuci.encode(text))).split("\n")[:-1])
             result = [next(added, None) if operation["op"] == "add" else None for operation in steps]
             for name, package in foreseen.items():
                 self._verify(name, package)
@@ -169,8 +169,8 @@ class ProgramBackend(Cursor):
         try:
             plain = self.export(name)
             named = self._run(["-n", "export", name]) if b"\nconfig " in plain else plain
-        except refusal.Refused as error:
-            if error.status == refusal.NOT_FOUND:
+        except libuci.Refused as error:
+            if error.status == libuci.NOT_FOUND:
                 return None
             raise
         self._packages[name] = _join(name, plain, named)
@@ -179,13 +179,13 @@ class ProgramBackend(Cursor):
     def _existing(self, name: str) -> Package:
         package = self._package(name)
         if package is None:
-            raise refusal.Refused(refusal.NOT_FOUND, name, hint="there is no such package; uci never makes one")
+            raise libuci.Refused(libuci.NOT_FOUND, name, hint="there is no such package; uci never makes one")
         return package
 
     def _refuse_foreign(self, name: str) -> None:
         _check_name(name)
         ours = writer.changes_text(name, self._files().staged(name))
-        if self._run(["changes", name]) != names.encode(ours):
+        if self._run(["changes", name]) != libuci.encode(ours):
             raise UciError(
                 f"{name}: changes staged by others would be committed along",
                 f"see `uci changes {name}`, commit or revert",
@@ -203,7 +203,7 @@ class ProgramBackend(Cursor):
         except OasisError as error:
             raise UciError(f"uci {words[-1]}: {error.message}", error.hint)
         if status != 0 or stderr:
-            raise _refused(words, names.decode(stderr).partition("\n")[0])
+            raise _refused(words, libuci.decode(stderr).partition("\n")[0])
         return stdout
 
 
@@ -212,8 +212,8 @@ def _each(word: str, packages: dict[str, bytes]) -> list[str]:
 
 
 def _check_name(package: str) -> None:
-    if not names.is_package_name(package):
-        raise refusal.Refused(refusal.INVALID, package, hint="a package is a file's name, without slashes")
+    if not libuci.is_package_name(package):
+        raise libuci.Refused(libuci.INVALID, package, hint="a package is a file's name, without slashes")
 
 
 def _refused(words: list[str], complaint: str) -> UciError:
@@ -222,9 +222,9 @@ def _refused(words: list[str], complaint: str) -> UciError:
     import re  # with the first complaint: it costs more than all of this
 
     place = re.search(_PLACE, complaint)
-    for status, text in refusal.WORDS.items():
+    for status, text in libuci.WORDS.items():
         if text in complaint:
-            return refusal.Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)
+            return libuci.Refused(status, about, (place[1], int(place[2]), int(place[3])) if place else None)
     return UciError(f"{about}: {complaint or 'uci failed without a word'}", "run it by hand to see why")
 
 

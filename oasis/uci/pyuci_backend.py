@@ -8,8 +8,8 @@ read back, and whatever it refuses is done by the program, which tells why.
 from __future__ import annotations
 
 from oasis.errors import UciError
-from oasis.uci import names, operations
-from oasis.uci.backends import find_module
+from oasis.uci import edit, libuci
+from oasis.uci.cursor import find_module
 from oasis.uci.program_backend import ProgramBackend
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.uci.cursor import Run, Value
-    from oasis.uci.operations import Operation
+    from oasis.uci.edit import Operation
 
 
 class PyuciBackend(ProgramBackend):
@@ -53,9 +53,9 @@ class PyuciBackend(ProgramBackend):
             handle.set(package, section, option, value)
             handle.save(package)
         except self._module.UciException as error:
-            raise UciError(f"{operations.label(operation)}: {error}", "see what `uci` says to the same")
+            raise UciError(f"{edit.label(operation)}: {error}", "see what `uci` says to the same")
         if self._read(package, section, option) != value:
-            raise UciError(f"{operations.label(operation)}: the value was not staged", "is the save folder full?")
+            raise UciError(f"{edit.label(operation)}: the value was not staged", "is the save folder full?")
         return None
 
     def _read(self, *parts: str | None) -> Value | None:
@@ -73,9 +73,9 @@ class PyuciBackend(ProgramBackend):
 def _is_plain(package: object, section: object, option: object) -> bool:
     return (
         isinstance(package, str)
-        and names.is_package_name(package)
-        and names.is_name(str(section))
-        and (option is None or names.is_name(str(option)))
+        and libuci.is_package_name(package)
+        and libuci.is_name(str(section))
+        and (option is None or libuci.is_name(str(option)))
     )
 
 

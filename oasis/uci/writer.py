@@ -5,7 +5,7 @@ Source: libuci file.c, uci_export_package; delta.c, uci_delta_save.
 
 from __future__ import annotations
 
-from oasis.uci import names
+from oasis.uci import libuci
 from oasis.uci.package import Package, Record, Section
 
 
@@ -20,12 +20,12 @@ def file_text(package: Package, name_all: bool = False) -> bytes:
     for section in package.sections:
         _write_section(lines, section, name_all)
     lines.append("\n")
-    return names.encode("".join(lines))
+    return libuci.encode("".join(lines))
 
 
 def export_text(package: Package, name_all: bool = False) -> bytes:
     """Return the text of `uci export`: the file's text behind a line with the package's name."""
-    return names.encode("package " + _escape(package.name) + "\n") + file_text(package, name_all)
+    return libuci.encode("package " + _escape(package.name) + "\n") + file_text(package, name_all)
 
 
 def delta_line(package: str, record: Record) -> str:

@@ -5,7 +5,7 @@ import re
 
 from oasis.catalogue import check as catalogue
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 CONFIG = os.path.join(TOP, "tests/router/root/etc/config")

@@ -9,7 +9,7 @@ import pytest
 from oasis.catalogue import check as catalogue
 from oasis.change.parse import commands
 from oasis.doctor import texts
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
 from tests.parts.offline.stock import Router
 

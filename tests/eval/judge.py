@@ -24,7 +24,7 @@ from typing import Any
 from oasis.catalogue import entries, validators
 from oasis.change.parse import commands
 from oasis.errors import OasisError
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.eval import predicates, roots, tasks, world
 from tests.eval.play import Played
 

@@ -17,7 +17,7 @@ import shutil
 from typing import Any
 
 from oasis.change.parse import commands
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.oasisd import copy_root, set_option
 
 HERE = os.path.dirname(os.path.abspath(__file__))

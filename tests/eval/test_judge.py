@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from oasis.change.parse import commands
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.eval import predicates, roots, world
 from tests.eval.judge import judge, would_be
 from tests.eval.play import Played

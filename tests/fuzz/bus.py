@@ -6,8 +6,7 @@ import os
 import time
 
 from oasis.errors import ToolError
-from oasis.ubus.blob import attributes
-from oasis.ubus.blobmsg import DEEPEST, VALUES, decode, encode
+from oasis.ubus.blobmsg import DEEPEST, VALUES, attributes, decode, encode
 from oasis.ubus.peer import Peer
 from tests.oasisd import REPOSITORY
 

@@ -12,7 +12,7 @@ from oasis.change.parse import commands, fenced
 from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
-from oasis.uci import model, refusal
+from oasis.uci import libuci, model
 from oasis.uci.parser import Importer
 from oasis.worker import lines
 from tests.fuzz import answers, bus, calls, chat_file, knowledge
@@ -47,7 +47,7 @@ def _read(data, is_quick):
             if importer._package is None:
                 importer._open("fuzz")
             importer._close()
-    except refusal.Refused as error:
+    except libuci.Refused as error:
         return (error.status, error.place)
     return [[(one.type, one.name, one.anonymous, list(one.options.items())) for one in package.sections]
             for package in packages]  # fmt: skip

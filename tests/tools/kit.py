@@ -83,7 +83,7 @@ class Store:
         return []
 
     def stage(self, steps):
-        from oasis.uci.preview import preview
+        from oasis.uci.model import preview
 
         data = model.file_text(self.package)
         data = data if isinstance(data, bytes) else data.encode()

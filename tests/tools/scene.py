@@ -12,7 +12,7 @@ from oasis.tools.facts import Facts
 from oasis.tools.router import Router
 from oasis.ubus.objects import Ubus
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 from tests.oasisd import copy_root
 from tests.tools.kit import Hands, registry
 

@@ -11,8 +11,7 @@ import pytest
 
 from oasis.ubus import call as buswire
 from oasis.ubus import message
-from oasis.ubus.blob import attributes
-from oasis.ubus.blobmsg import decode
+from oasis.ubus.blobmsg import attributes, decode
 from oasis.ubus.objects import opener
 from oasis.ubus.peer import Peer
 from tests.router import busd

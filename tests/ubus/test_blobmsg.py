@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from oasis.errors import ToolError
 from oasis.ubus import blobmsg, message
-from oasis.ubus.blob import attribute, attributes
-from oasis.ubus.blobmsg import DEEPEST, VALUES, decode, encode
+from oasis.ubus.blobmsg import DEEPEST, VALUES, attribute, attributes, decode, encode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "bus_recorded.json"), encoding="utf-8") as handle:

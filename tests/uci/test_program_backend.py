@@ -8,7 +8,7 @@ import pytest
 from oasis.errors import ToolError, UciError
 from oasis.uci import model
 from oasis.uci.cursor import open_cursor
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.uci.programs import Folders, run_as_program
 
 LAN = b"\nconfig interface 'lan'\n\toption proto 'static'\n\nconfig rule\n\n"

@@ -4,7 +4,7 @@ import pytest
 
 from oasis.errors import UciError
 from oasis.uci import model
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.uci.values import NETWORK
 
 STEPS = [

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
-from oasis.uci import edit, lexer, names, refusal, writer
-from oasis.uci.context import Context
+from oasis.uci import edit, libuci, parser, writer
+from oasis.uci.disk import Context
 from oasis.uci.package import Package, Section
 
 _WITH_ARGUMENT = "cCdfpPt"
@@ -65,14 +65,14 @@ def parse_options(arguments: list[str], settings: Settings) -> list[str]:
             if not anywhere:
                 return words + rest
             continue
-        _read_letters(names.encode(word[1:]), rest, settings, gnu)
+        _read_letters(libuci.encode(word[1:]), rest, settings, gnu)
     return words
 
 
 def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool) -> None:
     """Set what the letters of a word say; they are bytes: half a character is unknown by itself."""
     while letters:
-        letter, letters = names.decode(letters[:1]), letters[1:]
+        letter, letters = libuci.decode(letters[:1]), letters[1:]
         if letter not in _KNOWN:
             raise Stop(_complaint("unknown", letter, gnu), True, 0)
         if letter not in _WITH_ARGUMENT:
@@ -80,7 +80,7 @@ def _read_letters(letters: bytes, rest: list[str], settings: Settings, gnu: bool
             continue
         if not letters and not rest:
             raise Stop(_complaint("missing", letter, gnu), True, 0)
-        _set_argument(letter, names.decode(letters) or rest.pop(0), settings)
+        _set_argument(letter, libuci.decode(letters) or rest.pop(0), settings)
         return
 
 
@@ -113,7 +113,7 @@ def _set_argument(letter: str, argument: str, settings: Settings) -> None:
     elif letter == "p":
         try:
             context.add_delta_folder(argument)
-        except refusal.Refused:
+        except libuci.Refused:
             return  # given twice counts once
     else:
         context.set_save_folder(argument)
@@ -197,7 +197,7 @@ class Shell:
             return self._add(words)
         return USAGE_STATUS
 
-    def error(self, error: refusal.Refused, status: int = 1) -> int:
+    def error(self, error: libuci.Refused, status: int = 1) -> int:
         """Print an error as the real one does, unless quiet; return the exit status."""
         if not self.settings.quiet:
             self._print_error("uci: ", error)
@@ -208,15 +208,15 @@ class Shell:
         if not self.settings.quiet:
             self._complain(text)
 
-    def _print_error(self, prefix: str, error: refusal.Refused) -> None:
+    def _print_error(self, prefix: str, error: libuci.Refused) -> None:
         place = error.place
-        if place is None and self.context.lines is not None and error.status == refusal.PARSE:
+        if place is None and self.context.lines is not None and error.status == libuci.PARSE:
             place = (self.context.lines.reason or "unknown", self.context.lines.line, self.context.lines.byte)
         if place is not None:
             reason, line, byte = place
             self._tail = f" ({reason}) at line {line}, byte {byte}"[:_TAIL_MAX]
         self._tail += "\n"
-        self._complain(prefix + refusal.WORDS[error.status] + self._tail)
+        self._complain(prefix + libuci.WORDS[error.status] + self._tail)
 
     # -- sections and options -----------------------------------------------------------------------------------------
 
@@ -233,13 +233,13 @@ class Shell:
                 self._revert(pointer)
             else:
                 return self._change(command, pointer)
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         return 0
 
     def _get(self, pointer: edit.Pointer) -> None:
         if not pointer.complete:
-            raise refusal.Refused(refusal.NOT_FOUND)
+            raise libuci.Refused(libuci.NOT_FOUND)
         if pointer.found and pointer.target is not None:
             self._write(self._value(pointer.target.options[pointer.option or ""], quoted=False))
         elif pointer.target is not None:
@@ -248,14 +248,14 @@ class Shell:
     def _revert(self, pointer: edit.Pointer) -> None:
         try:
             self.context.revert(pointer.package, pointer.section, pointer.option)
-        except refusal.Refused:
+        except libuci.Refused:
             return  # the real one tells nobody either
 
     def _change(self, command: str, pointer: edit.Pointer) -> int:
         package = pointer.owner()
         if command == "reorder":
             if pointer.target is None or pointer.value is None:
-                raise refusal.Refused(refusal.NOT_FOUND)
+                raise libuci.Refused(libuci.NOT_FOUND)
             edit.reorder(package, pointer.target, edit.position(pointer.value))
         else:
             text = (pointer.value or "").strip(" \t\n\r\v\f")
@@ -272,7 +272,7 @@ class Shell:
             package = self.context.load(words[1])
             section = edit.add_section(package, words[2])
             self.context.save(package)
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             return self.error(error, error.status)
         self._write(section.name + "\n")
         return 0
@@ -286,7 +286,7 @@ class Shell:
             return self._on_package(command, words[1])
         try:
             every = self.context.list_packages()
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         for name in every:
             self._on_package(command, name)
@@ -295,7 +295,7 @@ class Shell:
     def _on_package(self, command: str, text: str) -> int:
         try:
             pointer = self.context.look_up(edit.parse_pointer(text))
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         package = pointer.owner()
         try:
@@ -304,10 +304,10 @@ class Shell:
             elif command == "changes":
                 self._write(writer.changes_text(package.name, package.saved_delta))
             elif command == "export":
-                self._write(names.decode(writer.export_text(package, self.context.name_all)))
+                self._write(libuci.decode(writer.export_text(package, self.context.name_all)))
             elif not self.settings.no_commit:
                 self.context.commit(package)
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             return self.error(error)
         finally:
             self.context.packages.pop(package.name, None)
@@ -316,7 +316,7 @@ class Shell:
     def _show(self, pointer: edit.Pointer) -> None:
         package, section = pointer.owner(), pointer.target
         if not pointer.complete:
-            raise refusal.Refused(refusal.NOT_FOUND)
+            raise libuci.Refused(libuci.NOT_FOUND)
         if section is None:
             self._write(self._package(package))
         elif pointer.found:
@@ -354,9 +354,9 @@ class Shell:
         if len(words) > 2 or (self.settings.merge and name is None):
             return USAGE_STATUS
         target = self._load_to_merge(name) if self.settings.merge and name is not None else None
-        if name is not None and not names.is_package_name(name):
+        if name is not None and not libuci.is_package_name(name):
             self.context.lines = None
-            return self.error(refusal.Refused(refusal.INVALID))  # before anything of the input is read
+            return self.error(libuci.Refused(libuci.INVALID))  # before anything of the input is read
         text = self.settings.input.read()
         self.input_ended = True
         try:
@@ -365,7 +365,7 @@ class Shell:
                 self.context.save(target)
             else:
                 self._commit_imported()
-        except refusal.Refused as error:
+        except libuci.Refused as error:
             self._go_on_behind_error()
             return self.error(error)
         return 0
@@ -380,7 +380,7 @@ class Shell:
     def _load_to_merge(self, name: str) -> Package | None:
         try:
             return self.context.load(name)
-        except refusal.Refused:
+        except libuci.Refused:
             return None
 
     def _commit_imported(self) -> None:
@@ -390,7 +390,7 @@ class Shell:
             failure = None
             try:
                 self.context.commit(package, overwrite=True)
-            except refusal.Refused as error:
+            except libuci.Refused as error:
                 failure = error
         if failure is not None:
             raise failure
@@ -445,10 +445,10 @@ class _Streams:
         self._stderr = stderr
 
     def write(self, text: str) -> None:
-        self._stdout.write(names.encode(text))
+        self._stdout.write(libuci.encode(text))
 
     def complain(self, text: str) -> None:
-        self._stderr.write(names.encode(text))
+        self._stderr.write(libuci.encode(text))
 
     def flush(self) -> None:
         self._stdout.flush()
@@ -488,7 +488,7 @@ def _batch(shell: Shell, streams: _Streams) -> int:
         lines = shell.context.lines
         # A command that parsed a file has thrown our place in the input away; the line numbers start again.
         if lines is None or lines.stream is not shell.settings.input:
-            lines = shell.context.lines = lexer.LineBuffer(shell.settings.input)
+            lines = shell.context.lines = parser.LineBuffer(shell.settings.input)
         words = _batch_words(shell, lines)
         shell.input_ended = shell.input_ended or lines.at_end
         if words and words[0].lower() == "exit":
@@ -500,21 +500,21 @@ def _batch(shell: Shell, streams: _Streams) -> int:
     return 0
 
 
-def _batch_words(shell: Shell, lines: lexer.LineBuffer) -> list[str]:
+def _batch_words(shell: Shell, lines: parser.LineBuffer) -> list[str]:
     words: list[str] = []
     lines.read_line()
     try:
-        while word := names.decode(lines.argument()):
+        while word := libuci.decode(lines.argument()):
             words.append(word)
             if len(words) == _WORDS_MAX:
                 shell.say("Too many arguments\n")
                 return []
-    except refusal.Refused as error:
+    except libuci.Refused as error:
         shell.error(error)
         return []
     return words
 
 
 if __name__ == "__main__":
-    given = [names.decode(os.fsencode(word)) for word in sys.argv[1:]]
+    given = [libuci.decode(os.fsencode(word)) for word in sys.argv[1:]]
     sys.exit(main(given, sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer))

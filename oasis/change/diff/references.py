@@ -10,7 +10,7 @@ from __future__ import annotations
 from oasis.catalogue import entries
 from oasis.catalogue.check import TARGETS, plain_reference, target_names
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 from oasis.uci.visible import plain
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from oasis.change.apply.journal import is_ending
 from oasis.change.history import reverse
 from oasis.core import when
 from oasis.errors import UciError, UsageError
-from oasis.uci import model, operations
+from oasis.uci import edit, model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,10 +207,10 @@ class _Look:
         self._named: dict[int, set[str]] = {}
         for step in steps:
             if step["package"] == name:
-                found = operations.find(self.then, str(step["section"])) if "section" in step else None
+                found = edit.find(self.then, str(step["section"])) if "section" in step else None
                 if found is not None:
                     self._named.setdefault(id(found), set()).add(str(step.get("option", "")))
-                operations.apply(step, self.then)
+                edit.apply(step, self.then)
 
     def how_made(self, fall: Fall) -> str:
         """Return what operations say about what would fall after them only: "same" for what they made so again."""

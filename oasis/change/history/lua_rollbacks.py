@@ -18,7 +18,7 @@ from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UciError
 from oasis.system.digest import sha256
 from oasis.uci import model
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ def _way_back(
     steps, conflicts = _delta(name, before, journal.image(change, "after", name), now, stays)
     if not steps:
         return None, [], conflicts
-    from oasis.uci.preview import preview
+    from oasis.uci.model import preview
 
     return (now, preview({name: now}, steps)[name]), steps, conflicts
 

@@ -17,7 +17,7 @@ import re
 
 from oasis.catalogue import address_text
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable as Callable
 from collections.abc import Iterable as Iterable
 from typing import Any as Any
 
-Table = dict[str, Any]  # one section, see oasis.uci.tables
+Table = dict[str, Any]  # one section, see oasis.uci.model
 Tables = dict[str, Table]  # a package
 Config = dict[str, Tables]  # packages by name
 Path = dict[str, Any]  # see facts.py

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oasis.change.history.reverse import GONE, OTHER, THERE, reverse
 from oasis.uci import model
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 
 BASE = b"""
 config defaults

@@ -54,7 +54,7 @@ def missing():
 def render(firewall, interfaces, folder):
     """Return what `fw4 print` prints, and its warnings.
 
-    Shape: `firewall` the sections as oasis.uci.tables gives them, `interfaces` the reply of `network.interface dump`;
+    Shape: `firewall` the sections as oasis.uci.model gives them, `interfaces` the reply of `network.interface dump`;
     `folder` a scratch folder.
     """
     kept = []

@@ -11,7 +11,7 @@ import re
 import tempfile
 
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 from tests.change.reach import fw4, test_corpus
 from tests.change.reach.kinds import KINDS
 

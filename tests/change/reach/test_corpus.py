@@ -9,7 +9,7 @@ import pytest
 from oasis.change.parse import commands
 from oasis.change.reach import facts, sections
 from oasis.change.reach.verdict import PACKAGES, verdict
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.change.reach import corpus
 from tests.change.reach.corpus_firewall import firewall_cases
 from tests.change.reach.corpus_listeners import listener_cases

@@ -4,7 +4,7 @@ import pytest
 
 from oasis.change.parse.commands import parse
 from oasis.change.reach.detours import PACKAGES, detours
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.change.kit import Kit
 from tests.oasisd import copy_root
 

@@ -13,7 +13,7 @@ import pytest
 from oasis.catalogue import address_text
 from oasis.change.reach import facts, firewall, network, ruleset, sections, verdict
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 from tests.change.reach import corpus, fw4, kinds, lab, record, test_corpus, wild
 
 LACK = lab.missing()

@@ -9,7 +9,7 @@ from oasis.change.parse import commands
 from oasis.parts.offline.provider import Provider
 from oasis.tools.facts import Facts
 from oasis.uci import model
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 
 ONE = Provider()  # what it read of the files is kept
 

@@ -6,7 +6,7 @@ from oasis.catalogue import check
 from oasis.change.history.reverse import reverse
 from oasis.parts.offline import provider
 from oasis.uci import model
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 from tests.parts.offline.stock import GUEST, HOME, LEASES, Router, calls_of, steps_of, text_of
 
 INTENTS = provider.load("intents")["intents"]

@@ -1,7 +1,7 @@
 import pytest
 
 from oasis.errors import UciError
-from oasis.uci.preview import preview
+from oasis.uci.model import preview
 
 LAN = b"# a comment\nconfig interface lan\n option proto static # tail\n"
 
