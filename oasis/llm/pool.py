@@ -134,7 +134,7 @@ class Pool(Requests):
     """At most `max_workers` workers, started when needed.
 
     `prepare()` is called before every request is handed out; what it raises (OasisError) is the request's ending.
-    `is_fenced`: the router's rules (confinement.py) keep the workers from the router itself, so that a refused connection
+    `is_fenced`: rules (confinement.py) keep the workers from the router itself, so that a refused connection
     there need not mean that nothing listens. `tick_ms`: how soon a request that waits notices that it is cancelled.
     `user`: the user that the workers become, which is for nothing else; "" when they keep the daemon's.
     """
@@ -256,7 +256,7 @@ class Pool(Requests):
         return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
 
     def _told_of_walls(self, request: Event) -> Event:
-        """Return a request that says when its service, should it be on the router, is behind the confinement."""
+        """Return a request that says when its service, should it be on the router, is behind the rules of the router."""
         options = request.get("options")
         known = options if isinstance(options, dict) else {}
         if not self._is_fenced or confinement.lets(str(request.get("base_url") or "")):
