@@ -256,7 +256,7 @@ class Pool(Requests):
         return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
 
     def _told_of_walls(self, request: Event) -> Event:
-        """Return a request that says when its service, should it be on the router, is behind the rules of the router."""
+        """Return a request that says when its service, should it be on the router, is behind the rules."""
         options = request.get("options")
         known = options if isinstance(options, dict) else {}
         if not self._is_fenced or confinement.lets(str(request.get("base_url") or "")):
