@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from oasis.errors import StoreError, ToolError
 from oasis.uci import model
-from oasis.uci.tables import tables
+from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
