@@ -160,10 +160,8 @@ class Knowledge:
         return self._found(query, limit, False)
 
     def _found(self, query: str, limit: int, is_home: bool) -> dict[str, Any]:
-        pass  # with the first search
-
-        found = self.library.search(query, limit, is_home=is_home)
-        return {**found, "options": found(query, self._type_of, _OPTIONS_TOLD)}
+        result = self.library.search(query, limit, is_home=is_home)
+        return {**result, "options": found_options(query, self._type_of, _OPTIONS_TOLD)}
 
     def knowledge_delete(self, id: str) -> dict[str, object]:
         """Remove a document for good."""
@@ -333,7 +331,7 @@ def _unknown(message: str, word: str, names: list[str]) -> UsageError:
     return UsageError(message, entries.hint(word, names) or _USAGE)
 
 
-def found(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:
+def found_options(query: str, type_of: TypeOf, most: int) -> list[dict[str, Any]]:
     """Return the options that a question names by their paths; where it names none, those that fit its words best.
 
     Shape: [{"path", "title"?, "what"?, "takes", …}] as in catalogue/described.py, shortened.

@@ -21,7 +21,7 @@ def named(path):
 
 
 def found(query, most=4):
-    return [one["path"] for one in knowledge.found(query, type_of, most)]
+    return [one["path"] for one in knowledge.found_options(query, type_of, most)]
 
 
 @pytest.mark.parametrize(
