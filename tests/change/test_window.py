@@ -154,14 +154,14 @@ def test_a_moved_router_is_told_before_and_after(kit):
 @pytest.mark.parametrize(
     "text, address",
     [
-        (WIFI, None),
-        ("uci set network.wan.metric=5", None),
-        ("uci set network.lan.netmask=255.255.0.0", None),
+        (WIFI, ""),
+        ("uci set network.wan.metric=5", ""),
+        ("uci set network.lan.netmask=255.255.0.0", ""),
         ("uci delete network.lan.ipaddr; uci add_list network.lan.ipaddr=10.0.0.1/24", "10.0.0.1"),
     ],
 )
 def test_an_address_is_new_only_when_it_moves(kit, text, address):
-    assert kit.plan(text.replace("; ", "\n")).get("new_address") == address
+    assert kit.plan(text.replace("; ", "\n"))["new_address"] == address
 
 
 def test_a_proof_is_noted_told_and_written_with_the_end(kit):
