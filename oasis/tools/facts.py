@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.change.shapes import Operation
+    from oasis.change.shapes import Operation, Record
     from oasis.change.text_origin import Texts
 
     Hide = Callable[[str, str, str, str, object], object]
@@ -70,7 +70,7 @@ class Facts:
         self._read_file = read_file
         self._packages = packages
         # The records of the changes made here, newest first; where there is a journal it is put here.
-        self.history: Callable[[], list[dict[str, object]]] = list
+        self.history: Callable[[], list[Record]] = list
         # The places of the configuration that go back by themselves; see change/history/ends.py.
         self.ending: Callable[[], list[str]] = list
         self.now_s = now_s

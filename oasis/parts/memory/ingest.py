@@ -26,21 +26,11 @@ from oasis.tools.workspace.web import closed_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Read = dict[str, Any]
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Draft = dict[str, Any]
     Read = dict[str, Any]
-    from collections.abc import Iterator
-
     Piece = tuple[str, str]  # what stands between it and the piece before, and its text
 
 

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oasis.change.shapes import Record
+
 
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
 CHANGES = 15
@@ -173,11 +175,11 @@ def changes(facts: Facts, since: str = "") -> dict[str, object]:
     return answer
 
 
-def _labels(record: dict[str, Any]) -> list[str]:
+def _labels(record: Record) -> list[str]:
     return list(record.get("untrusted", []))
 
 
-def _change(record: dict[str, Any], has_summary: bool) -> dict[str, object]:
+def _change(record: Record, has_summary: bool) -> dict[str, object]:
     entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
     if has_summary:
         entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]

@@ -88,7 +88,7 @@ def judged(package, nets, probe):
     }  # fmt: skip
     rules = ruleset.compile_rules(package, nets, [])
     found = firewall.judge(rules, packet, lambda one: network.owns(nets, *one), set())
-    if family == 6 and found["state"] == "yes" and not verdict.judge(package, nets, [], packet, set())[0]:
+    if family == 6 and found["state"] == "yes" and not verdict.judge_discovery(package, nets, [], packet, set())[0]:
         return {**found, "state": "cannot_tell"}
     return found
 
