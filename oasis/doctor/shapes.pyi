@@ -1,7 +1,7 @@
 """The types of doctor/, for the type checker alone; the shapes stand in the modules' docstrings."""
 
 from collections.abc import Callable as Callable
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any as Any
 from typing import Protocol
 
@@ -27,7 +27,7 @@ class Router(Protocol):
     def leases(self) -> list[Entry]: ...
     def interfaces(self) -> list[Entry]: ...
     @property
-    def history(self) -> Callable[[], list[Entry]]: ...
+    def history(self) -> Callable[[], Sequence[Values]]: ...
     @property
     def now_s(self) -> Callable[[], int]: ...
 
