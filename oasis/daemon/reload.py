@@ -12,7 +12,7 @@ from oasis.errors import OasisError
 if False:  # annotations only
     from oasis.change.policy import Policy
     from oasis.config.settings import Settings
-    from oasis.llm.pool import Models
+    from oasis.llm.workers import Models
 
 # What is built once at the start, and would pull the rug from under what is going on.
 AT_START = ("alive_loopback", "bus", "chat_path", "sync", "sync_interval_s", "uci_backend")

@@ -30,8 +30,8 @@ from oasis.core import rpc
 from oasis.core.ids import Scru128, Xid
 from oasis.daemon import migration
 from oasis.errors import OasisError, StoreError, UsageError
-from oasis.llm.pool import Models
 from oasis.llm.usage import Metered
+from oasis.llm.workers import Models
 from oasis.redaction.redactor import Redactor
 from oasis.system.child import Executor
 from oasis.system.clock import Clock, is_trusted

@@ -16,8 +16,9 @@ import threading
 import time
 
 from oasis.core import jsonl
-from oasis.errors import OasisError, PeerError, ProviderError, UsageError
+from oasis.errors import OasisError, PeerError
 from oasis.llm.process import MARK, STOP_S, TICK_MS, Process, sweep
+from oasis.llm.workers import OF_MODELS, Requests
 from oasis.system import confinement
 from oasis.system.digest import sha256
 from oasis.worker import lines
@@ -26,16 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Event = dict[str, object]
-    OnEvent = Callable[[Event], None]
-    Cancelled = Callable[[], bool] | threading.Event | None
+    from oasis.llm.workers import Cancelled, Event, OnEvent
 
 ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
-
-# Of one call: 1024 vectors of 1024 numbers are 32 MB as Python has them, what a larger router can still hold.
-EMBED_TEXTS = 1024
-# Of one request: some services take no more than 96, and the vectors of all stay below lines.REQUEST_BYTES.
-_EMBED_STEP = 64
 
 # What a worker may use up without a word on top of its own timeouts: start, DNS, two waits of 60 s before retries.
 PATIENCE_S = 180.0
@@ -47,87 +41,6 @@ def default_argv(python: str = sys.executable, user: str = "") -> list[str]:
     folder = folder.rpartition("/")[0] + "/worker"
     suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
     return [python, "-I", "-B", f"{folder}/__main__{suffix}", *([user] if user else [])]
-
-
-class Requests:
-    """What can be asked of the workers; how a request gets to one is said by `ask`."""
-
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        """Have a request answered; call `on_event` with each event, the last one is the ending. Blocks until then.
-
-        `request` is as in lines.py, without `id`. A cancelled request ends with the error `cancelled`.
-        """
-        raise NotImplementedError
-
-    def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None, urgent: bool = True) -> None:
-        """Ask a model; call `on_event` with each event, the last is `done` or `error`."""
-        self.ask({**request, "op": "chat"}, on_event, cancelled, urgent)
-
-    def models(self, request: Event, cancelled: Cancelled = None) -> list[Event]:
-        """Return the models of a service: {"id", "context_tokens"?, "tools"?}.
-
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self.ask({**request, "op": "models"}, answers.append, cancelled, False)
-        if answers[-1]["type"] != "models":
-            raise raised(answers[-1])
-        listed = answers[-1]["models"]
-        assert isinstance(listed, list)
-        return listed
-
-    def embed(self, request: Event, texts: list[str], cancelled: Cancelled = None) -> list[list[float]]:
-        """Return a vector for each text, in their order; many texts are asked for in several requests.
-
-        Raises: ProviderError with the kind of failure as `code`, UsageError for too many texts.
-        """
-        if len(texts) > EMBED_TEXTS:
-            raise UsageError(f"{len(texts)} texts are too many at once", f"embed at most {EMBED_TEXTS}")
-        found: list[list[float]] = []
-        for at in range(0, len(texts), _EMBED_STEP):
-            step = texts[at : at + _EMBED_STEP]
-            answers: list[Event] = []
-            self.ask({**request, "op": "embed", "texts": step}, answers.append, cancelled, False)
-            if answers[-1]["type"] == "error":
-                raise raised(answers[-1])
-            found += [_numbers(answer) for answer in answers if answer["type"] == "embedding"]
-            if len(found) != at + len(step):
-                raise PeerError(f"the worker gave {len(found) - at} embeddings for {len(step)} texts")
-        return found
-
-    def show(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Return the HTTP request that `chat` would make, and send nothing.
-
-        Shape: {"method", "url", "headers": without the key, "text": its body}
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self.ask({**request, "op": "show"}, answers.append, cancelled, True)
-        if answers[-1]["type"] == "error":
-            raise raised(answers[-1])
-        pieces = [answer for answer in answers if answer["type"] == "shown"]
-        text = "".join(str(piece["text"]) for piece in pieces)
-        return {**{name: pieces[0][name] for name in ("method", "url", "headers")}, "text": text}
-
-    def post(self, request: Event, on_event: OnEvent, cancelled: Cancelled = None) -> None:
-        """Send a message to an MCP server, or what the request's own op says; call `on_event` with each event.
-
-        The last is `mcp`, or the ending of that op, or `error`. What `on_event` raises ends the worker.
-        """
-        self.ask({"op": "mcp", **request}, on_event, cancelled, True)
-
-    def web(self, request: Event, cancelled: Cancelled = None) -> Event:
-        """Fetch a page or search the web, as the request's op says; return the result of web.py.
-
-        Raises: ProviderError with the kind of failure as `code`.
-        """
-        answers: list[Event] = []
-        self.ask(request, answers.append, cancelled, True)
-        if answers[-1]["type"] != "web":
-            raise raised(answers[-1])
-        result = answers[-1]["result"]
-        assert isinstance(result, dict)
-        return result
 
 
 class Pool(Requests):
@@ -252,7 +165,7 @@ class Pool(Requests):
         options = request.get("options")
         known = options if isinstance(options, dict) else {}
         op = str(request.get("op"))
-        parts = ["llm" if op in _OF_MODELS else op, *(str(request.get(name)) for name in _OF_SERVICE)]
+        parts = ["llm" if op in OF_MODELS else op, *(str(request.get(name)) for name in _OF_SERVICE)]
         return sha256(jsonl.line([self._salt, *parts, str(known.get("proxy")), str(known.get("proxy_auth"))]))
 
     def _told_of_walls(self, request: Event) -> Event:
@@ -380,7 +293,6 @@ class _Job:
 
 # What a request is addressed to; operations with models share a worker, every other one has its own.
 _OF_SERVICE = ("profile", "vendor", "base_url", "key")
-_OF_MODELS = ("chat", "models", "embed", "show")
 
 
 def _uid(user: str) -> int | None:
@@ -392,22 +304,6 @@ def _uid(user: str) -> int | None:
 
 class _NeverSpokeError(Exception):
     """A warm worker was ending when it was handed a request: nothing is lost, a new one can have it."""
-
-
-def raised(event: Event) -> ProviderError:
-    """Return an error event as the exception that says the same."""
-    body = event["error"]
-    assert isinstance(body, dict)
-    error = ProviderError(body["message"], body["hint"])
-    error.code = body["code"]
-    error.retryable = body["retryable"]
-    return error
-
-
-def _numbers(event: Event) -> list[float]:
-    vector = event["embedding"]
-    assert isinstance(vector, list)
-    return [float(number) for number in vector]
 
 
 def _error(code: str, message: str, hint: str) -> Event:
@@ -438,52 +334,3 @@ def _as_callable(cancelled: Cancelled) -> Callable[[], bool]:
     if cancelled is None:
         return lambda: False
     return cancelled.is_set if isinstance(cancelled, threading.Event) else cancelled
-
-
-# MCP servers that are asked at once; each request of one is short, or waits for its server alone.
-_SERVERS = 4
-# A messenger waits for most of its life; only the daemon's end hurries.
-_MESSENGER_TICK_MS = 500
-
-
-class Models(Requests):
-    """The workers as the settings want them; `prepare()` is called before each request is handed out.
-
-    MCP servers, messengers and the web have workers of their own: models never wait for them.
-    """
-
-    def __init__(self, max_workers: int, idle_s: int, user: str, prepare: Callable[[], None]) -> None:
-        self._idle_s = idle_s
-        self._user = user
-        self._prepare = prepare
-        self._models = self._pool(max_workers)
-        self._servers = self._pool(_SERVERS)
-
-    def set(self, max_workers: int, idle_s: int) -> None:
-        """Take over other settings; workers that are there already stay."""
-        self._idle_s = idle_s
-        self._models.set(max_workers, idle_s)
-        self._servers.set(_SERVERS, idle_s)
-
-    def ask(self, request: Event, on_event: OnEvent, cancelled: Cancelled, urgent: bool) -> None:
-        """Have a request answered; see Requests."""
-        pool = self._models if request.get("op") in _OF_MODELS else self._servers
-        pool.ask(request, on_event, cancelled, urgent)
-
-    def messenger(self) -> Pool:
-        """Return a new pool for a messenger, of one worker that waits for messages and one that sends: see post.
-
-        The caller closes it.
-        """
-        return self._pool(2, _MESSENGER_TICK_MS)
-
-    def _pool(self, max_workers: int, tick_ms: int = 0) -> Pool:
-        return Pool(
-            default_argv(user=self._user), None, max_workers, self._idle_s, prepare=self._prepare,
-            is_fenced=bool(self._user), tick_ms=tick_ms, user=self._user,
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """End all workers."""
-        self._models.close()
-        self._servers.close()

@@ -17,14 +17,15 @@ import time
 
 from oasis.core import jsonl
 from oasis.errors import OasisError, SchemaError, SettingsError, StoreError, UsageError
-from oasis.llm.pool import Requests
+from oasis.llm.workers import Requests
 
 if False:  # annotations only
     from collections.abc import Iterable
 
     from oasis.config.settings import Settings
     from oasis.core.shapes import Any, Callable
-    from oasis.llm.pool import Cancelled, Event, Models, OnEvent, Pool
+    from oasis.llm.pool import Pool
+    from oasis.llm.workers import Cancelled, Event, Models, OnEvent
     from oasis.system.files import Files
     from oasis.uci.model import Section
 

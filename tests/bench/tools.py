@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis.core import trim
+from oasis.tools import builtin
 from oasis.tools import specs as arguments
-from oasis.tools.builtin import __init__ as builtin
 from tests.tools.kit import Hands, Source, registry
 
 SOURCES, TOOLS = 10, 20

@@ -8,7 +8,8 @@ import threading
 import pytest
 
 from oasis.errors import PeerError, ProviderError, UsageError
-from oasis.llm.pool import EMBED_TEXTS, Pool, Requests, default_argv
+from oasis.llm.pool import Pool, default_argv
+from oasis.llm.workers import EMBED_TEXTS, Requests
 from tests.peers import aimock
 
 

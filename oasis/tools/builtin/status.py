@@ -15,7 +15,6 @@ from oasis.tools.facts import Facts, known_devices, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from oasis.change.shapes import Record
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.llm.pool import Models
+from oasis.llm.workers import Models
 from oasis.parts.mcp import servers as mcp
 from oasis.parts.mcp.peer import Peer
 from oasis.parts.mcp.servers import Keep, specs
