@@ -1065,14 +1065,14 @@ MUTANTS = (
     ),
     (
         "embeddings: a text left out is noticed",
-        "oasis/llm/pool.py",
+        "oasis/llm/workers.py",
         "if len(found) != at + len(step):",
         "if False:",
         OF_EMBEDDINGS,
     ),
     (
         "embeddings: bounded",
-        "oasis/llm/pool.py",
+        "oasis/llm/workers.py",
         "if len(texts) > EMBED_TEXTS:",
         "if False:",
         OF_EMBEDDINGS,
