@@ -17,7 +17,7 @@ from tests.parts.memory.scripted import Refused, Scripted, said, system
 
 SAYS = "I work from home on Fridays, so no restarts then please"
 FACT = "The owner works from home on Fridays."
-PATH = "/etc/oasis/parts/memory/facts.jsonl"
+PATH = "/etc/oasis/memory/facts.jsonl"
 WAIT_S = 30
 
 

@@ -70,7 +70,7 @@ def test_the_shipped_skills_are_whole(shelf):
 
 
 def test_shipped_skills_name_tools_that_are_there(shelf):
-    with open(os.path.join(HERE, "../../oasis/tools/builtin/builtin.json")) as handle:
+    with open(os.path.join(HERE, "../../../oasis/tools/builtin/builtin.json")) as handle:
         known = {tool["name"] for tool in json.load(handle)["tools"]}
     for skill in shelf.all()[0]:
         assert set(skill["tools"]) <= known, skill["name"]

@@ -14,7 +14,7 @@ from tests.parts.memory.test_facts_daemon import say
 GUESTS = "please set up a guest wifi"
 GUIDE = "A guest network is five things"
 TEA = "---\nname: tea\ndescription: Make tea\nwords: brew tea\ntools: status\n---\nBoil the water first.\n"
-PATH = "/etc/oasis/parts/memory/skills/"
+PATH = "/etc/oasis/skills/"
 
 
 class Chooser:
