@@ -18,7 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
 
-from daemon import copy_root, start_daemon  # noqa: E402
+from oasisd import copy_root, start_daemon  # noqa: E402
 
 from oasis import providers  # noqa: E402
 from oasis.config.settings import Settings  # noqa: E402
