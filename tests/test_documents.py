@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -140,3 +141,16 @@ def test_hooks_run_tools_of_the_venv_and_fetch_nothing():
         program, *words = hook["entry"].split()
         assert re.fullmatch(r"\.venv/bin/(ruff|shellcheck|python3)", program)
         assert [word for word in words if word.startswith("tests/") and not os.path.exists(path_of(word))] == []
+
+
+def test_modules_that_the_sources_name_are_there():
+    paths = [path for top in ("oasis", "tests", "files", "package")
+             for path in glob.glob(path_of(top, "**/*.*"), recursive=True)]  # fmt: skip
+    names = {os.path.basename(path) for path in paths if path.endswith(".py")}
+    missing = []
+    for path in paths:
+        if path.startswith(path_of("oasis", "")) and path.endswith((".py", ".pyi", ".json")):
+            with open(path, encoding="utf-8") as handle:
+                named = set(re.findall(r"\b[a-z]\w*\.py\b", handle.read()))
+            missing += [(os.path.relpath(path, REPOSITORY), name) for name in sorted(named - names)]
+    assert missing == []

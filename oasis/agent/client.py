@@ -94,7 +94,7 @@ class Asking:
         self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool],
         offline_first: bool = False,
     ) -> Ask:  # fmt: skip
-        """Return what asks a service for a turn of a chat (see agent.py); with `offline_first` only where needed."""
+        """Return what asks a service for a turn of a chat (see turn.py); with `offline_first` only where needed."""
         if service["vendor"] == OFFLINE:
             return self._ask_offline
 

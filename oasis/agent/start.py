@@ -87,7 +87,7 @@ class Exchanges:
         self.errands = Errands(shop, runs, registry)
 
     def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Present = OWNER) -> Run:
-        """Put a message (question.py) on flash and start its run; `who` it is for: presence.py.
+        """Put a message (question.py) on flash and start its run; `who` it is for: principal.py.
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
@@ -309,7 +309,7 @@ def gather(
     redactor: Redactor, clock: Clock, new_id: Callable[[], str], root: Root, executor: Executor, files: Files,
     cursor: Callable[[], Cursor], beside: Any,
 ) -> Exchanges:  # fmt: skip
-    """Return the exchanges of a daemon, with the tools and what asks its services; `beside` is that of beside.py."""
+    """Return the exchanges of a daemon, with the tools and what asks its services; `beside` is that of parts.py."""
     asking = Asking(
         settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),

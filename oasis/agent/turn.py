@@ -56,7 +56,7 @@ class Turn:
     `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
     during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
     service answers), `head` the bookmark that the owner's message carries, and all that answers it, `rounds` how many
-    answers may call tools, `mending` what bounds how often a refused proposal is mended (repair.py), None for nothing.
+    answers may call tools, `mending` what bounds how often a refused proposal is mended (correction.py), or None.
     """
 
     def __init__(

@@ -46,8 +46,8 @@ def shown(record: Mapping[str, object]) -> dict[str, object]:
 
 
 class Methods:
-    """The functions behind the table, but for those of conversations.py, which `talks()` gives, of services/, which
-    `book()` does, of toolset.py and of the parts of beside.py: an idle daemon has none of them.
+    """The functions behind the table, but for those of chat_methods.py, which `talks()` gives, of services/, which
+    `book()` does, of tool_methods.py and of the parts of parts.py: an idle daemon has none of them.
 
     `has_old()` tells whether there are chats of upstream that were not taken over.
     """
@@ -362,7 +362,7 @@ def _session(role: dict[str, object]) -> str:
     return str(role.get("session", ""))
 
 
-# What toolset.py answers, and what services/ does.
+# What tool_methods.py answers, and what services/ does.
 _OF_TOOLS = ("tool.", "mcp.", "plugin.")
 _BOOKED = ("service.", "alias.", "usage.")
 

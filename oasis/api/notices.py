@@ -141,6 +141,6 @@ _STATES = {
 
 
 def gather(kit: Any) -> Notices:
-    """Return the notices of a daemon; `kit` is that of beside.py."""
+    """Return the notices of a daemon; `kit` is that of parts.py."""
     path = kit.root.run_folder + "/notices.json"
     return Notices(kit.files, path, kit.new_id, kit.clock.unix_s, kit.redactor.text, kit.log)

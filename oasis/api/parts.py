@@ -56,7 +56,7 @@ class Kit:
     clock: Any  # now_s() monotonic, unix_s(), up_s()
     new_id: Callable[[], str]  # of records: xid
     redactor: Redactor
-    models: Any  # embed, chat, web: models.py, metered
+    models: Any  # embed, chat, web: workers.py, metered
     runs: Runs
     chats: Collection
     executor: Executor

@@ -1,6 +1,6 @@
 """What a message would send, and where to: the very bytes of the first request, made as for an answer and not sent.
 
-A part of beside.py. Secrets of the router are placeholders in it already, the key is no part of what is shown.
+A part (api/parts.py). Secrets of the router are placeholders in it already, the key is no part of what is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BYTES_A_TOKEN = 4  # about, of English
 
 
 def gather(kit: Any) -> Privacy:
-    """Return the part of a daemon; `kit` is that of beside.py."""
+    """Return the part of a daemon; `kit` is that of parts.py."""
     return Privacy(kit.exchanges)
 
 

@@ -1,6 +1,6 @@
 """The first hour: what is set up already, and which model servers the home network has.
 
-A part of beside.py. Looks only when it is asked to, at machines that the router knows, by a worker.
+A part (api/parts.py). Looks only when it is asked to, at machines that the router knows, by a worker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HERE = "127.0.0.1"
 
 
 def gather(kit: Any) -> Setup:
-    """Return the part of a daemon; `kit` is that of beside.py."""
+    """Return the part of a daemon; `kit` is that of parts.py."""
     return Setup(kit)
 
 

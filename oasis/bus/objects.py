@@ -1,7 +1,7 @@
 """The methods as objects of the bus: which there are, and whether they have their place there.
 
 `run.start` is method `start` of object `oasis.run`, `info` a method of `oasis`; what is for the socket only is left
-out. Who calls and what is answered is in bus_calls.py, which an idle daemon does without. Knows no message of the bus
+out. Who calls and what is answered is in calls.py, which an idle daemon does without. Knows no message of the bus
 (ubus/peer.py).
 """
 

@@ -51,7 +51,7 @@ class LineDiff(TypedDict):
     package: str
     lines: list[Line]
 
-Source = TypedDict("Source", {"where": str, "from": str, "value": NotRequired[str]})  # of a secret, see provenance.py
+Source = TypedDict("Source", {"where": str, "from": str, "value": NotRequired[str]})  # see secret_origin.py
 
 class End(TypedDict):
     """When a change ends: the next end of what stands, and the places that end at another time, 0 for never."""

@@ -38,7 +38,7 @@ _OTHER_SECTIONS = ("general", "title", "icons")
 def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
     """Yield the messages of a chat file, each {"role", "content", "foreign_role"?}, and report what was repaired.
 
-    `parts` tells where the members of its object stand (spans.py). A role that upstream does not have becomes an
+    `parts` tells where the members of its object stand (jsonl.py). A role that upstream does not have becomes an
     owner's text that remembers it. A pair of question and answer that stands twice in a row comes once.
     Raises: SchemaError when this is no chat file at all; the caller keeps the file.
     """

@@ -1,6 +1,6 @@
 """Passwords in sentences whose words nobody can list: a word no language has behind a password's name, and passphrases.
 
-    found(text)    where they stand, also in sentences whose verb is of no language that forms.py knows
+    found(text)    where they stand, also in sentences whose verb is of no language that secret_forms.py knows
 
 Two rules. Behind the name of a password, in the same clause, a word with digits or signs in it is the password, unless
 it is named as something else: a network, a user, an address, a device. And three or more plain words behind "is", "to"

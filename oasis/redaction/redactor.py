@@ -1,8 +1,8 @@
 """The one redactor: no secret that the router holds leaves it, by whatever text.
 
-Secrets are the values of secret options (secrets.py), the accounts and tokens inside addresses, and the keys of model
-services. Tools hide them where they stand; here every text is searched for those of SECRET_CHARS characters and more,
-in the forms that quoting and encoding give them, and for what is a secret by its form (forms.py), whoever holds it. On
+Secrets are the values of secret options (secret_options.py), the accounts and tokens inside addresses, and the keys
+of model services. Tools hide them where they stand; here every text is searched for those of SECRET_CHARS characters
+and more, in the forms that quoting and encoding give them, and for what is a secret by its form (secret_forms.py). On
 the way to a model a placeholder stands for the value, everywhere else, and for what only looks like one, a mask.
 
 A placeholder names one value of one option in one chat. It is made from these by HMAC, so that it is the same after a
@@ -43,7 +43,7 @@ _ENTERED = 32
 # Passwords in messages of all chats, the newest; a chat that goes on enters its own again.
 _TYPED = 256
 _CLEAN = 512
-# Without one of these no text holds what forms.py looks for; an idle daemon does without it.
+# Without one of these no text holds what secret_forms.py looks for; an idle daemon does without it.
 _MARKS = ("=", ":", "$", "<", "--", "sk-", "eyJ", "_", "{S", "option", "list", "AKIA", "ASIA", "AIza", " -u", "LS0t",
           "earer ", "EARER ", "sshpass", "csk-", "xox", "tskey-", "AGE-", "nmcli", "login ", " -", " *", "ommunity",
           "com2sec", "asswd", "PASS ", "LOGIN ", "AUTH", "asic ", "%3", "\uff1a", "\uff1d")  # fmt: skip

@@ -6,7 +6,7 @@
 Each rule has words without which it is not tried, and every pattern begins with something that is there to be found,
 goes forward only, and is bounded: a text is read a constant number of times, however it is made. What is no secret is
 left alone: paths, switches, masks and placeholders, public keys and certificates. Knows nothing of what the router
-holds (redact.py), and no chat. Source of the forms: RFC 7468 (PEM), RFC 7617 and 6750 (Authorization), wg(8), crypt(5),
+holds, and no chat. Source of the forms: RFC 7468 (PEM), RFC 7617 and 6750 (Authorization), wg(8), crypt(5),
 htpasswd(1), OpenVPN's inline files, the documentations of the services named below.
 """
 

@@ -1,7 +1,7 @@
 """Secrets in commands that were only proposed: what somebody typed and a model repeats, before the router holds it.
 
 A text is searched for `package.section.option=value`; where an option of that name holds a secret, the value is one.
-Knows nothing of what the router holds (redact.py).
+Knows nothing of what the router holds (redactor.py).
 """
 
 from __future__ import annotations

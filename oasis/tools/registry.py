@@ -18,7 +18,7 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
               "untrusted": text   whose words every result and error holds, as "words of the MCP server x": taints
               "safe": {argument: [values]}    calls that only read although the class says more, by an argument
               "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
-              "core": True, "words": [beginnings of words]    when small models are told of it (offer.py)
+              "core": True, "words": [beginnings of words]    when small models are told of it (specs.py)
               "note": text        for the owner's list
     class     read    looks, and has no effect
               change  has an effect
@@ -107,7 +107,7 @@ class Registry:
     def offered(
         self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
     ) -> list[dict[str, Any]]:
-        """Return what a model is told of for a turn; see offer.py."""
+        """Return what a model is told of for a turn; see specs.py."""
         found = chosen(self._on(), texts, used, mode, is_large(context_tokens, is_local))
         return [{key: spec[key] for key in _TOLD} for spec in found]
 

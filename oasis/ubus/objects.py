@@ -1,6 +1,6 @@
 """Calls to other objects of the bus: over its socket where there is one, else through the `ubus` program.
 
-The socket (buswire.py) starts no process and shows nobody the arguments; the program is for hosts without it.
+The socket (call.py) starts no process and shows nobody the arguments; the program is for hosts without it.
 `-S` is used because only then the exit status is the plain ubus status and a failure does not echo its arguments.
 Source: ubus's own cli.c and the recorded behaviour of 24.10 (a reply without data is status 0 and empty output).
 """

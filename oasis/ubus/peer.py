@@ -1,7 +1,7 @@
 """Our objects on the bus: published, called, notified from, and put there again whenever ubusd comes back.
 
 One thread lives with the connection and only reads, so that ubusd never drops a call for want of room; calls are
-answered elsewhere (busturns.py). Unknown objects and methods, and calls without data, get the statuses of libubus.
+answered elsewhere (incoming.py). Unknown objects and methods, and calls without data, get the statuses of libubus.
 Which methods there are, and what their kinds of arguments are called, is told by the caller; roles are not known here.
 Source: ubus's ubusd_proto.c, ubusd_obj.c and libubus-obj.c; the recorded bytes of a publishing client.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     OnEvent = Callable[[str, dict[str, object]], None]
 
 # What an argument's kind is in a signature, which is what `ubus -v list` shows; nobody checks by it. The numbers are
-# those of blobmsg.py, which an idle daemon does without, and a call as well needs busturns.py.
+# those of blobmsg.py, which an idle daemon does without, and a call as well needs incoming.py.
 KINDS = {"text": 3, "int": 5, "bool": 7, "list": 1, "table": 2, "number": 8}
 _TABLE, _NUMBER = 2, 5
 _CONNECT_S = 1.0

@@ -57,7 +57,7 @@ class Services:
     def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[Init]:
         """Return how services stand now; a script that cannot tell counts as running.
 
-        `known` are instances that procd told of (readback.py), {} where it runs no process: no script calls that
+        `known` are instances that procd told of (verification.py), {} where it runs no process: no script calls that
         inactive. Scripts are asked about the others only.
         Shape: {"name", "enabled": bool (it starts at boot), "running": bool}.
         """

@@ -7,10 +7,10 @@
                            rolled_back ◀──────────┘      rollback_failed: tried again at each start
 
 Before the first commit: record, images and ready-to-rename copies are synced (journal.py) and a guard process waits for
-the deadline by itself. After the reload the running state is read back (readback.py); what is not as promised puts all
-back at once. A change of low risk needs no keeping and is confirmed then. While one change waits, every other write is
-refused. An unconfirmed change never survives the daemon: a start puts it back first. All waiting is done in monotonic
-time. Knows nothing of models, chats or front-ends.
+the deadline by itself. After the reload the running state is checked (verification.py); what is not as promised puts
+all back at once. A change of low risk needs no keeping and is confirmed then. While one change waits, every other write
+is refused. An unconfirmed change never survives the daemon: a start puts it back first. All waiting is done in
+monotonic time. Knows nothing of models, chats or front-ends.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _LARGE_TOKENS = 32_000
 
 
 def gather(kit: Any) -> Memory:
-    """Return the part of a daemon; `kit` as in beside.py."""
+    """Return the part of a daemon; `kit` as in parts.py."""
     return Memory(kit)
 
 

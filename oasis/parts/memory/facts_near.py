@@ -2,7 +2,7 @@
 
 Vectors are in memory alone, a byte a number; they are made when they are needed, all missing ones in one request. A
 service that fails is left alone for a while, and words do meanwhile: no turn waits for it twice. `embedder()` gives
-what makes vectors (embedding.py). `is_home`: who answers is at home, and then what is said goes to no service that is
+what makes vectors (structured.py). `is_home`: who answers is at home, and then what is said goes to no service that is
 not. Knows no file.
 
 Without vectors, likeness is the mean of common words and common letters, without the words that stand in every

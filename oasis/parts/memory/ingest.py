@@ -332,7 +332,7 @@ _WRITE_DOWN = (
 
 
 class Reading:
-    """Reads for one document; `kit` is that of beside.py, `is_cancelled()` ends it."""
+    """Reads for one document; `kit` is that of parts.py, `is_cancelled()` ends it."""
 
     def __init__(self, kit: Any, is_cancelled: Callable[[], bool]) -> None:
         self._kit = kit

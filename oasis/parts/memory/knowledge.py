@@ -4,7 +4,7 @@
     knowledge.option                              what an option is, always there and without any model
     knowledge_search, remember                    for models; what stands in a document taints, with its title
 
-A part of beside.py. What is added is read and kept in a run of its own: it may take a model's time. Nothing is read
+A part (api/parts.py). What is added is read and kept in a run of its own: it may take a model's time. Nothing is read
 before somebody asks.
 """
 
@@ -46,7 +46,7 @@ MESSAGES = 5
 
 
 def gather(kit: Any) -> Knowledge:
-    """Return the part of a daemon; `kit` as in beside.py."""
+    """Return the part of a daemon; `kit` as in parts.py."""
     return Knowledge(kit)
 
 
@@ -229,7 +229,7 @@ MODEL = "words that a model wrote"
 
 
 class Source:
-    """Makes the calls of the library's tools; their specs, in knowledge.json, are offered by beside.py."""
+    """Makes the calls of the library's tools; their specs, in knowledge.json, are offered by parts.py."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge

@@ -2,7 +2,7 @@
 
     CHATS/vectors/ID.jsonl      {"id": of a message, "label": whose model, "row": base64}, one a line
 
-A part of beside.py. The words are read where they stand, so nothing of them is kept twice. A vector is made once, after
+A part (api/parts.py). The words are read where they stand, so nothing is kept twice. A vector is made once, after
 the turn of a message of the owner's, and lies beside the chat: Collection removes it with the message or the chat. What
 was said to a service at home goes to no model elsewhere, neither for vectors nor as a find.
 """
@@ -37,7 +37,7 @@ _SAYING = ("user", "assistant")
 
 
 def gather(kit: Any) -> Said:
-    """Return the part of a daemon; `kit` as in beside.py."""
+    """Return the part of a daemon; `kit` as in parts.py."""
     return Said(kit)
 
 

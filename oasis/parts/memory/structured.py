@@ -180,5 +180,5 @@ class Embedder:
 
 
 def embedder(kit: Any) -> Embedder:
-    """Return what makes vectors for the parts of a daemon (beside.py)."""
+    """Return what makes vectors for the parts of a daemon (parts.py)."""
     return Embedder(kit.settings, kit.models, lambda text: str(kit.redactor.hide(text, "")))

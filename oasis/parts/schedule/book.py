@@ -1,4 +1,4 @@
-"""The part "schedule" of beside.py: the methods of standing orders (entry.py), and what keeps and fires them."""
+"""The part "schedule" of parts.py: the methods of standing orders (entry.py), and what keeps and fires them."""
 
 from __future__ import annotations
 
@@ -321,5 +321,5 @@ class Schedule:
 
 
 def gather(kit: Any) -> Schedule:
-    """Return the schedule of a daemon; `kit` is that of beside.py."""
+    """Return the schedule of a daemon; `kit` is that of parts.py."""
     return Schedule(kit)

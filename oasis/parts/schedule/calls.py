@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Call = dict[str, Any]
     OnEvent = Callable[[dict[str, Any]], None]
 
-# As many as an answer of a model may have (agent.py).
+# As many as an answer of a model may have (turn.py).
 CALLS = 8
 # Of what a model says of the results: never a call, nor commands in blocks.
 _PASSED = ("delta", "usage", "done", "error")

@@ -42,7 +42,7 @@ TITLE_CHARS, SUMMARY_CHARS = 60, 160
 
 
 class Runner:
-    """The runs of one daemon; `kit` is that of beside.py.
+    """The runs of one daemon; `kit` is that of parts.py.
 
     `zone(entry)` is that of an entry, `disable(entry, why)` ends one that cannot be run, `keep(entry, approvals)` keeps
     what was approved ahead, `mark(entry, plan)` what became of a plan that waited, None for nothing to tell, `wake()`

@@ -21,7 +21,7 @@ _FEW = 5
 
 
 class Orders:
-    """Makes the calls of these tools; their specs are offered by beside.py."""
+    """Makes the calls of these tools; their specs are offered by parts.py."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule

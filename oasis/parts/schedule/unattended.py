@@ -1,6 +1,6 @@
 """A run that nobody sits at: who stands at the desk, what its model is told, and how it ends.
 
-Whom a run is for (presence.py) and, as `desk`, what stands in for the owner (tools/operator.py): low risk is applied,
+Whom a run is for (principal.py) and, as `desk`, what stands in for the owner (tools/operator.py): low risk is applied,
 anything else waits for him, much longer than when he is there, unless that very plan was approved ahead (standing.py).
 A rehearsal does nothing at all: each plan is shown, and what the owner approves of it is kept for the runs to come.
 """
@@ -110,7 +110,7 @@ class Unattended(Present):
         return made
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
-        """Wait as the desk does; see approval.py. In a rehearsal what is approved is "noted"."""
+        """Wait as the desk does; see change/approval.py. In a rehearsal what is approved is "noted"."""
         if self.rehearses:
             return self._rehearsed(plan, is_cancelled)
         if self._is_ahead:

@@ -1,6 +1,6 @@
 """What the chats of Telegram wait for: messages not answered yet, a plan that waits, an answer that could not be sent.
 
-After a kill the next start tells each chat what was lost (telegram_talk.py). In RAM with each change, for that outlives
+After a kill the next start tells each chat what was lost (talk.py). In RAM with each change, for that outlives
 the daemon; on flash only while something waits: a message behind another, a plan, an answer that was not taken. No
 words of a message are kept, only its number in the chat: an answer to it shows which one is meant.
 

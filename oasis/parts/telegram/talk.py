@@ -1,7 +1,7 @@
 """Who is paired talks with the router: messages become runs, presses become words on plans, commands are few.
 
 An owner here has the role messenger: what he says is his word as it is in a chat, but what would wait for his word on
-the page waits here too (telegram_approval.py). A guest's runs are begun by telegram_guest.py. Each answer is told in a
+the page waits here too (card.py). A guest's runs are begun by people.py. Each answer is told in a
 thread of its own, one at a time in a chat; commands and presses are done at once. Knows no worker.
 """
 

@@ -1,7 +1,7 @@
 """The messenger Telegram, seen from the router: what its owner sets, who is paired, and the thread that serves them.
 
 Off until the owner turns it on and gives a bot's token: then a thread waits for messages by a worker of its own, the
-only program here that has the token and a network (worker/telegram.py), and telegram_poll.py looks at what comes. All
+only program here that has the token and a network (worker/telegram.py), and poll.py looks at what comes. All
 else of telegram_*.py is loaded with the first use.
 
 Section `telegram` of /etc/config/oasis: enabled, approve, notices ('1' unless set), base_url (a server of one's own in
@@ -38,7 +38,7 @@ _STOP_S = 3.0
 
 
 class Telegram:
-    """The messenger of one daemon; `kit` is that of beside.py."""
+    """The messenger of one daemon; `kit` is that of parts.py."""
 
     def __init__(self, kit: Kit) -> None:
         self.kit = kit

@@ -39,7 +39,7 @@ CHOICE_S = 20.0
 
 
 def gather(kit: Any) -> Skills:
-    """Return the part of a daemon; `kit` as in beside.py."""
+    """Return the part of a daemon; `kit` as in parts.py."""
     return Skills(kit)
 
 
