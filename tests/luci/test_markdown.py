@@ -112,7 +112,7 @@ def test_what_steers_a_terminal_or_the_reading_direction_reaches_no_text(page: A
 
 
 def test_the_time_grows_with_the_text_and_not_with_its_square(page: Any) -> None:
-    """Eight times the text: linear work takes 8 times as long, quadratic 64; 24 lies between whatever else runs here."""
+    """Eight times the text: linear work takes 8 times as long, quadratic 64; 24 lies between, whatever else runs."""
     for pieces in GROWING:
         once_ms = more_ms = 60000.0
         for _ in range(8):  # the least of all is the reader's own: what others on the machine took is in the rest

@@ -163,7 +163,7 @@ def test_html_and_pdf_are_read_elsewhere_and_what_is_missing_is_told():
     ],
 )
 def test_the_time_of_a_hostile_text_grows_with_its_length_and_not_with_its_square(name, again, after):
-    """Eight times the text: linear work takes 8 times as long, quadratic 64. Processor time: others use the machine too."""
+    """Eight times the text: linear work takes 8 times as long, quadratic 64. In processor time: others are busy too."""
 
     def took_s(size_bytes: int) -> float:
         data = again * (size_bytes // len(again)) + after
