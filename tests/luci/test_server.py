@@ -191,7 +191,7 @@ def test_reply_above_1_mib_never_arrives(router: Any, bus: Any) -> None:
 
 
 def test_batch_is_worked_off_one_by_one_and_other_calls_go_on(router: Any, bus: Any) -> None:
-    bus(lambda request: time.sleep(0.4 if request["method"] == "run.poll" else 0) or {"method": request["method"]})
+    bus(lambda request: time.sleep(2 if request["method"] == "run.poll" else 0) or {"method": request["method"]})
     url = router(with_daemon=False).url
     session = login(url)
     batch = [
@@ -204,9 +204,9 @@ def test_batch_is_worked_off_one_by_one_and_other_calls_go_on(router: Any, bus: 
     start_s = time.monotonic()
     thread.start()
     assert call(url, session, "oasis", "info")[0] == 0
-    assert time.monotonic() - start_s < 0.4
+    assert time.monotonic() - start_s < 2
     thread.join()
-    assert time.monotonic() - start_s >= 0.8
+    assert time.monotonic() - start_s >= 4
     assert [item["result"][1]["method"] for item in replies[0]] == ["run.poll", "run.poll", "info"]
 
 
@@ -259,7 +259,7 @@ def test_script_sees_the_connection_that_asked(router: Any, www: Any) -> None:
 
 
 def test_fourth_script_waits_for_a_slot_while_calls_go_on(router: Any, www: Any) -> None:
-    folder = www("slow", 'sleep 0.6; printf "Content-Type: text/plain\\n\\nok"\n')
+    folder = www("slow", 'sleep 3; printf "Content-Type: text/plain\\n\\nok"\n')
     url = router(www=folder).url
     session = login(url)
     start_s = time.monotonic()
@@ -273,7 +273,7 @@ def test_fourth_script_waits_for_a_slot_while_calls_go_on(router: Any, www: Any)
     for thread in threads:
         thread.start()
     assert call(url, session, "oasis", "info")[0] == 0
-    assert time.monotonic() - start_s < 0.6
+    assert time.monotonic() - start_s < 3
     for thread in threads:
         thread.join()
-    assert sorted(ends)[2] < 1.15 and sorted(ends)[3] >= 1.2
+    assert sorted(ends)[2] < 5.9 and sorted(ends)[3] >= 6
