@@ -174,4 +174,6 @@ def test_the_time_of_a_hostile_text_grows_with_its_length_and_not_with_its_squar
             assert "no words" in error.message
         return time.process_time() - began_s
 
-    assert took_s(1_900_000) < 24 * max(took_s(237_500), took_s(237_500), 0.05)
+    long_s, short_s = took_s(1_900_000), min(took_s(237_500), took_s(237_500))
+    assert long_s < 24 * max(short_s, 0.05)
+    assert long_s < 40  # the worst takes 12 s alone; a busy neighbour on the same core may double that
