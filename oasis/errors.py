@@ -25,6 +25,9 @@
 message when they are neither the caller's nor ours.
 """
 
+if False:  # annotations only
+    from oasis.shapes import ErrorReply
+
 
 class OasisError(Exception):
     code = "error"
@@ -37,7 +40,7 @@ class OasisError(Exception):
         self.message = message
         self.hint = hint
 
-    def as_dict(self) -> "dict[str, str]":
+    def as_dict(self) -> "ErrorReply":
         """Return the shape every front-end shows: {"code", "message", "hint"}."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
@@ -88,9 +91,11 @@ class UnprovedError(PolicyError):
 
 
 class MistakeError(PolicyError):
-    def as_dict(self) -> "dict[str, object]":  # type: ignore[override]
+    def as_dict(self) -> "ErrorReply":
         """Return the shape of every error, and that other words mend it."""
-        return dict(super().as_dict(), repairable=True)
+        reply = super().as_dict()
+        reply["repairable"] = True
+        return reply
 
 
 class ToolError(OasisError):

@@ -13,18 +13,18 @@ import sys
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, REPOSITORY)
 
-from oasis.api.table import ROLES, TABLE  # noqa: E402
+from oasis.api.table import ROLES, TABLE, Method  # noqa: E402
 from oasis.bus.calls import WEB_USER  # noqa: E402
-from oasis.parts.lua import table as upstream  # noqa: E402
-from oasis.parts.lua.table import UPSTREAM  # noqa: E402
+from oasis.bus.objects import OTHER_METHODS  # noqa: E402
+from oasis.parts.lua.manifest import BUS_ROLES  # noqa: E402
 
 PAGES = REPOSITORY + "/files/usr/share/rpcd/acl.d/luci-app-oasis.json"
 CALLERS = REPOSITORY + "/files/usr/share/rpcd/acl.d/oasis.json"
 BUS = REPOSITORY + "/files/usr/share/acl.d/oasis.json"
 
-Table = dict[str, tuple[str, dict[str, tuple[type, bool]]]]
+Table = dict[str, Method]
 # Who may only look: a right that rpcd gives and the daemon then refuses would be a promise that is none.
-VIEWERS = {*ROLES["viewer"], *upstream.ROLES["viewer"]}
+VIEWERS = {*ROLES["viewer"], *BUS_ROLES["viewer"]}
 
 
 def rights(table: Table) -> dict[str, dict[str, list[str]]]:
@@ -33,8 +33,8 @@ def rights(table: Table) -> dict[str, dict[str, list[str]]]:
     `read` is what the daemon serves to viewers; what it keeps for the owner is `write`, though it may only look.
     """
     found: dict[str, dict[str, list[str]]] = {"read": {}, "write": {}}
-    for name, (access, _) in table.items():
-        if access == "local":
+    for name, row in table.items():
+        if row.access == "local":
             continue
         where, _, method = ("oasis." + name).rpartition(".")
         found["read" if name in VIEWERS else "write"].setdefault(where, []).append(method)
@@ -57,7 +57,7 @@ def bus(table: Table) -> dict[str, object]:
 
 def texts() -> dict[str, str]:
     """Return {path: text} of all files."""
-    everything = {**TABLE, **UPSTREAM}
+    everything = {**TABLE, **OTHER_METHODS}
     found = {
         PAGES: group("luci-app-oasis", "Grant access to Oasis: chat, plans, changes and undo", TABLE),
         CALLERS: group("oasis", "Grant access to all methods of Oasis, those of its phone app too", everything),

@@ -1,6 +1,6 @@
-"""Draw the layers of oasis/ from the rows that tests/test_layout.py checks: `.venv/bin/python3 tests/architecture.py`.
+"""Draw the layers of oasis/ from the rows of tests/repository/test_layout.py: `python3 tests/architecture.py`.
 
-docs/architecture.md shows what this prints; tests/test_documents.py compares the two.
+docs/architecture.md shows what this prints; tests/repository/test_documents.py compares the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from tests.test_layout import ROWS
+from tests.repository.test_layout import ROWS
 
 WIDTH = 92
 BAR = "+" + "-" * (WIDTH - 2) + "+"

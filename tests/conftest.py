@@ -18,8 +18,8 @@ TIMEOUT_S = 300
 # Files that take half a minute and more begin first, so that none of them is what the others wait for at the end.
 LONG = (
     "tests/change/test_power.py", "tests/luci/test_survive_runs.py", "tests/fuzz/test_fuzz.py",
-    "tests/change/reach/test_nft.py", "tests/test_secret_sweep.py", "tests/bench/test_bench.py",
-    "tests/change/apply/test_transaction.py", "tests/test_micropython.py", "tests/luci/test_hostile.py",
+    "tests/change/reach/test_nft.py", "tests/redaction/test_secret_sweep.py", "tests/bench/test_bench.py",
+    "tests/change/apply/test_transaction.py", "tests/repository/test_micropython.py", "tests/luci/test_hostile.py",
     "tests/luci/test_page.py", "tests/change/reach/test_dhcp.py", "tests/chats/test_faults.py",
     "tests/parts/mcp/test_server.py", "tests/cli/test_terminal_chat.py",
     "tests/bench/test_growth.py", "tests/eval/test_eval.py",

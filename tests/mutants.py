@@ -33,7 +33,7 @@ OF_CHANGES = ("tests/change/apply/test_transaction.py", "tests/change/test_plan.
 STORE = "oasis/core/store.py"
 OF_CHATS = ("tests/core/test_store.py", "tests/chats/test_faults.py")
 OF_FLASH = ("tests/system/test_power_cut.py", "tests/system/test_files.py")
-OF_FORCE = ("tests/change/test_force.py", "tests/test_force.py")
+OF_FORCE = ("tests/change/test_force.py", "tests/tools/test_force.py")
 OF_SERVICE = ("tests/service/test_init_script.py", "tests/service/test_defaults.py", "tests/service/test_keep.py")
 OF_SERVICES = ("tests/change/test_failing_services.py",)
 OF_STANDS = ("tests/change/test_stands.py",)
@@ -42,7 +42,7 @@ ENDS, OF_ENDS = "oasis/change/history/ends.py", ("tests/change/history/test_ends
 DETOURS, OF_DETOURS = "oasis/change/reach/detours.py", ("tests/change/reach/test_detours.py",)
 OF_TIMES = ("tests/tools/test_times_daemon.py",)
 OF_ALLOWANCE = ("tests/change/test_allowance.py",)
-OF_ROLES = ("tests/test_roles.py",)
+OF_ROLES = ("tests/api/test_roles.py",)
 OF_APPROVAL = ("tests/change/test_approval.py", "tests/daemon/test_wiring.py")
 
 TELEGRAM = "oasis/parts/telegram/"
@@ -50,20 +50,20 @@ OF_CODES = ("tests/parts/telegram/test_codes.py",)
 OF_TALK = ("tests/parts/telegram/test_people_talk.py",)
 OF_LINE = ("tests/parts/telegram/test_line.py",)
 OF_OWED = ("tests/parts/telegram/test_owed.py",)
-OF_PRESENCE = ("tests/agent/test_principal.py",)
+OF_PRESENCE = ("tests/tools/test_principal.py",)
 OF_APPROVING = ("tests/parts/telegram/test_approval.py",)
 
-CLOCKWORK = "oasis/parts/schedule/clockwork.py"
-OF_SPOKEN = ("tests/parts/schedule/test_spoken.py",)
-OF_CLOCKWORK = ("tests/parts/schedule/test_clockwork.py",)
-STANDING, UNATTENDED = "oasis/parts/schedule/standing.py", "oasis/parts/schedule/unattended.py"
-OF_STANDING = ("tests/parts/schedule/test_standing.py",)
+TIMER = "oasis/parts/schedule/timer.py"
+OF_PHRASES = ("tests/parts/schedule/test_phrases.py",)
+OF_TIMER = ("tests/parts/schedule/test_timer.py",)
+APPROVED_AHEAD, JOB_RUN = "oasis/parts/schedule/approved_ahead.py", "oasis/parts/schedule/job_run.py"
+OF_AHEAD = ("tests/parts/schedule/test_approved_ahead.py",)
 HELD = "oasis/change/held.py"
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
 OF_ADMISSION = ("tests/change/reach/test_admission.py",)
 OF_HELD = ("tests/change/test_held.py",)
 REFUSED = "oasis/tools/refused.py"
-OF_REFUSED = ("tests/test_force.py",)
+OF_REFUSED = ("tests/tools/test_force.py",)
 REPAIR = "oasis/agent/correction.py"
 OF_REPAIR = ("tests/agent/test_correction.py",)
 OF_JUDGE = ("tests/eval/test_judge.py",)
@@ -71,9 +71,9 @@ OFFLINE = "oasis/parts/offline/"
 OF_ANSWERS = ("tests/parts/offline/test_answers.py",)
 OF_FOLLOWING = ("tests/parts/offline/test_follow.py",)
 
-OF_CARDS = ("tests/test_cards.py",)
+OF_CARDS = ("tests/change/test_cards.py",)
 OF_GENERATED = ("tests/change/test_generated_text.py",)
-OF_WAYS = ("tests/test_ways_out.py",)
+OF_WAYS = ("tests/agent/test_exfiltration.py",)
 ALIVE = "oasis/change/apply/proof_of_life.py"
 OF_PROOF = ("tests/change/apply/test_proof_of_life.py",)
 
@@ -100,7 +100,7 @@ FAILOVER = "oasis/agent/failover.py"
 OF_TRANSPORT = ("tests/worker/test_transport.py",)
 OF_PROXIES = ("tests/worker/test_proxies.py",)
 OF_FAILOVER = ("tests/agent/test_failover.py",)
-OF_TEXTS = ("tests/test_texts.py", "tests/redaction/test_foreign.py")
+OF_TEXTS = ("tests/agent/test_taint_of_settings.py", "tests/redaction/test_foreign.py")
 OF_ASKING = ("tests/agent/test_client.py",)
 OF_EMBEDDINGS = ("tests/worker/test_embeddings.py",)
 BUS_TURNS = "oasis/ubus/incoming.py"
@@ -108,7 +108,7 @@ OF_BUS_VALUES = ("tests/ubus/test_blobmsg.py",)
 OF_BUS_PEER = ("tests/ubus/test_peer_wire.py", "tests/ubus/test_peer.py")
 
 TOOLS = "oasis/tools/registry.py"
-PERMITS = "oasis/tools/permissions.py"
+PERMITS = "oasis/tools/registry.py"
 OF_TOOLS = ("tests/tools/test_registry.py",)
 OF_ROUTER_TOOLS = ("tests/tools/test_router_tools.py",)
 
@@ -177,7 +177,7 @@ MUTANTS = (
     ),
     (
         "telegram-stranger-answered",
-        TELEGRAM + "poll.py",
+        TELEGRAM + "messenger.py",
         """        if role == "wrong":
 """,
         """        if role != "owner":
@@ -186,9 +186,9 @@ MUTANTS = (
     ),
     (
         "telegram-guest-with-all-tools",
-        "oasis/tools/roles.py",
-        '"guest": ("status", "diagnose"),',
-        '"guest": ("*",),',
+        "oasis/parts/telegram/manifest.py",
+        '"guest": ("status", "diagnose")}',
+        '"guest": ("*",)}',
         OF_TALK,
     ),
     (
@@ -208,20 +208,20 @@ MUTANTS = (
     (
         "telegram-facts-out-of-what-a-worker-says",
         "oasis/agent/start.py",
-        "*who.words]",
+        "*who.taint]",
         "]",
         OF_PRESENCE,
     ),
     (
         "schedule-tells-a-model-the-names-of-devices",
         "oasis/agent/start.py",
-        "is_model or who.has_teller, unattended",
-        "is_model, unattended",
+        "is_model or who.has_teller)",
+        "is_model)",
         ("tests/parts/schedule/test_schedule_daemon.py",),
     ),
     (
         "telegram-update-handled-twice",
-        TELEGRAM + "poll.py",
+        TELEGRAM + "messenger.py",
         'if update["id"] <= self._last or',
         "if False or",
         OF_TALK,
@@ -235,7 +235,7 @@ MUTANTS = (
     ),
     (
         "telegram-approve-on-by-itself",
-        TELEGRAM + "telegram.py",
+        TELEGRAM + "messenger.py",
         '"approve": "0", "notices"',
         '"approve": "1", "notices"',
         ("tests/parts/telegram/test_faults.py",),
@@ -250,7 +250,7 @@ MUTANTS = (
     (
         "telegram-code-left-in-the-chat",
         TELEGRAM + "talk.py",
-        """        self._line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
+        """        self.line.tell("deleteMessage", {"chat_id": update["chat"], "message_id": update["message"]})
 """,
         "",
         OF_APPROVING,
@@ -281,7 +281,7 @@ MUTANTS = (
     (
         "telegram-loss-told-without-end",
         TELEGRAM + "talk.py",
-        "                self._owed.told(entry)\n",
+        "                self.owed.told(entry)\n",
         "",
         OF_OWED,
     ),
@@ -308,17 +308,17 @@ MUTANTS = (
     ),
     (
         "schedule-plan-that-expired-ends-as-off",
-        "oasis/parts/schedule/running.py",
-        "            is_over = role.decided in STATES\n",
+        "oasis/parts/schedule/job_run.py",
+        "            is_over = made.decided in STATES\n",
         "            is_over = False\n",
-        ("tests/parts/schedule/test_book.py",),
+        ("tests/parts/schedule/test_scheduler.py",),
     ),
     (
         "schedule-plan-that-a-kill-loses-is-not-told",
         "oasis/parts/schedule/manifest.py",
         """ or b'"state":"waiting"' in data)""",
         ")",
-        ("tests/parts/schedule/test_book.py",),
+        ("tests/parts/schedule/test_scheduler.py",),
     ),
     (
         "telegram-update-of-any-shape",
@@ -399,63 +399,63 @@ MUTANTS = (
     ),
     (
         "facts: the opposite of what was said is no fact",
-        "oasis/parts/memory/facts_reading.py",
+        "oasis/parts/memory/extraction.py",
         "if not claims or _turns_round(fact, claims, said):",
         "if not claims:",
         ("tests/parts/memory/test_facts_heard.py",),
     ),
     (
         "facts: a message about passwords is not read",
-        "oasis/parts/memory/facts.py",
+        "oasis/parts/memory/owner_facts.py",
         'and not secrets.speaks_of(turn["said"])',
         "and True",
         OF_FACTS,
     ),
     (
         "facts: what was said as a password is no fact later",
-        "oasis/parts/memory/facts_reading.py",
+        "oasis/parts/memory/extraction.py",
         'secrets.reason(one["fact"], said, inputs)',
         'secrets.reason(one["fact"])',
         OF_FACTS,
     ),
     (
         "facts: nothing is read until the owner wants it",
-        "oasis/parts/memory/facts.py",
+        "oasis/parts/memory/owner_facts.py",
         "if not self._is(EXTRACT) or",
         "if",
         OF_FACTS,
     ),
     (
         "facts: words of others taint what is made of them",
-        "oasis/parts/memory/facts.py",
-        "told.taint += [label for label in taint if label not in told.taint]",
+        "oasis/parts/memory/owner_facts.py",
+        "extras.taint += [label for label in taint if label not in extras.taint]",
         "pass",
         OF_FACTS,
     ),
     (
         "facts: what is forgotten meanwhile is not written again",
-        "oasis/parts/memory/facts_kept.py",
+        "oasis/parts/memory/owner_facts.py",
         "            if is_dropped():\n                return None",
         "            if False:\n                return None",
         OF_FACTS,
     ),
     (
         "facts: what became a secret is told to nobody",
-        "oasis/parts/memory/facts.py",
+        "oasis/parts/memory/owner_facts.py",
         'if not self._data()[1].reason(fact["fact"])]',
         "if True]",
         OF_FACTS,
     ),
     (
         "facts: others' words take the place of no fact of the owner's",
-        "oasis/parts/memory/facts_kept.py",
+        "oasis/parts/memory/owner_facts.py",
         'for fact in self.sure() if set(taint) <= set(fact.get("taint", []))]',
         "for fact in self.sure()]",
         ("tests/parts/memory/test_facts_kept.py",),
     ),
     (
         "facts: no day begins while the clock is not trusted",
-        "oasis/parts/memory/facts_kept.py",
+        "oasis/parts/memory/owner_facts.py",
         "if today == last or not self._is_trusted(self._newest_s()):",
         "if today == last:",
         ("tests/parts/memory/test_facts_kept.py",),
@@ -469,15 +469,15 @@ MUTANTS = (
     ),
     (
         "facts: what was said at home is compared there",
-        "oasis/parts/memory/facts_near.py",
+        "oasis/parts/memory/ranking.py",
         "if not name or (is_home and not embedder.is_local):",
         "if not name:",
         ("tests/parts/memory/test_facts_heard.py",),
     ),
     (
         "facts: who answers tells where they are compared",
-        "oasis/parts/memory/facts.py",
-        'is_sent, bool(service.get("is_local")))',
+        "oasis/parts/memory/owner_facts.py",
+        "is_sent, is_home)",
         "is_sent, False)",
         OF_HOME,
     ),
@@ -490,7 +490,7 @@ MUTANTS = (
     ),
     (
         "schedule: results are told at home",
-        "oasis/parts/schedule/running.py",
+        "oasis/parts/schedule/job_run.py",
         'return small if small["is_local"] or not is_home else usual',
         "return small",
         OF_HOME,
@@ -498,48 +498,48 @@ MUTANTS = (
     (
         "knowledge: what a model at home asks stays there",
         "oasis/agent/start.py",
-        'operator.is_home = lambda: bool(failover.service.get("is_local"))',
-        "operator.is_home = bool",
+        'is_home=lambda: bool(failover.service.get("is_local"))',
+        "is_home=bool",
         OF_HOME,
     ),
     (
         "skills: one that asks for other tools is refused",
-        "oasis/parts/memory/skills/library.py",
+        "oasis/parts/memory/skills.py",
         "        if faults:\n            raise UsageError(",
         "        if False:\n            raise UsageError(",
-        ("tests/parts/memory/skills/test_skills_daemon.py",),
+        ("tests/parts/memory/test_skills_daemon.py",),
     ),
     (
         "skills: a link is not followed",
-        "oasis/parts/memory/skills/shelf.py",
+        "oasis/parts/memory/skills.py",
         "if not stat.S_ISREG(found.st_mode):",
         "if stat.S_ISFIFO(found.st_mode):",
         ("tests/parts/memory/test_skill.py",),
     ),
     (
         "plugins: a changed file is off",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         "if not is_equal(reviewed[server], sha256(data)):",
         "if False:",
         ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: the file is looked at before each call",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         "        if fault:\n            raise PolicyError(",
         "        if False:\n            raise PolicyError(",
         ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: the sum that is accepted is that of the file",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         "if not is_equal(digest, sha256(data)):",
         "if False:",
         ("tests/parts/lua/test_plugins.py",),
     ),
     (
         "plugins: a restart is asked whatever policy says",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         "operator.asking(True)",
         "operator.asking(False)",
         ("tests/parts/lua/test_plugins.py",),
@@ -567,14 +567,14 @@ MUTANTS = (
     ),
     (
         "plugins: what is for the owner alone stays nowhere",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         'for key, item in value.items() if key != "user_only"}',
         "for key, item in value.items()}",
         ("tests/parts/lua/test_plugin_results.py",),
     ),
     (
         "plugins: only true is a wish",
-        "oasis/parts/lua/plugin_shelf.py",
+        "oasis/parts/lua/plugins.py",
         "if merged.get(action) is True:",
         "if merged.get(action):",
         ("tests/parts/lua/test_plugin_results.py",),
@@ -602,7 +602,7 @@ MUTANTS = (
     ),
     (
         "seed: a shell cannot be listed",
-        "oasis/tools/workspace/web.py",
+        "oasis/tools/workspace/source.py",
         'if found[0][0].rpartition("/")[2] in SHELLS:',
         "if False:",
         ("tests/tools/workspace/test_programs.py",),
@@ -640,21 +640,21 @@ MUTANTS = (
         "oasis/redaction/redactor.py",
         "return forms.replaced(text, found, lambda value: MASK)",
         "return text",
-        ("tests/test_typed_secrets.py",),
+        ("tests/redaction/test_typed_secrets.py",),
     ),
     (
         "secrets: keys over many lines",
         "oasis/redaction/redactor.py",
         "return _without_blocks(turned) if marked and not isinstance(value, str) else turned",
         "return turned",
-        ("tests/test_typed_secrets.py",),
+        ("tests/redaction/test_typed_secrets.py",),
     ),
     (
         "secrets: a mask ends with its string",
         "oasis/redaction/redactor.py",
         "forms.within_json(text, forms.spans(text))",
         "forms.spans(text)",
-        ("tests/test_typed_secrets.py",),
+        ("tests/redaction/test_typed_secrets.py",),
     ),
     (
         "secrets: sentences of other shapes",
@@ -682,21 +682,21 @@ MUTANTS = (
         "oasis/redaction/redactor.py",
         "text = forms.replaced(text, forms.said(text), lambda value: self._typed_as(value, chat))",
         "pass",
-        ("tests/test_typed_secrets.py",),
+        ("tests/redaction/test_typed_secrets.py",),
     ),
     (
         "secrets: a typed one belongs to its chat",
         "oasis/redaction/redactor.py",
         "if value and told == chat:",
         "if value:",
-        ("tests/test_typed_secrets.py",),
+        ("tests/redaction/test_typed_secrets.py",),
     ),
     (
         "secrets: encoded ones are known",
         "oasis/redaction/redactor.py",
         "percent, *_encoded(value)):",
         "percent):",
-        ("tests/test_secret_sweep.py",),
+        ("tests/redaction/test_secret_sweep.py",),
     ),
     (
         "texts: free ones taint",
@@ -732,14 +732,14 @@ MUTANTS = (
         "oasis/agent/client.py",
         'if is_said or "id" not in message or IMPORTED not in message.get("taint", ()):',
         "if True:",
-        ("tests/test_imports.py",),
+        ("tests/chats/test_imports.py",),
     ),
     (
         "imports: their options are not in force",
         "oasis/core/thread.py",
         'if "options" in message and IMPORTED not in message.get("taint", ()):',
         'if "options" in message:',
-        ("tests/test_imports.py",),
+        ("tests/chats/test_imports.py",),
     ),
     (
         "web: the connection goes where it was judged to go",
@@ -764,8 +764,8 @@ MUTANTS = (
     ),
     (
         "web: networks at home are told to the worker",
-        "oasis/tools/workspace/web.py",
-        "closed=closed(operator)",
+        "oasis/tools/workspace/source.py",
+        "closed=closed(operator.facts)",
         "closed=[]",
         ("tests/tools/workspace/test_web.py",),
     ),
@@ -828,8 +828,8 @@ MUTANTS = (
     (
         "chats: an export is masked before it is cut",
         "oasis/api/chat_methods.py",
-        'messages = self._hide([message for message in shown if "role" in message])',
-        'messages = [message for message in shown if "role" in message]',
+        "messages = self._hide([message for message in shown if is_message(message)])",
+        "messages = [message for message in shown if is_message(message)]",
         ("tests/api/test_chat_methods.py",),
     ),
     (
@@ -877,8 +877,8 @@ MUTANTS = (
     (
         "tools: what is for the owner reaches no model",
         TOOLS,
-        'for_owner = result.pop("user_only", None)',
-        'for_owner = result.get("user_only")',
+        '_OURS = ("is_error", "user_only")',
+        '_OURS = ("is_error",)',
         OF_TOOLS,
     ),
     (
@@ -921,7 +921,7 @@ MUTANTS = (
         "oasis/change/called.py",
         "if pending is not None:",
         "if False:",
-        ("tests/test_tools.py",),
+        ("tests/tools/test_tools_daemon.py",),
     ),
     (
         "tools: no looking for machines nearby",
@@ -953,14 +953,14 @@ MUTANTS = (
     ),
     (
         "tools: log lines are the words of others",
-        "oasis/tools/builtin/logs.py",
+        "oasis/tools/builtin/diagnose.py",
         'return {**answer, "untrusted": [LABEL]}',
         "return answer",
         OF_ROUTER_TOOLS,
     ),
     (
         "tools: neighbours' names are the words of others",
-        "oasis/tools/builtin/wifi_scan.py",
+        "oasis/tools/builtin/probing.py",
         'return {**answer, "untrusted": [foreign.NETWORKS]} if is_named else answer',
         "return answer",
         OF_ROUTER_TOOLS,
@@ -1084,7 +1084,7 @@ MUTANTS = (
         ASKING,
         '"options": {**service["options"], "search": False}',
         '"options": service["options"]',
-        ("tests/test_wire.py",),
+        ("tests/providers/test_services_daemon.py",),
     ),
     ("worker: refused parameters only once", CHAT, "not name or name in self._without", "not name", OF_TRANSPORT),
     (
@@ -1209,74 +1209,74 @@ MUTANTS = (
     ),
     (
         "schedule: nothing before the clock is set",
-        CLOCKWORK,
-        "if not self._is_trusted(",
+        TIMER,
+        "if not self._kit.is_clock_trusted(",
         "if None is (",
-        OF_CLOCKWORK,
+        OF_TIMER,
     ),
     (
         "schedule: a word of a time that is not known is not passed over",
-        "oasis/parts/schedule/spoken.py",
+        "oasis/parts/schedule/phrases.py",
         "if left or not facts:",
         "if not facts:",
-        OF_SPOKEN,
+        OF_PHRASES,
     ),
     (
         "schedule: different times for different days are no one order",
-        "oasis/parts/schedule/facts.py",
+        "oasis/parts/schedule/phrases.py",
         'if "day" in order[first:last]:',
         "if False:",
-        OF_SPOKEN,
+        OF_PHRASES,
     ),
     (
         "schedule: which Friday the next one is is asked",
-        "oasis/parts/schedule/facts.py",
+        "oasis/parts/schedule/phrases.py",
         "if following != today + ahead:",
         "if False:",
-        OF_SPOKEN,
+        OF_PHRASES,
     ),
-    ("schedule: a firing is on flash first", CLOCKWORK, "self._records.put(noted)", "pass", OF_CLOCKWORK),
+    ("schedule: a firing is on flash first", TIMER, "self._jobs.put(noted)", "pass", OF_TIMER),
     (
         "schedule: devices by chance do not wear the flash",
-        "oasis/parts/schedule/devices.py",
+        "oasis/parts/schedule/router_events.py",
         "AT_ONCE, WRITE_S = 8, 3600",
         "AT_ONCE, WRITE_S = 800, 3600",
-        ("tests/parts/schedule/test_book.py",),
+        ("tests/parts/schedule/test_scheduler.py",),
     ),
-    ("schedule: once ends itself", CLOCKWORK, 'noted["enabled"] = False', "pass", OF_CLOCKWORK),
-    ("schedule: an event rests", CLOCKWORK, "and self._is_rested(entry, now_s)", "", OF_CLOCKWORK),
+    ("schedule: once ends itself", TIMER, 'noted["enabled"] = False', "pass", OF_TIMER),
+    ("schedule: an event rests", TIMER, "and self._is_rested(job, now_s)", "", OF_TIMER),
     (
         "schedule: the owner's change wins",
-        CLOCKWORK,
-        'if now is None or {**now, "plan": None} != {**entry, "plan": None}:',
+        TIMER,
+        'if noted is None or {**noted, "plan": None} != {**job, "plan": None}:',
         "if False:",
-        OF_CLOCKWORK,
+        OF_TIMER,
     ),
-    ("schedule: risky waits whatever is set", UNATTENDED, 'plan["risk"] == "low" and not', "not", OF_STANDING),
-    ("schedule: a rehearsal does nothing", UNATTENDED, 'return "noted", _NOTED', 'return "approved", ""', OF_STANDING),
-    ("schedule: nothing tainted ahead", UNATTENDED, "        if why:", "        if False:", OF_STANDING),
-    ("schedule: ahead is for one outcome", STANDING, "_sum(name, pair[1]) for", "'' for", OF_STANDING),
-    ("schedule: ahead, on what the verdict read", STANDING, "_now(name, read) == held", "True", OF_STANDING),
+    ("schedule: risky waits whatever is set", JOB_RUN, 'plan["risk"] == "low" and not', "not", OF_AHEAD),
+    ("schedule: a rehearsal does nothing", JOB_RUN, 'return "noted", _NOTED', 'return "approved", ""', OF_AHEAD),
+    ("schedule: nothing tainted ahead", JOB_RUN, "        if why:", "        if False:", OF_AHEAD),
+    ("schedule: ahead is for one outcome", APPROVED_AHEAD, "_sum(name, pair[1]) for", "'' for", OF_AHEAD),
+    ("schedule: ahead, on what the verdict read", APPROVED_AHEAD, "_now(name, read) == held", "True", OF_AHEAD),
     (
         "schedule: ahead, never tainted",
-        STANDING,
+        APPROVED_AHEAD,
         'if plan["tainted"] or plan["until',
         'if plan["until',
-        OF_STANDING,
+        OF_AHEAD,
     ),
     (
         "schedule: ahead, only what you reach the router after",
-        STANDING,
+        APPROVED_AHEAD,
         'plan["verdict"]["verdict"] != "yes"',
         "False",
-        OF_STANDING,
+        OF_AHEAD,
     ),
     (
         "schedule: a rehearsal makes no call",
         "oasis/tools/registry.py",
         'if operator.rehearses and kind != "read":',
         "if False:",
-        OF_STANDING,
+        OF_AHEAD,
     ),
     (
         "schedule: a device's name ends where no host name goes on",
@@ -1445,12 +1445,12 @@ MUTANTS = (
         'name = "owner"',
         OF_BUS,
     ),
-    ("bus: what is for the socket only", CALLS, 'TABLE[name][0] == "local"', "False", OF_BUS),
+    ("bus: what is for the socket only", CALLS, 'TABLE[name].access == "local"', "False", OF_BUS),
     ("bus: waiters are bounded", CALLS, "if len(self._waiting) > self._most:", "if False:", OF_BUS),
     (
         "bus: upstream's methods have roles",
         CALLS,
-        'if name not in self._table.ROLES.get(str(role["name"]), ()):',
+        'if name not in parts.merged("BUS_ROLES").get(str(role["name"]), ()):',
         "if False:",
         OF_BUS,
     ),
@@ -1932,16 +1932,16 @@ MUTANTS = (
     (
         "roles: a call of a client is a client's",
         "oasis/agent/owner_actions.py",
-        'role = "client" if client else _OWNER',
-        "role = _OWNER",
+        'role = "client" if client else OWNER.role',
+        "role = OWNER.role",
         ("tests/parts/mcp/test_server.py",),
     ),
-    ("roles: tools that are taken out", "oasis/tools/roles.py", ' and "no " + tool not in named', "", OF_ROLES),
+    ("roles: tools that are taken out", "oasis/tools/principal.py", ' and "no " + tool not in named', "", OF_ROLES),
     (
         "roles: readers get what they are served",
         "package/acl.py",
         '"read" if name in VIEWERS else "write"',
-        "TABLE.get(name, UPSTREAM.get(name))[0]",
+        "TABLE.get(name, UPSTREAM.get(name)).access",
         ("tests/package/test_acl.py",),
     ),
     (
@@ -2098,8 +2098,8 @@ MUTANTS = (
     (
         "taint: the history repeats no summary to a model",
         "oasis/tools/operator.py",
-        "self.facts.tells_summaries = not is_model",
-        "self.facts.tells_summaries = True",
+        "tells_summaries=not is_model",
+        "tells_summaries=True",
         OF_WAYS,
     ),
     (
@@ -2131,14 +2131,14 @@ MUTANTS = (
         "oasis/tools/operator.py",
         "None if is_model else forces",
         "forces",
-        ("tests/test_force.py",),
+        ("tests/tools/test_force.py",),
     ),
     (
         "force: code that a model proposed is not kept",
         "oasis/tools/refused.py",
         'if "exec" not in error.forces:',
         "if True:",
-        ("tests/tools/test_refused.py", "tests/test_force.py"),
+        ("tests/tools/test_refused.py", "tests/tools/test_force.py"),
     ),
     (
         "force: a forced plan waits under every setting",
@@ -2155,7 +2155,7 @@ MUTANTS = (
         "oasis/tools/operator.py",
         "if self._taint:",
         "if False:",
-        ("tests/test_untrusted.py",),
+        ("tests/agent/test_untrusted_words.py",),
     ),
     (
         "taint: of an answer is kept",
@@ -2169,21 +2169,21 @@ MUTANTS = (
         "oasis/agent/client.py",
         "hide(_cleaned(message), chat)",
         "_cleaned(message)",
-        ("tests/test_placeholders.py",),
+        ("tests/redaction/test_placeholders.py",),
     ),
     (
         "secrets: a placeholder goes into an option of its class",
         "oasis/redaction/placeholders.py",
         "if not wanted or secret_options.kind(package, held_kind, option) != wanted:",
         "if False:",
-        ("tests/test_placeholders.py",),
+        ("tests/redaction/test_placeholders.py",),
     ),
     (
         "secrets: masked on the way to front-ends",
         "oasis/api/methods.py",
         'return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")',
         "return reply",
-        ("tests/test_placeholders.py",),
+        ("tests/redaction/test_placeholders.py",),
     ),
     (
         "secrets: a streamed one is not cut in two",
@@ -2326,7 +2326,7 @@ MUTANTS = (
         "oasis/tools/registry.py",
         "operator.masked(typed.hide(",
         "((",
-        ("tests/test_secret_sweep.py",),
+        ("tests/redaction/test_secret_sweep.py",),
     ),
     ("wall: loaded", CONFINEMENT, '"-f", "/proc/self/fd/0"]', '"-c", "-f", "/proc/self/fd/0"]', OF_WALL),
     ("wall: one that is gone comes back", CONFINEMENT, "self._loaded == (text, self._listed(nft))", "True", OF_WALL),
@@ -2372,14 +2372,14 @@ MUTANTS = (
         "oasis/agent/question.py",
         'if is_set and table.read().get(head) and not asked.get("moves_head"):',
         "if False:",
-        ("tests/test_other_hands.py",),
+        ("tests/chats/test_foreign_chats.py",),
     ),
     (
         "chat: an import takes no bookmark of another chat",
         "oasis/chats/imports.py",
         "    found.rename_heads(names)\n",
         "",
-        ("tests/test_other_hands.py",),
+        ("tests/chats/test_foreign_chats.py",),
     ),
     (
         "chat: words of a role that nobody knows are not the owner's",
@@ -2400,28 +2400,28 @@ MUTANTS = (
         "oasis/parts/memory/said.py",
         '(turn["service"]["is_local"] and not model.is_local)',
         "False",
-        ("tests/test_said.py",),
+        ("tests/chats/test_search_by_meaning.py",),
     ),
     (
         "said: what was said at home is no find of a model elsewhere",
         "oasis/parts/memory/said.py",
-        "if goes_elsewhere and not _was_said_elsewhere(exchange, elsewhere):",
+        "if goes_elsewhere and not _was_said_elsewhere(turn, elsewhere):",
         "if False:",
-        ("tests/test_said.py",),
+        ("tests/chats/test_search_by_meaning.py",),
     ),
     (
         "said: a vector goes with its message",
         "oasis/chats/collection.py",
         "        self._forget_vectors(name, message)\n",
         "",
-        ("tests/test_said.py",),
+        ("tests/chats/test_search_by_meaning.py",),
     ),
     (
         "said: other chats are for the owner's own model",
         "oasis/tools/operator.py",
         "return self._is_model and self._unattended is None and bool(self._chat)",
         "return True",
-        ("tests/test_said.py",),
+        ("tests/chats/test_search_by_meaning.py",),
     ),
     (
         "json: values are counted before they are made",
@@ -2532,14 +2532,14 @@ MUTANTS = (
     ),
     (
         "mcp: a write to a server that does not read ends with the server",
-        "oasis/parts/mcp/stdio.py",
+        "oasis/parts/mcp/server_connection.py",
         "while data and not self._ended:",
         "while data:",
         ("tests/parts/mcp/test_bounds.py",),
     ),
     (
         "mcp: questions of a server are bounded",
-        "oasis/parts/mcp/stdio.py",
+        "oasis/parts/mcp/server_connection.py",
         "is_flood = self._replies > REPLIES",
         "is_flood = False",
         ("tests/parts/mcp/test_bounds.py",),
@@ -2647,7 +2647,7 @@ MUTANTS = (
         "oasis/api/setup.py",
         'if device["present"] and is_home(str(device["ip"])):',
         'if device["present"]:',
-        ("tests/test_setup_part.py",),
+        ("tests/api/test_setup.py",),
     ),
     (
         "setup-uses-what-does-not-answer",
@@ -2731,7 +2731,7 @@ MUTANTS = (
         "oasis/daemon/wiring.py",
         "    except Exception:\n        import traceback",
         "    except OSError:\n        import traceback",
-        ("tests/test_stop.py",),
+        ("tests/daemon/test_stop.py",),
     ),
     (
         "offline-does-now-what-is-for-later",

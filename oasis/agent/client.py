@@ -19,11 +19,27 @@ from oasis.system.rate_limit import Pace, Patience
 
 if False:  # annotations only
     from oasis.agent.turn import Ask, OnEvent
+    from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
-    from oasis.core.blobs import Blobs
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Block, Callable, Message, Protocol
     from oasis.redaction.redactor import Redactor
-    from oasis.tools.facts import Facts
+    from oasis.system.clock import Clock
+    from oasis.tools.router import Facts
+
+    class Services(Protocol):
+        """What asking needs, of the daemon's services (daemon/wiring.py)."""
+
+        settings: Settings
+        facts: Facts
+        redactor: Redactor
+        chats: Collection
+        clock: Clock
+
+        @property
+        def models(self) -> Models: ...
+        @property
+        def offline(self) -> Offline: ...
 
     class Models(Protocol):
         def chat(self, request: dict[str, object], on_event: OnEvent, cancelled: Callable[[], bool]) -> None: ...
@@ -66,32 +82,25 @@ class NoOffline:
 
 
 class Asking:
-    """Asks the services of one daemon, each no oftener than it may be.
+    """Asks the services of one daemon, each no oftener than it may be."""
 
-    `unix_s()` is the wall time, `blobs()` gives the store of attachments.
-    """
-
-    def __init__(
-        self, settings: Settings, models: Models, offline: Offline, facts: Facts, redactor: Redactor,
-        blobs: Callable[[], Blobs], unix_s: Callable[[], int], pace: Pace, patience: Patience,
-        clock: Wait,
-    ) -> None:  # fmt: skip
+    def __init__(self, services: Services, pace: Pace, patience: Patience, clock: Wait) -> None:
         self.clock = clock
-        self._settings = settings
+        self._settings = services.settings
         self.patience = patience
-        self._models = models
-        self._offline = offline
-        self._facts = facts
-        self.redactor = redactor
-        self._blobs = blobs
-        self._unix_s = unix_s
+        self._models = services.models
+        self._offline = services.offline
+        self._facts = services.facts
+        self.redactor = services.redactor
+        self._blobs = services.chats.blobs
+        self._unix_s = services.clock.unix_s
         self._pace = pace
         # What services said of themselves; as long as the daemon runs, for a new version of them may know more.
         self._without_tools: set[tuple[str, ...]] = set()
         self._without: dict[tuple[str, ...], list[str]] = {}  # parameters
 
     def ask(
-        self, service: dict[str, Any], chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool],
+        self, service: Service, chat: str, emit: Callable[..., None], is_cancelled: Callable[[], bool],
         offline_first: bool = False,
     ) -> Ask:  # fmt: skip
         """Return what asks a service for a turn of a chat (see turn.py); with `offline_first` only where needed."""
@@ -112,21 +121,21 @@ class Asking:
 
         return self._first(service, ask) if offline_first else ask
 
-    def without(self, service: dict[str, Any]) -> list[str]:
+    def without(self, service: Service) -> list[str]:
         """Return the parameters that a service has refused; more are added here."""
         return self._without.setdefault(_place(service), [])
 
-    def _has_tools(self, service: dict[str, Any]) -> bool:
+    def _has_tools(self, service: Service) -> bool:
         return service["tool_mode"] != "none" and _place(service) not in self._without_tools
 
     def show(
-        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]]
+        self, service: Service, chat: str, messages: list[Message], tools: list[dict[str, object]]
     ) -> dict[str, Any]:
         """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
         request = self._request(service, chat, *_worded(messages, tools, self._has_tools(service)))
         return self._models.show(request, lambda: False)
 
-    def _first(self, service: dict[str, Any], ask: Ask) -> Ask:
+    def _first(self, service: Service, ask: Ask) -> Ask:
         """Return what asks the built-in provider, and then `ask` only where that is not certain what was meant."""
 
         def offline_first(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
@@ -152,9 +161,7 @@ class Asking:
             return False
         return bool(events)
 
-    def aside(
-        self, service: dict[str, Any], chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
-    ) -> str:
+    def aside(self, service: Service, chat: str, messages: list[Message], is_cancelled: Callable[[], bool]) -> str:
         """Return what a model says to messages, without tools, search and beside any turn: a title, a summary.
 
         Raises: ProviderError when it fails or says nothing.
@@ -169,14 +176,14 @@ class Asking:
                 failure.code = str(event["error"].get("code", failure.code))
                 raise failure
 
-        plain = {**service, "options": {**service["options"], "search": False}}
+        plain: Service = {**service, "options": {**service["options"], "search": False}}
         self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing), is_cancelled)
         if not "".join(words).strip():
             raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
         return "".join(words)
 
     def embed(
-        self, service: dict[str, Any], chat: str, texts: list[str], is_cancelled: Callable[[], bool]
+        self, service: Service, chat: str, texts: list[str], is_cancelled: Callable[[], bool]
     ) -> list[list[float]]:
         """Return a vector for each text, in their order; `chat` as in _send, "" for none.
 
@@ -189,7 +196,7 @@ class Asking:
         return self._models.embed(self._settings.request(service), hidden, is_cancelled)
 
     def _send(
-        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]],
+        self, service: Service, chat: str, messages: list[Message], tools: list[dict[str, object]],
         answer: _Answer, is_cancelled: Callable[[], bool],
     ) -> bool:  # fmt: skip
         """Ask a service once; return whether it said, before a word of its answer, that it cannot call tools."""
@@ -203,7 +210,7 @@ class Asking:
         return answer.has_no_tools
 
     def _request(
-        self, service: dict[str, Any], chat: str, messages: list[Message], tools: list[dict[str, object]]
+        self, service: Service, chat: str, messages: list[Message], tools: list[dict[str, object]]
     ) -> dict[str, Any]:
         """Return what a worker is told, without what the router holds in secret."""
         hide, without = self.redactor.hide, self._without.get(_place(service))
@@ -261,7 +268,7 @@ class _Answer:
     offered tools and cannot call any.
     """
 
-    def __init__(self, asking: Asking, service: dict[str, Any], on_event: OnEvent, emit: Callable[..., None]) -> None:
+    def __init__(self, asking: Asking, service: Service, on_event: OnEvent, emit: Callable[..., None]) -> None:
         self._asking = asking
         self._identifier = str(service["identifier"])
         self._without = asking.without(service)
@@ -316,7 +323,7 @@ class _Listening:
         found = self._facts.devices()
         names = [str(device["name"]) for device in found if device["name"] and not device.get("is_own")]
         self._texts.update(dict.fromkeys(names, DEVICES))
-        return found
+        return [{**one} for one in found]
 
     def whose(self, text: str) -> list[str]:
         """Return whose words stand in what the provider says."""
@@ -324,11 +331,11 @@ class _Listening:
         return list(dict.fromkeys(found))
 
 
-def _source(service: dict[str, Any]) -> dict[str, str]:
+def _source(service: Service) -> dict[str, str]:
     return {"provider": str(service["identifier"]), "model": str(service["model"])}
 
 
-def _place(service: dict[str, Any]) -> tuple[str, ...]:
+def _place(service: Service) -> tuple[str, ...]:
     """Return what a service must be to be the same one."""
     return tuple(str(service[key]) for key in ("identifier", "base_url", "model"))
 
@@ -354,7 +361,7 @@ def _quoted(message: Message) -> Message:
     is_said = message["role"] != "system" and "foreign_role" not in message
     if is_said or "id" not in message or IMPORTED not in message.get("taint", ()):
         return message
-    mark = {"type": "text", "text": _SYSTEM_OF_OTHERS}
+    mark: Block = {"type": "text", "text": _SYSTEM_OF_OTHERS}
     return {**message, "role": "user", "content": [mark, *schema.blocks(message)]}
 
 
@@ -380,7 +387,7 @@ def _instructed(messages: list[Message], part: str) -> list[Message]:
 def prompts() -> dict[str, str]:
     """Return the words that tell a model what it is here for, by their use."""
     with open(_PROMPTS, "rb") as handle:
-        prompts: dict[str, str] = jsonl.loads(handle.read())
+        prompts: dict[str, str] = jsonl.shipped(handle.read())
     return prompts
 
 

@@ -10,7 +10,7 @@ from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.chats.collection import Collection
-    from oasis.core.shapes import Any, Callable, Message
+    from oasis.core.shapes import Any, Block, Callable, Message
     from oasis.core.store import Chat
 
 
@@ -85,7 +85,9 @@ def _with_short_calls(message: Message) -> Message:
     content = message["content"]
     if isinstance(content, str) or not any(block["type"] == "tool_use" for block in content):
         return message
-    told = [{**block, "input": _short(block["input"])} if block["type"] == "tool_use" else block for block in content]
+    told: list[Block] = [
+        {**block, "input": _short(block["input"])} if block["type"] == "tool_use" else block for block in content
+    ]
     return {**message, "content": told}
 
 

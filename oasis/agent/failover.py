@@ -17,6 +17,7 @@ from oasis.errors import OasisError, SettingsError
 
 if False:  # annotations only
     from oasis.agent.turn import Ask, MakeContext, OnEvent
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Message
     from oasis.core.store import Chat
 
@@ -29,8 +30,8 @@ class Failover:
     """The services of one turn, in the order to try them; `service` is the one that answers."""
 
     def __init__(
-        self, services: list[dict[str, Any]], asker: Callable[[dict[str, Any]], Ask], emit: Callable[..., None],
-        window: Callable[[dict[str, Any]], MakeContext],
+        self, services: list[Service], asker: Callable[[Service], Ask], emit: Callable[..., None],
+        window: Callable[[Service], MakeContext],
     ) -> None:  # fmt: skip
         self._left = list(services)
         self._asker = asker
@@ -64,7 +65,7 @@ class Failover:
             messages = self._moved(following, messages, first.failure)
             on_event({"type": "source", **source(following)})
 
-    def _following(self, failure: dict[str, Any]) -> dict[str, Any] | None:
+    def _following(self, failure: dict[str, Any]) -> Service | None:
         if failure["code"] in _STAYS:
             return None
         while self._left:
@@ -73,7 +74,7 @@ class Failover:
                 return service
         return None
 
-    def _moved(self, service: dict[str, Any], messages: list[Message], failure: dict[str, Any]) -> list[Message]:
+    def _moved(self, service: Service, messages: list[Message], failure: dict[str, Any]) -> list[Message]:
         """Make a service the present one; return what it is sent."""
         name = "the built-in service, which knows common tasks and no model" if service["vendor"] == OFFLINE else ""
         self._emit(
@@ -87,7 +88,7 @@ class Failover:
         return self._window(service)(*self._seen)
 
 
-def allowed(services: list[dict[str, Any]], mode: str) -> list[dict[str, Any]]:
+def allowed(services: list[Service], mode: str) -> list[Service]:
     """Return the services that may answer under a setting of OFFLINE_MODES.
 
     Raises: SettingsError when it is the built-in one alone, and turned off.
@@ -98,7 +99,7 @@ def allowed(services: list[dict[str, Any]], mode: str) -> list[dict[str, Any]]:
     return found
 
 
-def failing(error: OasisError) -> Callable[[dict[str, Any]], Ask]:
+def failing(error: OasisError) -> Callable[[Service], Ask]:
     """Return what ends a turn with an error, which is then stored like any other."""
 
     def ask(*_: object) -> None:
@@ -107,7 +108,7 @@ def failing(error: OasisError) -> Callable[[dict[str, Any]], Ask]:
     return lambda service: ask
 
 
-def source(service: dict[str, Any]) -> dict[str, str]:
+def source(service: Service) -> dict[str, str]:
     """Return who answers, as it is stored with the answer."""
     return {"provider": str(service["identifier"]), "model": str(service["model"])}
 

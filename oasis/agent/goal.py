@@ -12,7 +12,7 @@ from oasis.core import jsonl, schema
 from oasis.errors import SchemaError, UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Any, Message
+    from oasis.core.shapes import Block, Message
 
 TURNS = 6  # upstream's own
 MOST_TURNS = 20
@@ -68,12 +68,12 @@ class Goal:
         return DONE, text
 
 
-def _results(message: Message) -> list[dict[str, Any]]:
+def _results(message: Message) -> list[Block]:
     content = message["content"]
     return [one for one in content if one.get("type") == "tool_result"] if isinstance(content, list) else []
 
 
-def _waits(block: dict[str, Any]) -> bool:
+def _waits(block: Block) -> bool:
     """Tell whether a tool's result says that the owner has to do something."""
     try:
         value = jsonl.loads(schema.text_of({"content": block.get("content", "")}))

@@ -7,7 +7,8 @@ no service and no chat.
 from __future__ import annotations
 
 from oasis.core import jsonl
-from oasis.tools.operator import Operator
+from oasis.tools.operator import ChatContext, NoRun, Operator
+from oasis.tools.principal import OWNER, Principal
 
 if False:  # annotations only
     from collections.abc import Sequence
@@ -15,10 +16,9 @@ if False:  # annotations only
     from oasis.agent.runs import Run, Runs
     from oasis.core.shapes import Any, Callable
     from oasis.tools.operator import Workshop
-    from oasis.tools.refused import Refused
     from oasis.tools.registry import Registry
-
-_OWNER = "owner"
+    from oasis.tools.shapes import PlanResult, Refused
+    from oasis.uci.edit import Operation
 
 
 class Errands:
@@ -34,13 +34,13 @@ class Errands:
         return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
 
     def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, _OWNER)
+        operator = Operator(self._shop, run, OWNER)
         result = operator.undo(change, skip_conflicts)
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
     def propose(
-        self, operations: list[dict[str, Any]], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
+        self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
     ) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
         return self._runs.start(
@@ -61,16 +61,14 @@ class Errands:
 
     def look(self, name: str, arguments: dict[str, Any]) -> str:
         """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
-        hands = Operator(self._shop, "", "", "", _nothing, _nothing, lambda: False, _OWNER)
+        hands = Operator(self._shop, NoRun(), OWNER)
         return self._registry.call(name, arguments, hands)[0]
 
     def _propose(
-        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], dict[str, Any]], of: Refused | None = None
+        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], PlanResult], of: Refused | None = None
     ) -> tuple[str, str]:
-        chat, message = (of["chat"], of["message"]) if of else ("", "")
-        operator = Operator(
-            self._shop, run.id, chat, message, run.emit, _nothing, run.is_cancelled, _OWNER, forces=forces
-        )
+        chat = ChatContext(of["chat"], of["message"]) if of else None
+        operator = Operator(self._shop, run, OWNER, chat, forces=forces)
         result = operator.masked(work(operator))
         if result["status"] == "unchanged":
             run.emit("note", text="nothing to change: all of it is so already")
@@ -84,15 +82,11 @@ class Errands:
 
         What others ask for is treated as what a model asks for with their words in sight.
         """
-        role = "client" if client else _OWNER
+        role = "client" if client else OWNER.role
         return self._runs.start("", lambda run: self._use(run, name, arguments, words, role), None, came, client)
 
     def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str, role: str) -> tuple[str, str]:
-        operator = Operator(self._shop, run.id, "", "", run.emit, _nothing, run.is_cancelled, role, bool(words))
+        operator = Operator(self._shop, run, Principal(role), is_model=bool(words))
         text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
         run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
         return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
-
-
-def _nothing(*_: object, **__: object) -> None:
-    """Flush the chat of a run that has none; tell nobody."""

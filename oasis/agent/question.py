@@ -89,7 +89,8 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     parents = _closed(chat, parents, new_id, elsewhere)
     found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
     head, is_moved = _head(chat, parents, asked, table, elsewhere)
-    delta: Options = dict(asked.get("options") or {})
+    given_options: Options = asked.get("options") or {}
+    delta = given_options.copy()
     content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
     message = thread.message(new_id(), "user", content, parents, head, delta)
     if asked.get("taint"):
@@ -97,7 +98,7 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     chat.add(message)
     if is_moved:
         chat.note(bookmarks.record(head, message["id"]))
-    return message, thread.options([{"options": found["options"]}, {"options": delta}])
+    return message, thread.merged([found["options"], delta])
 
 
 def _resolved(headish: str, table: _Table) -> str:

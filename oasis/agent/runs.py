@@ -178,7 +178,7 @@ class Run:
 
     def _unfold(self) -> None:
         if self._folded:
-            self._events = jsonl.loads(self._folded, len(self._folded) * 4)
+            self._events = jsonl.shipped(self._folded.encode())
             self._folded = ""
 
     def _since(self, since: int) -> list[Event]:

@@ -15,49 +15,64 @@ from oasis.agent.correction import Repair
 from oasis.agent.failover import Failover, allowed, failing, source
 from oasis.agent.loop_guard import Repeats
 from oasis.agent.owner_actions import Errands
-from oasis.agent.principal import OWNER
 from oasis.agent.runs import Run
 from oasis.agent.turn import ROUNDS, Turn
-from oasis.config.settings import OFFLINE
+from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
 from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
-from oasis.tools.operator import Operator
-from oasis.tools.permissions import Permits
-from oasis.tools.registry import Registry
-from oasis.tools.roles import may_use
+from oasis.tools.operator import ChatContext, Operator
+from oasis.tools.principal import OWNER, may_use
+from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
 
 if False:  # annotations only
     from collections.abc import Sequence
 
-    from oasis.agent.client import Models, Offline
+    from oasis.agent.client import Offline
     from oasis.agent.goal import Goal
-    from oasis.agent.principal import Present
     from oasis.agent.runs import Runs
     from oasis.agent.titles import Asides
     from oasis.agent.turn import Ask, CallTool
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Message, Options, Protocol
     from oasis.core.store import Chat
-    from oasis.redaction.redactor import Redactor
+    from oasis.llm.usage import Metered
     from oasis.system.child import Executor
+    from oasis.system.clock import Clock
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Workshop
+    from oasis.tools.principal import Principal
     from oasis.tools.workspace.source import Seed
     from oasis.uci.cursor import Cursor
 
-    class Clock(Protocol):
-        def now_s(self) -> float: ...
-        def unix_s(self) -> int: ...
+    class Services(Workshop, Protocol):
+        """What turns are made of, of the daemon's services (daemon/wiring.py)."""
 
-    Service = dict[str, Any]
-    Taken = tuple[Chat, Message, Options, Context, Goal | None, Present]
+        root: Root
+        files: Files
+        settings: Settings
+        clock: Clock
+        executor: Executor
+        runs: Runs
+        chats: Collection
+        models: Metered
+        offline: Offline
+
+        @property
+        def parts(self) -> Any:
+            """The optional parts: api/parts.py."""
+
+        def cursor(self) -> Cursor: ...
+        def new_message_id(self) -> str: ...  # SCRU128
+
+    Taken = tuple[Chat, Message, Options, Context, Goal | None, Principal]
 
 
 # The alias of a small model for titles.
@@ -65,34 +80,31 @@ TITLE = "title"
 # Who makes titles: the model, or the owner's first words do.
 TITLES = ("model", "words")
 # Who answers where no service can be used: the turn ends with the reason.
-NOBODY: dict[str, object] = {"identifier": "", "model": "", "vendor": "", "context_tokens": 0}
+NOBODY: Service = {**OFFLINE_SERVICE, "identifier": "", "model": "", "vendor": "", "is_local": False, "ready": False}
 
 
 class Exchanges:
-    """Starts the runs of one daemon. `new_id()` gives message ids (SCRU128)."""
+    """Starts the runs of one daemon."""
 
-    def __init__(
-        self, chats: Collection, settings: Settings, registry: Registry, shop: Workshop, runs: Runs, asking: Asking,
-        new_id: Callable[[], str], beside: Any,
-    ) -> None:  # fmt: skip
-        self._beside = beside
-        self._chats = chats
-        self._settings = settings
+    def __init__(self, services: Services, registry: Registry, asking: Asking) -> None:
+        self._parts = services.parts
+        self._chats = services.chats
+        self._settings = services.settings
         self.registry = registry
-        self._shop = shop
-        self._runs = runs
+        self._shop: Workshop = services
+        self._runs = services.runs
         self.asking = asking
-        self._new_id = new_id
+        self._new_id = services.new_message_id
         self._made: Asides | None = None
-        self.errands = Errands(shop, runs, registry)
+        self.errands = Errands(services, services.runs, registry)
 
-    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Present = OWNER) -> Run:
-        """Put a message (question.py) on flash and start its run; `who` it is for: principal.py.
+    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Principal = OWNER) -> Run:
+        """Put a message (question.py) on flash and start its run; `who` it is for: tools/principal.py.
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
         """
         text = question.check(asked)
-        wanted = asked.get("service") or (asked.get("options") or {}).get(question.PROVIDER)
+        wanted = asked.get("service") or (asked.get("options") or {}).get("provider_ptr")
         if wanted or not (asked.get("chat") or asked.get("continues")):
             self._settings.service(str(wanted or ""))  # before anything is stored
         chat = question.place(asked, self._chats)
@@ -108,7 +120,7 @@ class Exchanges:
             message, options = question.take(opened, self._chats, asked, self._new_id, context.find)
             stored.append(message["id"])
             if asked.get("service") or full:
-                options = {**options, question.PROVIDER: OFFLINE if full else asked["service"]}
+                options = {**options, "provider_ptr": OFFLINE if full else asked["service"]}
             return opened, message, options, context, self._goal(asked), who
 
         run = self._runs.start(new.id if new else chat, who.around(self._answer), take, came)
@@ -139,16 +151,16 @@ class Exchanges:
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context, goal, who = taken
         run.emit("message", id=message["id"], role="user")
-        beside = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+        about = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         asker = self._asker(run, chat)
         try:
-            services, told = self._asked(run.emit, options, context, beside, who.is_told)
+            services, told = self._asked(run.emit, options, context, about, who.is_told)
             services, asker = who.asking(services, told, asker)
         except OasisError as error:
             services, told, asker = [NOBODY], None, failing(error)
         is_model = _is_model(services)
         failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
-        tools = self.registry.own()
+        tools: list[dict[str, Any]] = [{**spec} for spec in self.registry.own()]
         if is_model:
             offered = self._offered(chat, failover.service, told.tools if told else None)
             tools = [spec for spec in offered if may_use(who.role, spec["name"])]
@@ -167,19 +179,20 @@ class Exchanges:
         if state == "done" and who.is_attended:
             self._entitle(run, chat, failover.service)
             if is_model:
-                taint = [*message.get("taint", []), *who.words]
-                self._beside.after({**beside, "service": failover.service, "taint": taint})
+                taint = [*message.get("taint", []), *who.taint]
+                self._parts.after({**about, "service": failover.service, "taint": taint})
         return state, turn.stop_reason
 
     def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> CallTool:
         """Return what makes the calls of tools of a run, by the hands of whom it is for."""
         chat, message, _, _, goal, who = taken
-        operator = Operator(
-            self._shop, run.id, chat.id, message["id"], run.emit, chat.secure, run.is_cancelled, who.role,
-            # Where a model may stand in, or hears of it, nobody has the owner's own rights.
-            is_model or who.has_teller, unattended=who.desk, others=_of_others(chat),
-        ).answering(lambda: _said(chat), lambda: _turn(chat, message["id"]))  # fmt: skip
-        operator.is_home = lambda: bool(failover.service.get("is_local"))
+        said = ChatContext(
+            chat.id, message["id"], flush=chat.secure, others=_of_others(chat),
+            said=lambda: _said(chat), turn=lambda: _turn(chat, message["id"]),
+            is_home=lambda: bool(failover.service.get("is_local")),
+        )  # fmt: skip
+        # A model that only hears of results has no rights of the owner either.
+        operator = Operator(self._shop, run, who, said, is_model or who.has_teller)
 
         def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
             return self.registry.call(name, arguments, operator.seeing(taint))
@@ -189,7 +202,7 @@ class Exchanges:
         return Repeats().watched(call) if is_model else call
 
     def _asked(
-        self, emit: Callable[..., None], options: Options, context: Context, beside: dict[str, Any], is_told: bool
+        self, emit: Callable[..., None], options: Options, context: Context, about: dict[str, Any], is_told: bool
     ) -> tuple[list[Service], Any]:
         """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
 
@@ -199,11 +212,11 @@ class Exchanges:
         services = self._services(emit, options)
         if not _is_model(services):
             return services, None
-        beside["service"] = services[0]
-        told = self._beside.added(beside) if is_told else self._beside.nothing()
+        about["service"] = services[0]
+        told = self._parts.added(about) if is_told else self._parts.nothing()
         context.taint = told.taint
-        if told.service and not options.get(question.PROVIDER):
-            services = self._services(emit, {**options, question.PROVIDER: told.service})
+        if told.service and not options.get("provider_ptr"):
+            services = self._services(emit, {**options, "provider_ptr": told.service})
         return services, told
 
     def show(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -222,9 +235,9 @@ class Exchanges:
         try:
             message, options = question.put(chat, self._chats, asked, self._new_id, context.find)
             if asked.get("service"):
-                options = {**options, question.PROVIDER: asked["service"]}
-            beside = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-            services, told = self._asked(_nothing, options, context, beside, True)
+                options = {**options, "provider_ptr": asked["service"]}
+            about = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+            services, told = self._asked(_nothing, options, context, about, True)
             service = services[0]
             if service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}
@@ -243,7 +256,7 @@ class Exchanges:
         offered = self.registry.offered(
             said[-specs.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
         )
-        return [spec for spec in offered if only is None or spec["name"] in only]
+        return [{**spec} for spec in offered if only is None or spec["name"] in only]
 
     def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
         """Have a model make a title after the first exchange, where one answered and the owner lets it."""
@@ -292,7 +305,7 @@ class Exchanges:
 
         Raises: SettingsError when the active one cannot be used.
         """
-        wanted = options.get(question.PROVIDER)
+        wanted = options.get("provider_ptr")
         mode = self._settings.offline()
         if mode == "only":
             return [self._settings.service(OFFLINE)]
@@ -304,42 +317,45 @@ class Exchanges:
         return _of_thread(allowed(self._settings.chain(), mode), options)
 
 
-def gather(
-    chats: Collection, settings: Settings, shop: Workshop, runs: Runs, models: Models, offline: Offline,
-    redactor: Redactor, clock: Clock, new_id: Callable[[], str], root: Root, executor: Executor, files: Files,
-    cursor: Callable[[], Cursor], beside: Any,
-) -> Exchanges:  # fmt: skip
-    """Return the exchanges of a daemon, with the tools and what asks its services; `beside` is that of parts.py."""
+def gather(services: Services) -> Exchanges:
+    """Return the exchanges of a daemon, with the tools and what asks its services."""
+    root, files, clock = services.root, services.files, services.clock
     asking = Asking(
-        settings, models, offline, shop.facts, redactor, chats.blobs, clock.unix_s, Pace(clock.now_s, time.sleep),
+        services,
+        Pace(clock.now_s, time.sleep),
         Patience(clock.now_s, lambda: files.read(root.run_folder + "/online")),
         Wait(lambda: is_trusted(root, files, clock.unix_s(), 0), time.sleep),
-    )  # fmt: skip
-    built_in = [BuiltIn(Router(root, executor.run, files))]
-    registry = Registry([lambda: built_in], Permits(settings.sections, cursor), clock.now_s)
-    for load in beside.outside():
+    )
+    built_in = [BuiltIn(Router(root, services.executor.run, files))]
+    registry = Registry([lambda: built_in], Permits(services.settings.sections, services.cursor), clock.now_s)
+    for load in services.parts.outside():
         registry.add(load)
     workspace: list[Seed] = []
-    registry.add(lambda: workspace or workspace.append(_workspace(root, settings, models)) or workspace)  # type: ignore[func-returns-value]
-    registry.add(beside.sources)
-    return Exchanges(chats, settings, registry, shop, runs, asking, new_id, beside)
+    registry.add(lambda: workspace or workspace.append(_workspace(services)) or workspace)  # type: ignore[func-returns-value]
+    registry.add(services.parts.sources)
+    return Exchanges(services, registry, asking)
 
 
-def _workspace(root: Root, settings: Settings, models: Models) -> Seed:
+def _workspace(services: Services) -> Seed:
     """Return the tools of the workspace and the web, made when the tools are first listed."""
     from oasis.tools.workspace.programs import USER
-    from oasis.tools.workspace.source import Seed
-    from oasis.tools.workspace.web import BRAVE, Net
+    from oasis.tools.workspace.source import BRAVE, Net, Seed
 
-    net = Net(lambda *asked: models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
-    return Seed(root, settings.uci_sections, USER if os.geteuid() == 0 else "", net)
+    settings = services.settings
+    net = Net(lambda *asked: services.models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
+    return Seed(services.root, settings.uci_sections, USER if os.geteuid() == 0 else "", net)
 
 
 def _of_thread(services: list[Service], options: Options) -> list[Service]:
     """Return the services as the options of a thread want them: these count more than those of a service."""
-    changes: Service = {"tool_mode": "none"} if options.get("tool_mode") == "none" else {}
-    wanted = {"search": options["search"]} if "search" in options else {}
-    return [{**service, **changes, "options": {**service["options"], **wanted}} for service in services]
+    found: list[Service] = []
+    for service in services:
+        wanted = service["options"]
+        if "search" in options:
+            wanted = {**wanted, "search": options["search"]}
+        mode = "none" if options.get("tool_mode") == "none" else service["tool_mode"]
+        found.append({**service, "tool_mode": mode, "options": wanted})
+    return found
 
 
 def _of_others(chat: Chat) -> tuple[str, ...]:

@@ -22,7 +22,8 @@ if False:  # annotations only
     from oasis.agent.context import Elsewhere
     from oasis.agent.runs import Run, Runs
     from oasis.chats.collection import Collection
-    from oasis.core.shapes import Any, Callable, Message
+    from oasis.config.shapes import Service
+    from oasis.core.shapes import Any, Callable, ChatRecord, Message
 
 # A title is worth waiting for while somebody reads the answer, and no longer.
 TITLE_S = 60
@@ -42,12 +43,12 @@ class Asides:
         self._asking = asking
         self._new_id = new_id
 
-    def title(self, run: Run, chat: str, service: dict[str, Any], messages: list[Message]) -> None:
+    def title(self, run: Run, chat: str, service: Service, messages: list[Message]) -> None:
         """Have a title made for a chat, in a thread of its own; when it fails the first words stay."""
         work = threading.Thread(target=self._entitle, args=(run, chat, service, messages), daemon=True)
         work.start()
 
-    def _entitle(self, run: Run, chat: str, service: dict[str, Any], messages: list[Message]) -> None:
+    def _entitle(self, run: Run, chat: str, service: Service, messages: list[Message]) -> None:
         until_s = time.monotonic() + TITLE_S
         said = trim.fit([message for message in messages if message["content"]], _TITLE_TOKENS)["messages"]
         order: Message = {"role": "user", "content": prompts()["title"]}
@@ -60,7 +61,7 @@ class Asides:
         except OasisError as error:
             print("oasisd: no title for chat %s: %s" % (chat, error.message), file=sys.stderr)
 
-    def _note(self, chat: str, record: dict[str, object]) -> None:
+    def _note(self, chat: str, record: ChatRecord) -> None:
         """Write a record once nobody answers the chat.
 
         Raises: UsageError when that takes too long, or the chat is gone; StoreError.
@@ -81,18 +82,14 @@ class Asides:
                 time.sleep(_PAUSE_S)
         raise BusyError("chat %s is being answered" % chat, "wait for the answer, or stop it")
 
-    def summarise(
-        self, chat: str, head: str, service: dict[str, Any], elsewhere: Elsewhere, came: Sequence[Any] = ()
-    ) -> Run:
+    def summarise(self, chat: str, head: str, service: Service, elsewhere: Elsewhere, came: Sequence[Any] = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat, as a message to go on from.
 
         Raises: UsageError when there is no such chat or it is busy.
         """
         return self._runs.start(chat, lambda run: self._summarise(run, chat, head, service, elsewhere), None, came)
 
-    def _summarise(
-        self, run: Run, name: str, head: str, service: dict[str, Any], elsewhere: Elsewhere
-    ) -> tuple[str, str]:
+    def _summarise(self, run: Run, name: str, head: str, service: Service, elsewhere: Elsewhere) -> tuple[str, str]:
         chat = self._chats.open(name)
         end = head or (chat.heads or [""])[0]
         if not end:
@@ -104,7 +101,7 @@ class Asides:
         fit = trim.fit([message for message in found["messages"] if message["content"]], room)
         words = self._asking.aside(service, name, [*fit["messages"], order], run.is_cancelled)
         message: Message = {"id": self._new_id(), "role": "user", "content": SUMMARY + words.strip(), "summary_of": end}
-        message.update(provider=str(service["identifier"]), model=str(service["model"]))
+        message["provider"], message["model"] = str(service["identifier"]), str(service["model"])
         taint = thread.taint(found["messages"])
         if taint:
             message["taint"] = taint

@@ -23,7 +23,7 @@ from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.agent.correction import Repair
-    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.core.shapes import Any, Block, Callable, Message, Usage
     from oasis.core.store import Chat
     from oasis.tools.fences import Written
 
@@ -220,8 +220,10 @@ class Turn:
 
     def _store_error(self, error: OasisError) -> None:
         self.stop_reason = "other" if error.code == "cancelled" else "error"
-        ending = {"role": "assistant", "content": "", "stop_reason": self.stop_reason, "error": error.as_dict()}
-        self._store({**ending, **self._source})
+        ending: Message = {"role": "assistant", "content": "", "stop_reason": self.stop_reason}
+        ending["error"] = error.as_dict()
+        ending["provider"], ending["model"] = self._source["provider"], self._source["model"]
+        self._store(ending)
 
     def _look(self) -> None:
         if self._is_cancelled():
@@ -243,7 +245,7 @@ class _Collector:
         self._blocks: list[Block] = []
         self._pieces: list[str] = []  # of the last block, joined once: an answer may come in thousands
         self._size = 0
-        self.usage: dict[str, object] = {}
+        self.usage: Usage = {}
         self.taint: list[str] = []
         self.stop_reason = "other"
         self.model = ""
@@ -262,7 +264,8 @@ class _Collector:
         elif kind == "tool_use":
             names = ("type", "id", "name", "input", "invalid", "provider_metadata")
             self._seal()
-            self._blocks.append({key: event[key] for key in names if key in event})
+            call: Any = {key: event[key] for key in names if key in event}  # Chat.add checks it
+            self._blocks.append(call)
         elif kind == "usage":
             self.usage.update(event["usage"])
         elif kind == "taint":

@@ -16,14 +16,14 @@ from oasis.chats.index import first_words
 from oasis.chats.presets import Topics
 from oasis.chats.uploads import Uploads
 from oasis.core import bookmarks, export, jsonl, lua_chats, thread
+from oasis.core.schema import is_message
 from oasis.errors import OasisError, SchemaError, UsageError
+from oasis.tools.replies import without_typed
 
 if False:  # annotations only
-    from oasis.agent.runs import Runs
-    from oasis.chats.collection import Collection
-    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.api.parts import Services
+    from oasis.core.shapes import Any, Block, Callable, Document, Marker, Message
     from oasis.core.store import Chat
-    from oasis.uci.model import Section
 
 # One reply of the bus is below a megabyte; a page of a thread, or a part of an export, is far below that.
 PAGE_BYTES = 192 * 1024
@@ -42,26 +42,21 @@ ICON_FILE = "/icons.json"
 
 
 class Conversations:
-    """The chats and what belongs to them. `new_id()` gives message ids, `record_id()` xids; `hide(value)` gives a JSON
-    value without secrets, typed ones too; `old()` gives the sections of upstream's package, `path(name)` the place of a
-    router's file; `state` and `scratch` are our own folders, on flash and in RAM.
-    """
+    """The chats and what belongs to them; `services` is the record of daemon/wiring.py."""
 
-    def __init__(
-        self, chats: Collection, runs: Runs, files: Any, state: str, scratch: str, new_id: Callable[[], str],
-        record_id: Callable[[], str], now_s: Callable[[], float], hide: Callable[[Any], Any],
-        old: Callable[[], list[Section]], path: Callable[[str], str],
-    ) -> None:  # fmt: skip
-        self._chats = chats
-        self._runs = runs
-        self._disk = files
-        self._state = state
-        self._new_id = new_id
-        self._hide = hide
-        self._old = old
-        self._path = path
-        self.topics = Topics(files, state + "/topics.json")
-        self.uploads = Uploads(files, scratch + "/uploads", record_id, now_s)
+    def __init__(self, services: Services) -> None:
+        self._chats = services.chats
+        self._runs = services.runs
+        self._disk = services.files
+        self._state = services.root.state_folder
+        self._new_id = services.new_message_id
+        self._hide: Callable[[Any], Any] = lambda value: services.redactor.hide(without_typed(value))
+        self._old = services.settings.sections
+        self._path = services.root.path
+        self.topics = Topics(services.files, self._state + "/topics.json")
+        self.uploads = Uploads(
+            services.files, services.root.run_folder + "/uploads", services.new_id, services.clock.now_s
+        )
 
     # Reading
 
@@ -82,20 +77,21 @@ class Conversations:
         at = [number for number, message in enumerate(shown) if message["id"] == before]
         if before and not at:
             shown = self._lineage(chat, map_.parents(before))
-        messages = [message for message in (shown[: at[0]] if at else shown) if "role" in message]
+        messages = [message for message in (shown[: at[0]] if at else shown) if is_message(message)]
         page = _page(messages, limit)
         return {
             "head": end,
             "messages": page,
             "earlier": len(messages) - len(page),
-            "more": len(messages) > len(page) or any(message.get("type") == "older" for message in shown),
+            "more": len(messages) > len(page)
+            or any(not is_message(entry) and entry["type"] == "older" for entry in shown),
             "siblings": self._siblings(chat, map_, page),
             "bookmarks": {name: map_.bookmarks[name] for name in bookmarks.names(map_.bookmarks)},
-            "missing": [message["id"] for message in shown if message.get("type") == "missing"],
+            "missing": [entry["id"] for entry in shown if not is_message(entry) and entry["type"] == "missing"],
             "reports": map_.reports + [report for report in chat.reports if report not in map_.reports],
         }
 
-    def _lineage(self, chat: Chat, ends: list[str]) -> list[Message]:
+    def _lineage(self, chat: Chat, ends: list[str]) -> list[Message | Marker]:
         elsewhere = Elsewhere(self._chats)
         for end in ends:
             try:
@@ -226,13 +222,13 @@ class Conversations:
         end = bookmarks.resolve(head, map_.bookmarks, map_.newest)
         chat.read()
         shown = self._lineage(chat, [end])
-        if any(message.get("type") == "older" for message in shown):  # longer than a thread in memory
+        if any(not is_message(entry) and entry["type"] == "older" for entry in shown):  # longer than a thread in memory
             everything = {message["id"]: message for message in chat.list()}
             shown = thread.lineage(everything, [end], Elsewhere(self._chats))
-        messages = self._hide([message for message in shown if "role" in message])
+        messages = self._hide([message for message in shown if is_message(message)])
         return jsonl.dumps(lua_chats.write(messages)) if form == "upstream" else export.markdown(title, messages)
 
-    def _document(self, chat: Chat, title: str) -> dict[str, object]:
+    def _document(self, chat: Chat, title: str) -> Document:
         import binascii
 
         from oasis.core.blobs import references
@@ -245,9 +241,8 @@ class Conversations:
                 found[digest] = binascii.b2a_base64(blobs.get(digest)).decode().strip()
             except OasisError:
                 continue  # gone before; the message still names it
-        records = [line for line in lines if "role" not in line and line.get("type") in ("bookmark", "forgotten")]
-        document: dict[str, object] = export.document(chat.id, title, messages, records, found)
-        return document
+        records = [line for line in lines if not is_message(line) and line.get("type") in ("bookmark", "forgotten")]
+        return export.document(chat.id, title, messages, records, found)
 
     def chat_import(self, upload: str) -> dict[str, object]:
         """Make a new chat of an upload, which is gone then, also when it is none: nobody asks for it again."""
@@ -321,7 +316,7 @@ class Conversations:
 
     def _done(self) -> dict[str, str]:
         data = self._disk.read(self._state + TAKEN)
-        value = jsonl.loads(data) if data else {}
+        value: object = jsonl.loads(data) if data else {}
         return value if isinstance(value, dict) else {}
 
     def _old_names(self) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ Served as JSON-RPC on the unix socket and, with the prefix "oasis.", as objects 
 from __future__ import annotations
 
 import os
-import sys
 
 from oasis import VERSION
 from oasis.api.table import ROLES, TABLE, check, client_of
@@ -21,17 +20,12 @@ from oasis.tools import replies
 if False:  # annotations only
     from collections.abc import Iterator, Mapping
 
-    from oasis.agent.runs import Run, Runs
-    from oasis.agent.start import Exchanges
-    from oasis.api.chat_methods import Conversations
-    from oasis.api.parts import Beside
+    from oasis.agent.runs import Run
+    from oasis.api.parts import Services
     from oasis.api.tool_methods import Toolset
     from oasis.change.shapes import Record
-    from oasis.chats.collection import Collection
-    from oasis.config.settings import Settings
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable
-    from oasis.llm.services import Book
-    from oasis.tools.operator import Workshop
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -46,30 +40,27 @@ def shown(record: Mapping[str, object]) -> dict[str, object]:
 
 
 class Methods:
-    """The functions behind the table, but for those of chat_methods.py, which `talks()` gives, of services/, which
-    `book()` does, of tool_methods.py and of the parts of parts.py: an idle daemon has none of them.
+    """Calls the handlers that the table names, and has those of the owner `methods` itself.
 
-    `has_old()` tells whether there are chats of upstream that were not taken over.
+    `services` is the record of daemon/wiring.py. An idle daemon makes no other owner of handlers.
     """
 
-    def __init__(
-        self, root: str, backend: str, chats: Collection, settings: Settings, exchanges: Callable[[], Exchanges],
-        runs: Runs, shop: Workshop, book: Callable[[], Book], talks: Callable[[], Conversations],
-        has_old: Callable[[], bool], beside: Beside,
-    ) -> None:  # fmt: skip
-        self._beside = beside
-        self._talks = talks
-        self._has_old = has_old
-        self._root = root
-        self._backend = backend
-        self._chats = chats
-        self._settings = settings
-        self._exchanges = exchanges
-        self._runs = runs
-        self._shop = shop
-        self._book = book
+    def __init__(self, services: Services) -> None:
+        self._parts = services.parts
+        self._services = services
+        self._chats = services.chats
+        self._settings = services.settings
+        self._exchanges = services.exchanges
+        self._talks = services.conversations
+        self._runs = services.runs
+        self._shop = services
         self._tools: Toolset | None = None
-        self.bus: Callable[[], list[str]] = list  # what is wrong with our place on the bus
+        self._owners: dict[str, Callable[[], object]] = {
+            "methods": lambda: self,
+            "tools": self._toolset,
+            "chats": services.conversations,
+            "services": services.book,
+        }
 
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
         """Call a method for somebody.
@@ -78,29 +69,33 @@ class Methods:
         Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
         """
         if name not in TABLE:
-            raise UsageError("there is no method %r" % name, "there are: " + ", ".join(TABLE))
-        arguments = TABLE[name][1]
+            raise UsageError(
+                "there is no method %r" % name, "optional parts bring more; there are: " + ", ".join(TABLE)
+            )
+        method = TABLE[name]
         if name not in ROLES.get(str(role["name"]), ()):
             raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
-        values = check(name, params, arguments)
+        values = check(name, params, method.arguments)
         try:
-            # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
-            function = sys.intern(name.replace(".", "_"))
-            own = self._toolset() if name.startswith(_OF_TOOLS) else self
-            if hasattr(own, function):
-                reply = getattr(own, function)(role=role, **values)
-            else:
-                others = self._book() if name.startswith(_BOOKED) else self._beside.of(name) or self._talks()
-                reply = getattr(others, function)(**values)
+            handler = getattr(self.owner(method.owner), method.function)
+            reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
         return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")
+
+    def owner(self, name: str) -> Any:
+        """Return the object that a row of the table names, made with its first call.
+
+        Raises: UsageError for a part that is not installed.
+        """
+        make = self._owners.get(name)
+        return make() if make else self._parts.part(name)
 
     def _toolset(self) -> Toolset:
         if self._tools is None:
             from oasis.api.tool_methods import Toolset  # an idle daemon does without
 
-            self._tools = Toolset(self._exchanges, self._settings, self._shop, self._came, self._beside.part)
+            self._tools = Toolset(self._services)
         return self._tools
 
     def info(self, role: dict[str, object]) -> dict[str, object]:
@@ -108,25 +103,25 @@ class Methods:
         pending = self._shop.transaction.pending(_session(role))
         return {
             "version": VERSION,
-            "root": self._root,
-            "backend": self._backend,
+            "root": self._services.root.folder,
+            "backend": self._services.backend_name,
             "provider": {key: service[key] for key in ("identifier", "name", "model")},
             "approval": self._shop.planner.policy.approval,
             "pending": shown(pending) if pending else None,
             "waiting": self._cards(),
             "ending": self._ending(),
             "unconfined": self._shop.unconfined(),
-            "upstream": self._has_old(),
-            "bus": self.bus(),
+            "upstream": self._services.has_old(),
+            "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
         }
 
     def run_start(
-        self, role: dict[str, object], message: str, chat: str = "", service: str = "",
+        self, role: dict[str, object], message: str, *, chat: str = "", service: str = "",
         continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
         attachments: list[str] | None = None,
     ) -> dict[str, object]:  # fmt: skip
-        from oasis.agent.principal import MESSENGER, OWNER  # an idle daemon does without
+        from oasis.tools.principal import MESSENGER, OWNER  # an idle daemon does without
 
         asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
         asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
@@ -164,10 +159,10 @@ class Methods:
         found.cancel()
         return {"run": run, "state": found.state}
 
-    def run_active(self, role: dict[str, object]) -> dict[str, object]:
+    def run_active(self) -> dict[str, object]:
         return {"runs": [{"run": run.id, "chat": run.chat, "state": run.state} for run in self._runs.active()]}
 
-    def plan_list(self, role: dict[str, object]) -> dict[str, object]:
+    def plan_list(self) -> dict[str, object]:
         return {"plans": self._cards()}
 
     def _cards(self) -> list[dict[str, object]]:
@@ -188,7 +183,7 @@ class Methods:
         run = self._exchanges().errands.propose(operations, summary, forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def doctor_run(self, role: dict[str, object]) -> dict[str, object]:
+    def doctor_run(self) -> dict[str, object]:
         return self._shop.examine()
 
     def doctor_fix(self, role: dict[str, object], finding: str) -> dict[str, object]:
@@ -208,7 +203,7 @@ class Methods:
         told = ahead(self._shop.desk.approve(plan, hash, role, word))
         return {"plan": plan, "decision": "approved", **({"applying": told} if told else {})}
 
-    def plan_decline(self, role: dict[str, object], plan: str, reason: str = "") -> dict[str, object]:
+    def plan_decline(self, plan: str, reason: str = "") -> dict[str, object]:
         self._shop.desk.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
@@ -244,75 +239,75 @@ class Methods:
         proof = self._shop.transaction.witness(role, unproved)
         return {"change": shown(self._shop.transaction.confirm(change, proof))}
 
-    def change_extend(self, role: dict[str, object], change: str = "", seconds: int = 0) -> dict[str, object]:
+    def change_extend(self, change: str = "", seconds: int = 0) -> dict[str, object]:
         if seconds < 0:
             raise UsageError("change.extend: seconds must not be negative", "without it the whole window begins again")
         return {"change": shown(self._shop.transaction.extend(change, seconds))}
 
     def change_alive(
-        self, role: dict[str, object], change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
+        self, *, change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
         server_addr: str, server_port: str,
     ) -> dict[str, object]:  # fmt: skip
         from oasis.system.connections import connection  # an idle daemon does without
 
         one = connection(server_addr, server_port, remote_addr, remote_port)
         word = self._shop.transaction.judge(change, nonce, session, one)
-        if word in ("proved", "reused") and self._shop.origins:
+        if word in ("proved", "reused"):
             self._shop.origins().seen(session, one)
         return {"alive": word}
 
     def path_seen(
-        self, role: dict[str, object], session: str, remote_addr: str, remote_port: str, server_addr: str,
+        self, *, session: str, remote_addr: str, remote_port: str, server_addr: str,
         server_port: str,
     ) -> dict[str, object]:  # fmt: skip
         from oasis.system.connections import connection
 
         one = connection(server_addr, server_port, remote_addr, remote_port)
-        path = self._shop.origins().seen(session, one) if self._shop.origins else "stranger"
+        path = self._shop.origins().seen(session, one)
         return {"path": path, **self._shop.transaction.arrive(session, one)}
 
     def _came(self, role: dict[str, object]) -> list[Any]:
-        return self._shop.origins().of(role) if self._shop.origins else []
+        return self._shop.origins().of(role)
 
-    def change_rollback(self, role: dict[str, object], change: str = "") -> dict[str, object]:
+    def change_rollback(self, change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
         run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def chat_list(self, role: dict[str, object]) -> dict[str, object]:
+    def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}
 
     def chat_search(
-        self, role: dict[str, object], text: str, limit: int = 0, meaning: bool = False
+        self, text: str, limit: int = 0, meaning: bool = False
     ) -> dict[str, object]:  # fmt: skip
         # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
-        reply = self._beside.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
+        reply = self._parts.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
         items = {item["id"]: item for item in self._chats.items()}
         found = [one for one in reply.pop("results") if one["chat"] in items]  # another one was deleted meanwhile
         for one in found:
             one.update({key: items[one["chat"]][key] for key in ("title", "archived")})
         return {"found": found, **reply}
 
-    def chat_rename(self, role: dict[str, object], id: str, title: str) -> dict[str, object]:
+    def chat_rename(self, id: str, title: str) -> dict[str, object]:
         self._runs.alone(id, lambda: self._chats.rename(id, title))
         return {"status": "OK"}
 
-    def chat_archive(self, role: dict[str, object], id: str, archived: bool = True) -> dict[str, object]:
+    def chat_archive(self, id: str, archived: bool = True) -> dict[str, object]:
         self._runs.alone(id, lambda: self._chats.archive(id, archived))
         return {"status": "OK"}
 
-    def chat_forget(self, role: dict[str, object], message: str, chat: str = "") -> dict[str, object]:
+    def chat_forget(self, message: str, chat: str = "") -> dict[str, object]:
         name = chat or self._chats.chat_of(message)
         self._runs.alone(name, lambda: self._chats.forget(message, name))
         return {"status": "OK", "chat": name}
 
-    def chat_delete(self, role: dict[str, object], id: str) -> dict[str, object]:
+    def chat_delete(self, id: str) -> dict[str, object]:
         self._runs.alone(id, lambda: self._chats.delete(id))
         return {"status": "OK"}
 
-    def service_list(self, role: dict[str, object]) -> dict[str, object]:
+    def service_list(self) -> dict[str, object]:
         key = self._settings.key
         return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
@@ -325,23 +320,23 @@ class Methods:
             raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
         return {"version": VERSION}
 
-    def config_list(self, role: dict[str, object]) -> dict[str, object]:
+    def config_list(self) -> dict[str, object]:
         return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
 
-    def config_attach(self, role: dict[str, object], package: str) -> dict[str, object]:
+    def config_attach(self, package: str) -> dict[str, object]:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
 
         found: Any = read_config.run({"package": package}, self._shop.facts)
         return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
 
-    def secret_keep(self, role: dict[str, object], value: str) -> dict[str, object]:
+    def secret_keep(self, value: str) -> dict[str, object]:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 
-    def audit_list(self, role: dict[str, object], limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
+    def audit_list(self, limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
         return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
 
-    def audit_verify(self, role: dict[str, object]) -> dict[str, object]:
+    def audit_verify(self) -> dict[str, object]:
         return self._shop.audit.verify()
 
 
@@ -362,17 +357,14 @@ def _session(role: dict[str, object]) -> str:
     return str(role.get("session", ""))
 
 
-# What tool_methods.py answers, and what services/ does.
-_OF_TOOLS = ("tool.", "mcp.", "plugin.")
-_BOOKED = ("service.", "alias.", "usage.")
-
 _OFFERED = ("identifier", "name", "model", "profile", "base_url", "tool_mode", "context_tokens", "options", "key",
             "is_local", "ready", "active", "note")  # fmt: skip
 
 
-def _offer(service: dict[str, Any], has_key: bool) -> dict[str, object]:
+def _offer(service: Service, has_key: bool) -> dict[str, object]:
     """Return what front-ends see of a service: of its key, whether there is one."""
-    return {**{name: service[name] for name in _OFFERED}, "has_key": has_key}
+    known: dict[str, object] = {**service}
+    return {**{name: known[name] for name in _OFFERED}, "has_key": has_key}
 
 
 def failure(error: OasisError) -> dict[str, object]:

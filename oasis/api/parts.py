@@ -28,49 +28,42 @@ from oasis.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from oasis.agent.runs import Runs
+    from oasis.agent import start as agent
     from oasis.agent.start import Exchanges
     from oasis.api.chat_methods import Conversations
-    from oasis.chats.collection import Collection
-    from oasis.config.settings import Settings
-    from oasis.redaction.redactor import Redactor
-    from oasis.system.child import Executor
-    from oasis.system.files import Files
-    from oasis.system.root import Root
-    from oasis.tools.facts import Facts
-    from oasis.tools.operator import Operator, Workshop
+    from oasis.llm.services import Book
+    from oasis.tools.operator import Operator
     from oasis.tools.router import Watch
-    from oasis.uci.cursor import Cursor
+
+    class Services(agent.Services, Protocol):
+        """What parts and methods are made of; daemon/wiring.py makes it. What is called is made when it is."""
+
+        ubus_call: Callable[..., dict[str, object] | None]  # object, method, arguments: ubus/objects.py
+        parts: OptionalParts
+        backend_name: str
+
+        def new_id(self) -> str:
+            """Return a new id of a record: xid."""
+
+        def exchanges(self) -> Exchanges: ...
+        def conversations(self) -> Conversations: ...
+        def book(self) -> Book: ...
+        def bus_faults(self) -> list[str]:
+            """Return what is wrong with our place on the bus."""
+
+        def has_old(self) -> bool:
+            """Tell whether chats of the Lua Oasis wait to be imported."""
+
+        def is_clock_trusted(self, newest_unix_s: int, /) -> bool: ...
+        def free_bytes(self, path: str, /) -> int: ...
+        def log(self, text: str, is_fault: bool = True, /) -> object: ...
+        def call(self, name: str, params: dict[str, object], role: dict[str, object], /) -> dict[str, Any]:
+            """Call a method by a role; see methods.py."""
+
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-class Kit:
-    """What parts are made of; the daemon fills it. What is called is made when it is."""
-
-    root: Root
-    files: Files
-    settings: Settings
-    clock: Any  # now_s() monotonic, unix_s(), up_s()
-    new_id: Callable[[], str]  # of records: xid
-    redactor: Redactor
-    models: Any  # embed, chat, web: workers.py, metered
-    runs: Runs
-    chats: Collection
-    executor: Executor
-    cursor: Callable[[], Cursor]
-    ubus_call: Any  # object, method, arguments: ubus/objects.py
-    facts: Facts
-    shop: Workshop
-    exchanges: Callable[[], Exchanges]
-    conversations: Callable[[], Conversations]
-    is_clock_trusted: Callable[[int], bool]
-    free_bytes: Callable[[str], int]
-    log: Callable[..., object]  # text, is_fault=True
-    call: Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]  # a method, by a role: methods.py
-    beside: Beside
 
 
 class Told:
@@ -99,7 +92,7 @@ class Offered:
         """Return the specs, always the same list."""
         if not self._specs:
             with open(_HERE + "/" + self._file, "rb") as handle:
-                self._specs = jsonl.loads(handle.read())["tools"]
+                self._specs = jsonl.shipped(handle.read())["tools"]
         return self._specs
 
     def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]:
@@ -108,12 +101,11 @@ class Offered:
         return result
 
 
-class Beside:
+class OptionalParts:
     """The parts of one daemon."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: Services) -> None:
         self._kit = kit
-        kit.beside = self
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
         self._modules: dict[str, str] = {**OWN, **parts.merged("METHODS")}
@@ -135,9 +127,8 @@ class Beside:
         """Tell whether a part was used already."""
         return name in self._parts
 
-    def of(self, method: str) -> Any:
-        """Return the part that answers a method of the table, None when none does."""
-        name = method.partition(".")[0]
+    def find(self, name: str) -> Any:
+        """Return a part, None where it is not installed."""
         return self.part(name) if name in self._modules else None
 
     def names(self) -> list[str]:
@@ -148,7 +139,7 @@ class Beside:
         """Return what gives the sources of tools that others wrote, one for each part that has some."""
         return [lambda name=name, has=has: self._outside(name, has) for name, has in parts.merged("OUTSIDE").items()]  # type: ignore[misc]
 
-    def _outside(self, name: str, has_any: Callable[[Kit], bool]) -> list[Any]:
+    def _outside(self, name: str, has_any: Callable[[Services], bool]) -> list[Any]:
         found: list[Any] = self.part(name).sources() if self.is_made(name) or has_any(self._kit) else []
         return found
 
@@ -195,5 +186,5 @@ class Beside:
 OWN = {"notice": "api.notices", "privacy": "api.privacy", "setup": "api.setup"}
 
 
-def _made(module: str, kit: Kit) -> Any:
+def _made(module: str, kit: Services) -> Any:
     return __import__("oasis." + module, fromlist=["gather"]).gather(kit)

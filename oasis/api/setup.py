@@ -31,7 +31,7 @@ class Setup:
         """Return what is set up. Shape: {"models": services with a model that can be used, "unconfined": why or ""}."""
         offered = self._kit.settings.services()
         ready = [one["identifier"] for one in offered if one["ready"] and one["vendor"] != "offline"]
-        return {"models": ready, "unconfined": self._kit.shop.unconfined()}
+        return {"models": ready, "unconfined": self._kit.unconfined()}
 
     def setup_find(self) -> dict[str, object]:
         """Return the model servers at home.

@@ -1,12 +1,18 @@
-"""The table of all methods: name, access, arguments; which role may call what; and how arguments are checked.
+"""The table of all methods: name, access, handler, arguments; which role may call what; and how arguments are checked.
 
-Data and its judges; what the methods do is in methods.py and behind it. `access` is `read`, `write`, or `local`:
-on the socket only, never on the bus, because its arguments are taken at their word; the ACL files are made from it.
+The rows and roles of an optional part stand in its manifest. `access` is `read`, `write`, or `local`: on the socket
+only, never on the bus, because its arguments are not checked again. The ACL files are made from the table.
 """
 
 from __future__ import annotations
 
+import sys
+
+from oasis import parts
 from oasis.errors import UsageError
+
+if False:  # annotations only
+    Arguments = dict[str, tuple[type, bool]]
 
 # What the owner says of a service; see settings.py.
 SERVICE: dict[str, tuple[type, bool]] = {
@@ -20,20 +26,31 @@ SERVICE: dict[str, tuple[type, bool]] = {
     "context_tokens": (int, False),
 }
 
-# What the owner says of a standing order; see parts/schedule/book.py.
-ORDER: dict[str, tuple[type, bool]] = {
-    "timezone": (str, False),
-    "calls": (list, False),
-    "synthesis": (str, False),
-    "service": (str, False),
-    "pause_s": (int, False),
-}
 
-# name -> (access, {argument: (type, is required)}); the function is the name with "_" for "."
-TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
-    "info": ("read", {}),
-    "run.start": (
+class Method:
+    """One row of the table.
+
+    `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services`, or a part by its name in
+    METHODS (parts.py). `arguments` is {argument: (type, is required)}. With `takes_role` the handler gets the caller's
+    role as well.
+    """
+
+    __slots__ = ("access", "arguments", "function", "owner", "takes_role")
+
+    def __init__(self, access: str, handler: str, arguments: Arguments, takes_role: bool = False) -> None:
+        self.access = access
+        self.owner, _, function = handler.partition(".")
+        # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
+        self.function = sys.intern(function)
+        self.arguments = arguments
+        self.takes_role = takes_role
+
+
+TABLE: dict[str, Method] = {
+    "info": Method("read", "methods.info", {}, takes_role=True),
+    "run.start": Method(
         "write",
+        "methods.run_start",
         {
             "message": (str, True),
             "chat": (str, False),
@@ -44,29 +61,54 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "topic": (str, False),
             "attachments": (list, False),
         },
+        takes_role=True,
     ),
-    "agent.start": (
+    "agent.start": Method(
         "write",
+        "methods.agent_start",
         {"goal": (str, True), "turns": (int, False), "chat": (str, False), "service": (str, False)},
+        takes_role=True,
     ),
-    "run.poll": ("read", {"run": (str, True), "since": (int, False), "wait_ms": (int, False)}),
-    "run.cancel": ("write", {"run": (str, True)}),
-    "run.active": ("read", {}),
-    "plan.list": ("read", {}),
-    "plan.propose": (
+    "run.poll": Method(
+        "read",
+        "methods.run_poll",
+        {"run": (str, True), "since": (int, False), "wait_ms": (int, False)},
+        takes_role=True,
+    ),
+    "run.cancel": Method("write", "methods.run_cancel", {"run": (str, True)}, takes_role=True),
+    "run.active": Method("read", "methods.run_active", {}),
+    "plan.list": Method("read", "methods.plan_list", {}),
+    "plan.propose": Method(
         "write",
+        "methods.plan_propose",
         {"commands": (list, True), "summary": (str, False), "force": (list, False), "words": (str, False)},
+        takes_role=True,
     ),
-    "plan.force": ("write", {"refused": (str, True), "force": (list, False)}),
-    "plan.approve": ("write", {"plan": (str, True), "hash": (str, False), "word": (str, False)}),
-    "plan.decline": ("write", {"plan": (str, True), "reason": (str, False)}),
-    "change.list": ("read", {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)}),
-    "change.load": ("read", {"change": (str, True)}),
-    "change.pending": ("read", {}),
-    "change.confirm": ("write", {"change": (str, False), "unproved": (bool, False)}),
-    "change.extend": ("write", {"change": (str, False), "seconds": (int, False)}),
-    "change.alive": (
+    "plan.force": Method(
+        "write", "methods.plan_force", {"refused": (str, True), "force": (list, False)}, takes_role=True
+    ),
+    "plan.approve": Method(
+        "write",
+        "methods.plan_approve",
+        {"plan": (str, True), "hash": (str, False), "word": (str, False)},
+        takes_role=True,
+    ),
+    "plan.decline": Method("write", "methods.plan_decline", {"plan": (str, True), "reason": (str, False)}),
+    "change.list": Method(
+        "read",
+        "methods.change_list",
+        {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)},
+        takes_role=True,
+    ),
+    "change.load": Method("read", "methods.change_load", {"change": (str, True)}, takes_role=True),
+    "change.pending": Method("read", "methods.change_pending", {}, takes_role=True),
+    "change.confirm": Method(
+        "write", "methods.change_confirm", {"change": (str, False), "unproved": (bool, False)}, takes_role=True
+    ),
+    "change.extend": Method("write", "methods.change_extend", {"change": (str, False), "seconds": (int, False)}),
+    "change.alive": Method(
         "local",
+        "methods.change_alive",
         {
             "change": (str, True),
             "nonce": (str, True),
@@ -77,8 +119,9 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "server_port": (str, True),
         },
     ),
-    "path.seen": (
+    "path.seen": Method(
         "local",
+        "methods.path_seen",
         {
             "session": (str, True),
             "remote_addr": (str, True),
@@ -87,60 +130,84 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "server_port": (str, True),
         },
     ),
-    "change.rollback": ("write", {"change": (str, False)}),
-    "change.undo": ("write", {"change": (str, False), "skip_conflicts": (bool, False)}),
-    "chat.list": ("read", {}),
-    "chat.load": ("read", {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)}),
-    "chat.tree": ("read", {"id": (str, True)}),
-    "chat.export": ("read", {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)}),
-    "chat.summarise": ("write", {"id": (str, True), "head": (str, False), "service": (str, False)}),
-    "chat.import": ("write", {"upload": (str, True)}),
-    "chat.search": ("read", {"text": (str, True), "limit": (int, False), "meaning": (bool, False)}),
-    "chat.rename": ("write", {"id": (str, True), "title": (str, True)}),
-    "chat.archive": ("write", {"id": (str, True), "archived": (bool, False)}),
-    "chat.forget": ("write", {"message": (str, True), "chat": (str, False)}),
-    "chat.delete": ("write", {"id": (str, True)}),
-    "bookmark.list": ("read", {"chat": (str, False)}),
-    "bookmark.set": (
+    "change.rollback": Method("write", "methods.change_rollback", {"change": (str, False)}),
+    "change.undo": Method(
+        "write", "methods.change_undo", {"change": (str, False), "skip_conflicts": (bool, False)}, takes_role=True
+    ),
+    "chat.list": Method("read", "methods.chat_list", {}),
+    "chat.load": Method(
+        "read",
+        "chats.chat_load",
+        {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)},
+    ),
+    "chat.tree": Method("read", "chats.chat_tree", {"id": (str, True)}),
+    "chat.export": Method(
+        "read",
+        "chats.chat_export",
+        {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)},
+    ),
+    "chat.summarise": Method(
         "write",
+        "methods.chat_summarise",
+        {"id": (str, True), "head": (str, False), "service": (str, False)},
+        takes_role=True,
+    ),
+    "chat.import": Method("write", "chats.chat_import", {"upload": (str, True)}),
+    "chat.search": Method(
+        "read", "methods.chat_search", {"text": (str, True), "limit": (int, False), "meaning": (bool, False)}
+    ),
+    "chat.rename": Method("write", "methods.chat_rename", {"id": (str, True), "title": (str, True)}),
+    "chat.archive": Method("write", "methods.chat_archive", {"id": (str, True), "archived": (bool, False)}),
+    "chat.forget": Method("write", "methods.chat_forget", {"message": (str, True), "chat": (str, False)}),
+    "chat.delete": Method("write", "methods.chat_delete", {"id": (str, True)}),
+    "bookmark.list": Method("read", "chats.bookmark_list", {"chat": (str, False)}),
+    "bookmark.set": Method(
+        "write",
+        "chats.bookmark_set",
         {"name": (str, True), "message": (str, True), "chat": (str, False), "move": (bool, False)},
     ),
-    "bookmark.delete": ("write", {"name": (str, True), "chat": (str, False)}),
-    "upload.part": (
+    "bookmark.delete": Method("write", "chats.bookmark_delete", {"name": (str, True), "chat": (str, False)}),
+    "upload.part": Method(
         "write",
+        "chats.upload_part",
         {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
     ),
-    "upload.drop": ("write", {"upload": (str, True)}),
-    "config.list": ("read", {}),
-    "config.attach": ("write", {"package": (str, True)}),
-    "upstream.import": ("write", {}),
-    "topic.list": ("read", {}),
-    "topic.add": ("write", {"title": (str, True), "text": (str, True)}),
-    "topic.update": ("write", {"key": (str, True), "title": (str, True), "text": (str, True)}),
-    "topic.delete": ("write", {"key": (str, True)}),
-    "service.list": ("read", {}),
-    "service.select": ("write", {"identifier": (str, True)}),
-    "service.providers": ("read", {}),
-    "service.add": ("write", {"name": (str, True), "key": (str, False), **SERVICE}),
-    "service.change": (
+    "upload.drop": Method("write", "chats.upload_drop", {"upload": (str, True)}),
+    "config.list": Method("read", "methods.config_list", {}),
+    "config.attach": Method("write", "methods.config_attach", {"package": (str, True)}),
+    "upstream.import": Method("write", "chats.upstream_import", {}),
+    "topic.list": Method("read", "chats.topic_list", {}),
+    "topic.add": Method("write", "chats.topic_add", {"title": (str, True), "text": (str, True)}),
+    "topic.update": Method(
+        "write", "chats.topic_update", {"key": (str, True), "title": (str, True), "text": (str, True)}
+    ),
+    "topic.delete": Method("write", "chats.topic_delete", {"key": (str, True)}),
+    "service.list": Method("read", "methods.service_list", {}),
+    "service.select": Method("write", "services.service_select", {"identifier": (str, True)}),
+    "service.providers": Method("read", "services.service_providers", {}),
+    "service.add": Method("write", "services.service_add", {"name": (str, True), "key": (str, False), **SERVICE}),
+    "service.change": Method(
         "write",
+        "services.service_change",
         {"identifier": (str, True), "name": (str, False), "position": (int, False), **SERVICE},
     ),
-    "service.delete": ("write", {"identifier": (str, True)}),
-    "service.key": ("write", {"identifier": (str, True), "key": (str, True)}),
-    "service.test": ("write", {"identifier": (str, True)}),
-    "service.models": ("write", {"identifier": (str, True)}),
-    "alias.list": ("read", {}),
-    "alias.set": ("write", {"name": (str, True), "targets": (list, True)}),
-    "alias.delete": ("write", {"name": (str, True)}),
-    "usage.list": ("read", {"month": (str, False)}),
-    "usage.chat": ("read", {"id": (str, True)}),
-    "usage.limit": (
+    "service.delete": Method("write", "services.service_delete", {"identifier": (str, True)}),
+    "service.key": Method("write", "services.service_key", {"identifier": (str, True), "key": (str, True)}),
+    "service.test": Method("write", "services.service_test", {"identifier": (str, True)}),
+    "service.models": Method("write", "services.service_models", {"identifier": (str, True)}),
+    "alias.list": Method("read", "services.alias_list", {}),
+    "alias.set": Method("write", "services.alias_set", {"name": (str, True), "targets": (list, True)}),
+    "alias.delete": Method("write", "services.alias_delete", {"name": (str, True)}),
+    "usage.list": Method("read", "services.usage_list", {"month": (str, False)}),
+    "usage.chat": Method("read", "services.usage_chat", {"id": (str, True)}),
+    "usage.limit": Method(
         "write",
+        "services.usage_limit",
         {"budget_tokens": (int, False), "budget_cost": (str, False), "currency": (str, False)},
     ),
-    "usage.price": (
+    "usage.price": Method(
         "write",
+        "services.usage_price",
         {
             "model": (str, True),
             "service": (str, False),
@@ -149,94 +216,47 @@ TABLE: dict[str, tuple[str, dict[str, tuple[type, bool]]]] = {
             "cached": (str, False),
         },
     ),
-    "tool.list": ("read", {}),
-    "tool.specs": ("read", {}),
-    "tool.call": ("write", {"name": (str, True), "arguments": (dict, False)}),
-    "mcp.list": ("read", {}),
-    "mcp.add": ("write", {"name": (str, True), "command": (list, False), "url": (str, False)}),
-    "mcp.delete": ("write", {"name": (str, True)}),
-    "mcp.key": ("write", {"name": (str, True), "key": (str, True)}),
-    "mcp.refresh": ("write", {"name": (str, True)}),
-    "plugin.list": ("read", {}),
-    "plugin.review": ("write", {"server": (str, True)}),
-    "plugin.accept": ("write", {"server": (str, True), "hash": (str, True)}),
-    "client.join": ("local", {"name": (str, True)}),
-    "tool.set": ("write", {"name": (str, True), "enabled": (bool, False), "approval": (str, False)}),
-    "secret.keep": ("write", {"value": (str, True)}),
-    "setup.state": ("read", {}),
-    "setup.find": ("write", {}),
-    "privacy.show": (
+    "tool.list": Method("read", "tools.tool_list", {}),
+    "tool.specs": Method("read", "tools.tool_specs", {}, takes_role=True),
+    "tool.call": Method("write", "tools.tool_call", {"name": (str, True), "arguments": (dict, False)}, takes_role=True),
+    "client.join": Method("local", "methods.client_join", {"name": (str, True)}, takes_role=True),
+    "tool.set": Method(
         "write",
+        "tools.tool_set",
+        {"name": (str, True), "enabled": (bool, False), "approval": (str, False)},
+        takes_role=True,
+    ),
+    "secret.keep": Method("write", "methods.secret_keep", {"value": (str, True)}),
+    "setup.state": Method("read", "setup.setup_state", {}),
+    "setup.find": Method("write", "setup.setup_find", {}),
+    "privacy.show": Method(
+        "write",
+        "privacy.privacy_show",
         {"message": (str, True), "chat": (str, False), "service": (str, False), "part": (int, False)},
     ),
-    "schedule.list": ("read", {}),
-    "schedule.add": ("write", {"when": (str, True), "wish": (str, True), "approve": (bool, False), **ORDER}),
-    "schedule.change": (
-        "write",
-        {"id": (str, True), "when": (str, False), "wish": (str, False), "enabled": (bool, False), **ORDER},
-    ),
-    "schedule.delete": ("write", {"id": (str, False), "all": (bool, False)}),
-    "schedule.run": ("write", {"id": (str, True)}),
-    "schedule.approve": ("write", {"id": (str, True)}),
-    "doctor.run": ("read", {}),
-    "doctor.fix": ("write", {"finding": (str, True)}),
-    "knowledge.add": (
-        "write",
-        {"title": (str, False), "text": (str, False), "upload": (str, False), "url": (str, False)},
-    ),
-    "knowledge.list": ("read", {}),
-    "knowledge.search": ("read", {"query": (str, True), "limit": (int, False)}),
-    "knowledge.delete": ("write", {"id": (str, True)}),
-    "knowledge.embed": ("write", {}),
-    "knowledge.option": ("read", {"path": (str, True)}),
-    "memory.list": ("read", {}),
-    "memory.add": ("write", {"fact": (str, True), "category": (str, False)}),
-    "memory.change": ("write", {"id": (str, True), "fact": (str, True), "category": (str, False)}),
-    "memory.forget": ("write", {"id": (str, False), "all": (bool, False)}),
-    "memory.export": ("read", {}),
-    "memory.set": ("write", {"extract": (bool, False), "tainted": (bool, False)}),
-    "skill.list": ("read", {}),
-    "skill.load": ("read", {"name": (str, True)}),
-    "skill.set": ("write", {"name": (str, True), "text": (str, True)}),
-    "skill.delete": ("write", {"name": (str, True)}),
-    "skill.set_enabled": ("write", {"name": (str, True), "enabled": (bool, True)}),
-    "notice.list": ("read", {"since": (str, False)}),
-    "telegram.list": ("read", {}),
-    "telegram.pair": ("write", {"who": (str, False)}),
-    "telegram.forget": ("write", {"id": (str, True)}),
-    "telegram.secret": ("write", {"code": (str, False)}),
-    "telegram.set": ("write", {"enabled": (bool, False), "approve": (bool, False), "notices": (bool, False)}),
-    "audit.list": ("read", {"limit": (int, False), "skip": (int, False)}),
-    "audit.verify": ("read", {}),
+    "doctor.run": Method("read", "methods.doctor_run", {}),
+    "doctor.fix": Method("write", "methods.doctor_fix", {"finding": (str, True)}, takes_role=True),
+    "notice.list": Method("read", "notice.notice_list", {"since": (str, False)}),
+    "audit.list": Method("read", "methods.audit_list", {"limit": (int, False), "skip": (int, False)}),
+    "audit.verify": Method("read", "methods.audit_verify", {}),
+    **{name: Method(*row) for name, row in parts.merged("ROWS").items()},
 }
 
 # What each role may call, named one by one: a new method is the owner's alone until somebody decides otherwise.
-# Who approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever. Tools: tools/roles.py.
-ROLES: dict[str, tuple[str, ...]] = {
-    "owner": tuple(TABLE),
-    "viewer": (
-        "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
-        "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
-        "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
-        "audit.list", "audit.verify", "tool.list", "tool.specs", "mcp.list",
-        "plugin.list", "notice.list", "schedule.list", "doctor.run", "setup.state", "knowledge.option",
-    ),
-    # A program of somebody else's (MCP): the state and the tools, but no chat, which holds what the owner typed. Of
-    # runs it has its own.
-    "client": (
-        "info", "plan.list", "change.list", "change.pending", "config.list", "client.join", "tool.specs", "tool.call",
-        "run.poll", "run.cancel",
-    ),
-    # The owner by a messenger, whose words come through a program that talks to the network: what they say is a run,
-    # but no plan becomes real by it that would wait for their approval on the page; see parts/telegram/card.py.
-    "messenger": (
-        "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
-    ),
-    # Somebody whom the owner let ask (parts/telegram/people.py).
-    "guest": ("run.poll", "run.cancel"),
-    # A run without anybody there; it works through tools and calls nothing.
-    "schedule": (),
-}  # fmt: skip
+# Who approves, confirms, forces, undoes or sets anything is the owner, and nobody else ever. The roles of programs and
+# messengers stand in the manifests of their parts. Tools: tools/principal.py.
+ROLES: dict[str, tuple[str, ...]] = parts.joined(
+    "ROLE_METHODS",
+    {
+        "owner": tuple(TABLE),
+        "viewer": (
+            "info", "run.poll", "run.active", "plan.list", "change.list", "change.load", "change.pending", "chat.list",
+            "chat.load", "chat.search", "chat.tree", "chat.export", "bookmark.list", "topic.list", "service.list",
+            "service.providers", "config.list", "alias.list", "usage.list", "usage.chat",
+            "audit.list", "audit.verify", "tool.list", "tool.specs", "notice.list", "doctor.run", "setup.state",
+        ),
+    },
+)  # fmt: skip
 
 
 _WORDS = {str: "text", int: "whole number", list: "list of texts", bool: "truth value", dict: "object"}

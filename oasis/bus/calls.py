@@ -23,7 +23,7 @@ from oasis import parts
 from oasis.agent.runs import WAIT_MS
 from oasis.api.methods import failure
 from oasis.api.table import TABLE
-from oasis.bus.objects import other_methods
+from oasis.bus.objects import OTHER_METHODS
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
 from oasis.ubus.objects import SESSION
 
@@ -144,8 +144,7 @@ class Answers:
         self._waiters = Waiters()
         self._lock = threading.Lock()
         self._phone: OtherMethods | None = None
-        table = parts.first("bus_table")
-        self._table: Any = table() if table else None
+        self._has_others = parts.first("bus_methods") is not None
 
     def answer(self, call: Call) -> dict[str, object]:
         """Return the reply to a call; it never raises."""
@@ -165,18 +164,18 @@ class Answers:
     def _reply(self, name: str, arguments: dict[str, Any], role: Role) -> dict[str, object]:
         if self._phone is not None and name != "chat.send":
             self._phone.heard(str(role.get("session", "")))
-        if name in other_methods():
-            if name not in self._table.ROLES.get(str(role["name"]), ()):
+        if name in OTHER_METHODS:
+            if name not in parts.merged("BUS_ROLES").get(str(role["name"]), ()):
                 raise PolicyError("%s is not for everybody" % name, "this connection has the role %s" % role["name"])
             return self._upstream().call(name, arguments, role)
-        if name not in TABLE or TABLE[name][0] == "local":
+        if name not in TABLE or TABLE[name].access == "local":
             raise UsageError("the bus has no method %r" % name, "list them with: ubus -v list 'oasis*'")
         if name == "run.poll" and type(arguments.get("wait_ms")) is int and arguments["wait_ms"] > 0:
             return self._poll(arguments, role)
         reply = self._methods.call(name, arguments, role)
         if name == "chat.list":
             return fitting(reply)
-        is_plain = self._table is not None and name == "chat.load" and not set(arguments) - {"id", SESSION}
+        is_plain = self._has_others and name == "chat.load" and not set(arguments) - {"id", SESSION}
         return self._upstream().plain(reply) if is_plain else reply
 
     def _poll(self, arguments: dict[str, Any], role: Role) -> dict[str, object]:
@@ -193,7 +192,7 @@ class Answers:
             self._waiters.leave(place)
 
     def _failed(self, name: str, error: OasisError) -> dict[str, object]:
-        is_upstream = self._table is not None and (name in self._table.UPSTREAM or name in self._table.SHARED)
+        is_upstream = name in OTHER_METHODS or name in parts.listed("BUS_SHARED")
         return self._upstream().failed(name, error) if is_upstream else failure(error)
 
     def _upstream(self) -> OtherMethods:

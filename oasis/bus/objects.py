@@ -10,13 +10,13 @@ from __future__ import annotations
 import threading
 
 from oasis import parts
-from oasis.api.table import TABLE
+from oasis.api.table import TABLE, Method
 from oasis.ubus.objects import opener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from oasis.api.methods import Methods
     from oasis.bus.calls import Answers
@@ -36,28 +36,23 @@ if TYPE_CHECKING:
 _KINDS = {str: "text", int: "int", bool: "bool", list: "list", dict: "table"}
 # Calls that are answered at once. Some wait for news, fewer than all: see WAITERS.
 CALLS = 24
+# Methods that a part answers on the bus beside ours.
+OTHER_METHODS = {name: Method(*row) for name, row in parts.merged("BUS_METHODS").items()}
 _WAY_OUT = "remove the Oasis that was here before (luci-app-oasis, oasis-mod-tool, oasis), and restart rpcd"
 
 
 def objects() -> dict[str, dict[str, dict[str, str]]]:
     """Return what is put on the bus: {object: {method: {argument: kind}}}; what is for the socket only is left out."""
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for name, (access, arguments) in {**TABLE, **other_methods()}.items():
-        if access != "local":
+    for name, row in {**TABLE, **OTHER_METHODS}.items():
+        if row.access != "local":
             where, _, method = ("oasis." + name).rpartition(".")
-            found.setdefault(where, {})[method] = {key: _KINDS[kind] for key, (kind, _) in arguments.items()}
+            found.setdefault(where, {})[method] = {key: _KINDS[kind] for key, (kind, _) in row.arguments.items()}
     return found
 
 
-def other_methods() -> dict[str, tuple[str, dict[str, tuple[type, bool]]]]:
-    """Return the table of the methods that a part serves on the bus beside ours, in the form of TABLE."""
-    table = parts.first("bus_table")
-    found: dict[str, Any] = table().UPSTREAM if table else {}
-    return found
-
-
-def front(daemon: Daemon, log: Callable[[str], None]) -> Callable[[], None]:
-    """Put a daemon on the bus; return what takes it off again."""
+def front(daemon: Daemon, log: Callable[[str], None]) -> Peer:
+    """Put a daemon on the bus; return its place there, whose `stop()` takes it off again."""
     from oasis.ubus.peer import Peer
 
     making = threading.Lock()
@@ -72,9 +67,8 @@ def front(daemon: Daemon, log: Callable[[str], None]) -> Callable[[], None]:
         return made[0].answer(call)
 
     peer = Peer(opener(daemon.root.bus_socket), objects(), answer, lambda text: log(_with_way_out(text)), CALLS)
-    daemon.methods.bus = lambda: faults(peer)
     peer.start()
-    return peer.stop
+    return peer
 
 
 def _with_way_out(text: str) -> str:

@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oasis.uci.edit import Operation
+
 
 __all__ = ["check", "is_code", "mark", "title"]
 
@@ -46,7 +48,7 @@ _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
 
 def check(
-    operations: list[dict[str, object]], read_package: Callable[[str], dict[str, dict[str, object]]]
+    operations: list[Operation], read_package: Callable[[str], dict[str, dict[str, object]]]
 ) -> list[dict[str, object]]:
     """Return what is wrong with the operations, in their order; an empty list when nothing is.
 
@@ -69,21 +71,21 @@ class _Review:
         self._references: list[tuple[int, str, str, str]] = []
         self._touched: dict[str, int] = {}
 
-    def take(self, number: int, operation: dict[str, object]) -> None:
+    def take(self, number: int, operation: Operation) -> None:
         """Check one operation and follow it."""
-        package = str(operation["package"])
+        package = operation["package"]
         if not types(package):
             hint = self._near(package, [name for name in packages() if not _is_kept(name)])
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
-        _HANDLERS[str(operation["op"])](self, number, operation)
+        _HANDLERS[operation["op"]](self, number, operation)
 
-    def set(self, number: int, operation: dict[str, object]) -> None:
+    def set(self, number: int, operation: Operation) -> None:
         if "option" not in operation:
             self._make_section(number, operation)
             return
-        package, name, value = str(operation["package"]), str(operation["option"]), str(operation["value"])
+        package, name, value = operation["package"], operation["option"], operation["value"]
         section = self._section(number, operation)
         if not section:
             return
@@ -93,71 +95,71 @@ class _Review:
             self._check_value(number, operation, section, value, True)
         self._draft.put(package, section, name, value)
 
-    def _make_section(self, number: int, operation: dict[str, object]) -> None:
-        package, name, type_ = str(operation["package"]), str(operation["section"]), str(operation["type"])
+    def _make_section(self, number: int, operation: Operation) -> None:
+        package, name, type_ = operation["package"], operation["section"], operation["type"]
         section = self._draft.find(package, name)
         if section and self._draft.sections(package)[section][".type"] == type_:
             return
         if self._check_new(number, operation, type_) and section:
             for kept in self._draft.sections(package)[section]:
                 if not kept.startswith("."):  # a retyped section keeps its options, and here they may mean code
-                    self._entry(number, dict(operation, option=kept), type_)
+                    self._entry(number, {**operation, "option": kept}, type_)
         if section or not name.startswith("@"):
             self._draft.create(package, section or name, type_)
         else:
             self._section(number, operation)
 
-    def add(self, number: int, operation: dict[str, object]) -> None:
-        self._check_new(number, operation, str(operation["type"]))
-        self._draft.add(str(operation["package"]), str(operation["type"]))
+    def add(self, number: int, operation: Operation) -> None:
+        self._check_new(number, operation, operation["type"])
+        self._draft.add(operation["package"], operation["type"])
 
-    def add_list(self, number: int, operation: dict[str, object]) -> None:
+    def add_list(self, number: int, operation: Operation) -> None:
         section = self._section(number, operation)
         if section:
-            self._check_value(number, operation, section, str(operation["value"]), False)
-            self._draft.extend(str(operation["package"]), section, str(operation["option"]), str(operation["value"]))
+            self._check_value(number, operation, section, operation["value"], False)
+            self._draft.extend(operation["package"], section, operation["option"], operation["value"])
 
-    def del_list(self, number: int, operation: dict[str, object]) -> None:
+    def del_list(self, number: int, operation: Operation) -> None:
         section = self._section(number, operation)
         if section:
-            package = str(operation["package"])
+            package = operation["package"]
             self._entry(number, operation, str(self._draft.sections(package)[section][".type"]))
-            self._draft.shorten(package, section, str(operation["option"]), str(operation["value"]))
+            self._draft.shorten(package, section, operation["option"], operation["value"])
 
-    def delete(self, number: int, operation: dict[str, object]) -> None:
+    def delete(self, number: int, operation: Operation) -> None:
         section = self._section(number, operation)
         if section:
             self._check_removal(number, operation, section)
-            self._draft.drop(str(operation["package"]), section, str(operation.get("option", "")))
+            self._draft.drop(operation["package"], section, operation.get("option", ""))
 
-    def _check_removal(self, number: int, operation: dict[str, object], section: str) -> None:
+    def _check_removal(self, number: int, operation: Operation, section: str) -> None:
         """Check that an option may go: what one ran is gone with it, unless the section itself is what runs code.
 
         There, what is left runs otherwise: a script that `enabled` kept from running is run without it.
         """
-        package, name = str(operation["package"]), str(operation.get("option", ""))
+        package, name = operation["package"], operation.get("option", "")
         found = self._draft.sections(package)[section]
         if name in found and is_code(package, str(found[".type"])):
             self._entry(number, operation, str(found[".type"]))
 
-    def rename(self, number: int, operation: dict[str, object]) -> None:
+    def rename(self, number: int, operation: Operation) -> None:
         section = self._section(number, operation)
         if not section:
             return
-        package, name, new = str(operation["package"]), str(operation.get("option", "")), str(operation["name"])
+        package, name, new = operation["package"], operation.get("option", ""), operation["name"]
         if name:
             value = self._draft.sections(package)[section].get(name)
             for item in value if isinstance(value, list) else [value or ""]:
-                self._check_value(number, dict(operation, option=new), section, str(item), not isinstance(value, list))
+                self._check_value(number, {**operation, "option": new}, section, str(item), not isinstance(value, list))
         self._draft.rename(package, section, name, new)
 
-    def reorder(self, number: int, operation: dict[str, object]) -> None:
+    def reorder(self, number: int, operation: Operation) -> None:
         section = self._section(number, operation)
         if section:
-            self._draft.move(str(operation["package"]), section, int(str(operation["index"])))
+            self._draft.move(operation["package"], section, operation["index"])
 
-    def _section(self, number: int, operation: dict[str, object]) -> str:
-        package, wanted = str(operation["package"]), str(operation["section"])
+    def _section(self, number: int, operation: Operation) -> str:
+        package, wanted = operation["package"], operation["section"]
         found = self._draft.find(package, wanted)
         if not found:
             hint = self._counted(package, wanted) if "@" in wanted else self._near(wanted, self._named(package))
@@ -165,24 +167,24 @@ class _Review:
             self._say(number, operation, "missing_reference", text, hint)
         return found
 
-    def _check_type(self, number: int, operation: dict[str, object], type_: str) -> bool:
-        package = str(operation["package"])
+    def _check_type(self, number: int, operation: Operation, type_: str) -> bool:
+        package = operation["package"]
         if section_type(package, type_) is not None:
             return True
         text = f"{package} has no section type {type_!r} that Oasis knows"
         self._say(number, operation, "unknown_type", text, self._near(type_, _makeable(package)))
         return False
 
-    def _check_new(self, number: int, operation: dict[str, object], type_: str) -> bool:
-        if is_code(str(operation["package"]), type_):
+    def _check_new(self, number: int, operation: Operation, type_: str) -> bool:
+        if is_code(operation["package"], type_):
             text = f"sections of type {type_} in {operation['package']} run code or belong to the owner"
             self._say(number, operation, "exec", text, "leave it out; only the owner makes one, by hand")
             return False
         return self._check_type(number, operation, type_)
 
-    def _entry(self, number: int, operation: dict[str, object], type_: str) -> dict[str, object] | None:
+    def _entry(self, number: int, operation: Operation, type_: str) -> dict[str, object] | None:
         """Return the entry of the operation's option when it may be changed; else there is a finding."""
-        package, name = str(operation["package"]), str(operation["option"])
+        package, name = operation["package"], operation["option"]
         entry = option(package, type_, name)
         if entry is None:
             if self._check_type(number, operation, type_):
@@ -198,9 +200,9 @@ class _Review:
             return None
         return entry
 
-    def _check_value(self, number: int, operation: dict[str, object], section: str, value: str, is_whole: bool) -> None:
+    def _check_value(self, number: int, operation: Operation, section: str, value: str, is_whole: bool) -> None:
         """Check a value; `is_whole` when it is the option's whole value, in which a list may have several words."""
-        type_ = str(self._draft.sections(str(operation["package"]))[section][".type"])
+        type_ = str(self._draft.sections(operation["package"])[section][".type"])
         entry = self._entry(number, operation, type_)
         if entry is None:
             return
@@ -218,9 +220,7 @@ class _Review:
         elif "ref" in entry:
             self._references += [(number, _where(operation), str(entry["ref"]), word) for word in words]
 
-    def _say_value(
-        self, number: int, operation: dict[str, object], entry: dict[str, object], value: str, wrong: str
-    ) -> None:
+    def _say_value(self, number: int, operation: Operation, entry: dict[str, object], value: str, wrong: str) -> None:
         shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
         text = f"{_where(operation)} cannot be {shown!r}"
         if str(entry.get("mark", "")).startswith("secret"):
@@ -286,14 +286,14 @@ class _Review:
         package = TARGETS[ref][0]
         return target_names(ref, self._draft.before(package) if is_before else self._draft.sections(package))
 
-    def _say(self, number: int, operation: dict[str, object], kind: str, message: str, hint: str) -> None:
+    def _say(self, number: int, operation: Operation, kind: str, message: str, hint: str) -> None:
         self._add(number, kind, _where(operation), message, hint)
 
     def _add(self, number: int, kind: str, where: str, message: str, hint: str) -> None:
         self.findings.append({"number": number, "kind": kind, "where": where, "message": message, "hint": hint})
 
 
-_HANDLERS: dict[str, Callable[[_Review, int, dict[str, object]], None]] = {
+_HANDLERS: dict[str, Callable[[_Review, int, Operation], None]] = {
     "set": _Review.set, "add": _Review.add, "add_list": _Review.add_list, "del_list": _Review.del_list,
     "delete": _Review.delete, "rename": _Review.rename, "reorder": _Review.reorder,
 }  # fmt: skip
@@ -317,7 +317,7 @@ def _is_kept(package: str) -> bool:
     return not _makeable(package)
 
 
-def _where(operation: dict[str, object]) -> str:
+def _where(operation: Operation) -> str:
     parts = [operation["package"], operation.get("section", ""), operation.get("option", "")]
     return ".".join(str(part) for part in parts if part)
 

@@ -46,7 +46,7 @@ def _read(package: str) -> dict[str, object]:
     if package not in packages():  # also refuses a name with a slash
         return {}
     with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
-        found: dict[str, object] = jsonl.loads(file.read())["types"]
+        found: dict[str, object] = jsonl.shipped(file.read())["types"]
     return found
 
 

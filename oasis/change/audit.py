@@ -156,7 +156,7 @@ def _gone(part: dict[str, object]) -> int:
 
 def _value(line: bytes) -> dict[str, object] | None:
     try:
-        value = jsonl.loads(line, AUDIT_BYTES)
+        value: object = jsonl.loads(line, AUDIT_BYTES)
     except SchemaError:
         return None
     return value if isinstance(value, dict) else None

@@ -15,7 +15,7 @@ from oasis.errors import PolicyError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.plan import Draft
-    from oasis.change.shapes import Any
+    from oasis.shapes import ErrorReply
 
 KINDS = ("exec", "reachability", "unknown")
 # What the owner types for code; the same in every language, so that nobody agrees to it by a word like yes.
@@ -48,7 +48,7 @@ class RefusedError(PolicyError):
         self.uci = uci
         self.revisions = revisions or {}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ErrorReply:
         return {**super().as_dict(), "force": self.forces}
 
 

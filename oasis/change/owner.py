@@ -48,8 +48,8 @@ class OwnerWay:
         tables = [self._files.read(self._root.path("/proc/net/" + name)) or b"" for name in ("tcp", "tcp6")]
         ways = facts.owner_paths(tables[0], tables[1], facts.management_ports(files))
         own = facts.among(ways, came)
-        keys = {"keys": self._read(facts.FILE)}
-        found = {**self._facts(files, own), **keys} if own else keys
+        found: Facts = self._facts(files, own) if own else {}
+        found["keys"] = self._read(facts.FILE)
         answer = verdict(files, after, own, found)
         answer["dangers"] = dangers(files, after, found)
         # What the verdict rests on: a plan is stale when any of it moved.

@@ -565,8 +565,8 @@ def _commands(operations: list[Operation], images: Images) -> list[str]:
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 
     def mask(operation: Operation, value: str) -> str:
-        package = str(operation["package"])
-        is_secret = value in held.get(package, ()) or secret_options.may_hold(package, str(operation["option"]))
+        package = operation["package"]
+        is_secret = value in held.get(package, ()) or secret_options.may_hold(package, operation["option"])
         is_secret = is_secret and not secret_options.is_word(value)
         return difference.NEW_MASK if is_secret else plain(value)
 

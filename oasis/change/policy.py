@@ -221,7 +221,7 @@ def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
 
 def _read(name: str) -> dict[str, Any]:
     with open(_FOLDER + "/" + name, "rb") as handle:
-        found: dict[str, Any] = jsonl.loads(handle.read())
+        found: dict[str, Any] = jsonl.shipped(handle.read())
         return found
 
 

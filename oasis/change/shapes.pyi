@@ -10,9 +10,9 @@ from typing_extensions import NotRequired, Required, TypedDict
 
 from oasis.change.plan import Draft as Draft
 from oasis.change.plan import Plan as Plan
+from oasis.uci.edit import Operation as Operation
 from oasis.uci.model import Section
 
-Operation = dict[str, Any]  # see oasis.uci.edit
 Card = dict[str, object]  # what people and programs are shown of a plan, see plan.card
 Role = dict[str, Any]  # {"name", "terminal", "session"?, "pid"?, "way"?, "room"?: characters that fit there}
 Images = dict[str, tuple[bytes, bytes]]  # package: (before, after)

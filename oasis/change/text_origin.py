@@ -194,7 +194,7 @@ class Texts:
         if self._records is None:
             data = self._files.read(self._path)
             try:
-                value = jsonl.loads(data) if data else {"own": [], "gone": {}}
+                value: Any = jsonl.loads(data) if data else {"own": [], "gone": {}}
                 self._records = {"own": dict.fromkeys(map(str, value["own"])), "gone": dict(value["gone"])}
             except (OasisError, KeyError, TypeError, ValueError):
                 self._records = {"own": {}, "gone": {}}  # damaged: texts count as foreign until they are written again

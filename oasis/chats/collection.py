@@ -24,12 +24,27 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, TypedDict
 
-    from oasis.chats.index import Hide, Place
+    from oasis.chats.index import Entry, Hide, Place
     from oasis.config.settings import Settings
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Message, Page
     from oasis.system.files import Files
+
+    class Item(TypedDict, total=False):
+        """What a list tells of a chat; of one that is gone only the first two."""
+
+        id: str
+        title: str
+        exchanges: int
+        updated_unix_s: int
+        size: int  # bytes
+        archived: bool
+        damaged: int  # lines, where there are any
+
+    class ChatPage(Item, Page):
+        """Some messages of a chat, with what a list tells of it."""
+
 
 # A list shows a line; what is longer is a text.
 TITLE_CHARS = 200
@@ -87,31 +102,29 @@ class Collection:
             self._archive.take(name)
         return self.store.open(name, heads)
 
-    def items(self) -> list[dict[str, Any]]:
-        """Return what a list tells of each chat, the one last used first.
-
-        Shape: {"id", "title", "exchanges", "updated_unix_s", "size", "archived", "damaged"?: lines}.
-        """
+    def items(self) -> list[Item]:
+        """Return what a list tells of each chat, the one last used first."""
         found = [self._item(name, entry) for name, entry in self._entries().items()]
         found.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
         return found
 
-    def _item(self, name: str, entry: dict[str, Any]) -> dict[str, Any]:
-        item: dict[str, Any] = {"id": name, "title": index.title(entry, self._hide)}
-        item.update({key: entry[key] for key in ("exchanges", "updated_unix_s", "size", "archived")})
+    def _item(self, name: str, entry: Entry) -> Item:
+        item: Item = {"id": name, "title": index.title(entry, self._hide), "exchanges": entry["exchanges"],
+                      "updated_unix_s": entry["updated_unix_s"], "size": entry["size"],
+                      "archived": entry["archived"]}  # fmt: skip
         if entry["damaged"]:
             item["damaged"] = entry["damaged"]
         return item
 
-    def page(self, name: str, before: str = "", limit: int = 0) -> Json:
+    def page(self, name: str, before: str = "", limit: int = 0) -> ChatPage:
         """Return a page of a chat, archived or not (core/store.py), with its id and what a list tells of it.
 
         Raises: UsageError when there is none of that name, or no message `before`; StoreError.
         """
-        found = self.look(name, lambda chat: chat.page(before, limit))
+        found: Page = self.look(name, lambda chat: chat.page(before, limit))
         return {**self.item(name), **found}
 
-    def item(self, name: str) -> dict[str, Any]:
+    def item(self, name: str) -> Item:
         """Return what a list tells of one chat.
 
         Raises: UsageError when there is none of that name.
@@ -324,7 +337,7 @@ class Collection:
         if not self.store.has(name) and name not in self._archive.paths():
             raise UsageError("there is no chat %r" % name, "list them with: oasis list")
 
-    def _entries(self) -> dict[str, dict[str, Any]]:
+    def _entries(self) -> dict[str, Entry]:
         return self._index.entries(self._places())
 
     def _places(self) -> dict[str, Place]:

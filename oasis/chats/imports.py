@@ -6,7 +6,7 @@ import binascii
 
 from oasis.chats.collection import TITLE_CHARS
 from oasis.core import bookmarks, export, jsonl
-from oasis.core.schema import BOOKMARK_CHARS
+from oasis.core.schema import BOOKMARK_CHARS, is_message
 from oasis.errors import OasisError, SchemaError
 from oasis.system.digest import sha256
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oasis.chats.collection import Collection
     from oasis.core.blobs import Blobs
     from oasis.core.export import Import
-    from oasis.core.shapes import Handle, Json
+    from oasis.core.shapes import Entry, Handle
     from oasis.core.store import Chat
 
 
@@ -46,7 +46,7 @@ def bring(
 def _lines(found: Import, title: str) -> Iterator[bytes]:
     for message in found.messages():
         line = jsonl.line(message)
-        message.clear()  # let go of it before the next one is made
+        message.pop("content")  # let go of it before the next one is made
         yield line
     for record in found.records():
         yield jsonl.line(record)
@@ -75,12 +75,12 @@ def _apart(chats: Collection, found: Import) -> list[str]:
     return [told % (name, names[name]) for name in names]
 
 
-def _seen(chat: Chat) -> Iterator[Json]:
-    return (line for line in chat.outline() if "role" in line or line.get("type") == "bookmark")
+def _seen(chat: Chat) -> Iterator[Entry]:
+    return (line for line in chat.outline() if is_message(line) or line.get("type") == "bookmark")
 
 
-def _is_in(line: Json, found: Import) -> bool:
-    return "role" in line and line["id"] in found
+def _is_in(line: Entry, found: Import) -> bool:
+    return is_message(line) and line["id"] in found
 
 
 def _free(name: str, taken: set[str]) -> str:

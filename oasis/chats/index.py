@@ -13,21 +13,38 @@ from oasis.chats.archive import whole_lines
 from oasis.core import chat_line, jsonl
 from oasis.core.chat_line import end as end_of
 from oasis.core.ids import scru128_ms
-from oasis.core.schema import text_of, tool_uses
+from oasis.core.schema import is_message, text_of, tool_uses
 from oasis.errors import OasisError, SchemaError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import TypedDict
 
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import ChatRecord, Json, Message
     from oasis.system.files import Files
 
-    Entry = dict[str, Any]
     Place = tuple[str, bool]  # path, whether the chat is archived
+    Hide = Callable[[str, list[dict[str, Json]]], str]
 
-    Hide = Callable[[str, list[Json]], str]
+    class Summary(TypedDict):
+        """What the lines of a chat come to."""
+
+        title: str  # as given
+        words: str  # of the owner's first message
+        exchanges: int
+        updated_unix_s: int
+        damaged: int  # lines
+        archived_unix_s: int  # when it was put away last, 0 for never
+
+    class Entry(Summary):
+        """A summary in the index."""
+
+        id: str
+        read: int  # bytes that are folded in
+        stamp: list[int]
+        archived: bool
+        size: int  # bytes
 
 
 class Index:
@@ -92,7 +109,9 @@ class Index:
 
     def _made(self, name: str, path: str, stamp: tuple[int, int, int], old: Entry | None) -> Entry:
         has_grown = old is not None and old["stamp"][2] == stamp[2] and old["read"] <= stamp[1] and old["read"] > 0
-        entry = {**old} if old and has_grown else {**empty(), "id": name, "read": 0}
+        entry: Entry = {**old} if old and has_grown else {
+            **empty(), "id": name, "read": 0, "stamp": [], "archived": False, "size": 0,
+        }  # fmt: skip
         try:
             if path.endswith(".gz"):
                 reports = fold(entry, _numbered(self._unpacked(path)), self._hide)
@@ -121,7 +140,7 @@ class Index:
         found: dict[str, Entry] = {}
         for line in (self._files.read(self._path) or b"").split(b"\n")[:-1]:
             try:
-                entry = jsonl.loads(line)
+                entry: Entry = jsonl.shipped(line)
             except SchemaError:
                 return {}  # made again
             found[entry["id"]] = entry
@@ -154,16 +173,12 @@ TITLE_CHARS = 48
 _KEPT_CHARS = 512
 
 
-def empty() -> dict[str, Json]:
-    """Return the summary of a chat without lines.
-
-    Shape: {"title": as given, "words": of the owner's first message, "exchanges", "updated_unix_s", "damaged": lines,
-    "archived_unix_s": when it was put away last, 0 for never}.
-    """
+def empty() -> Summary:
+    """Return the summary of a chat without lines."""
     return {"title": "", "words": "", "exchanges": 0, "updated_unix_s": 0, "damaged": 0, "archived_unix_s": 0}
 
 
-def fold(summary: dict[str, Json], lines: Iterator[tuple[int, bytes | None]], hide: Hide) -> list[str]:
+def fold(summary: Summary, lines: Iterator[tuple[int, bytes | None]], hide: Hide) -> list[str]:
     """Add lines to a summary, in place; return what of them could not be read.
 
     `hide(text, inputs)` gives a text without secrets, those among the inputs of calls too: the owner typed them first.
@@ -173,14 +188,14 @@ def fold(summary: dict[str, Json], lines: Iterator[tuple[int, bytes | None]], hi
         value = chat_line.line(at, line, reports)
         if value is None:
             summary["damaged"] += 1
-        elif "role" in value:
+        elif is_message(value):
             _add(summary, value, hide)
         else:
             _note(summary, value, hide)
     return reports
 
 
-def _add(summary: dict[str, Json], message: Message, hide: Hide) -> None:
+def _add(summary: Summary, message: Message, hide: Hide) -> None:
     summary["updated_unix_s"] = scru128_ms(message["id"]) // 1000
     if message["role"] == "user":
         summary["exchanges"] += 1
@@ -192,14 +207,14 @@ def _add(summary: dict[str, Json], message: Message, hide: Hide) -> None:
         summary["title"] = hide(summary["title"], inputs)
 
 
-def _note(summary: dict[str, Json], record: Json, hide: Hide) -> None:
-    if isinstance(record.get("title"), str):
+def _note(summary: Summary, record: ChatRecord, hide: Hide) -> None:
+    if "title" in record and isinstance(record["title"], str):
         summary["title"] = hide(record["title"], [])
     elif record.get("type") == "archived":
         summary["archived_unix_s"] = record.get("unix_s", 0) if record["archived"] else 0
 
 
-def title(summary: dict[str, Json], hide: Hide | None = None) -> str:
+def title(summary: Summary, hide: Hide | None = None) -> str:
     """Return the title given, else the first words of the owner."""
     given = str(summary["title"] or summary["words"])
     if hide is not None:

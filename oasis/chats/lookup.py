@@ -5,14 +5,14 @@ from __future__ import annotations
 from oasis.chats.index import first_words
 from oasis.core import bookmarks
 from oasis.core.ids import scru128_ms
-from oasis.core.schema import text_of
+from oasis.core.schema import is_message, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Entry, Message
     from oasis.core.store import Chat
 
 # A tree is for looking at; the newest exchanges of a longer chat are shown, and that it has more.
@@ -33,9 +33,9 @@ class Map:
         self.reports: list[str] = []
         self.bookmarks = bookmarks.table(self._seen(chat.outline(self.reports)))
 
-    def _seen(self, lines: Iterator[Json]) -> Iterator[Json]:
+    def _seen(self, lines: Iterator[Entry]) -> Iterator[Entry]:
         for line in lines:
-            if "role" in line:
+            if is_message(line):
                 name, parents = line["id"], line.get("continues", [])
                 if parents == [self.newest]:
                     parents[0] = self.newest  # the same text, and not in memory again
@@ -107,10 +107,10 @@ def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
     node_of: dict[str, str] = {}
     newest = ""
 
-    def seen() -> Iterator[Json]:
+    def seen() -> Iterator[Entry]:
         nonlocal newest
         for line in chat.entries():
-            if "role" in line:
+            if is_message(line):
                 newest = line["id"]
                 _join(hide(line), nodes, node_of)
             yield line

@@ -38,7 +38,7 @@ class Topics:
         """Return all topics, the default first, then the shipped ones, then the owner's in their order."""
         own = self._own()
         with open(_SHIPPED, "rb") as handle:
-            shipped = jsonl.loads(handle.read())
+            shipped = jsonl.shipped(handle.read())
         found = [{**topic, **own.pop(topic["key"], {}), "is_shipped": True} for topic in shipped]
         found += [{**topic, "key": key, "is_shipped": False} for key, topic in own.items()]
         return [topic for topic in found if not topic.get("is_removed")]
@@ -108,7 +108,7 @@ class Topics:
         if data is None:
             return {}
         try:
-            value = jsonl.loads(data)
+            value: object = jsonl.loads(data)
         except SchemaError as error:
             raise StoreError("%s cannot be read: %s" % (self._path, error.message), "move it away and add them anew")
         if not isinstance(value, dict) or not all(_is_topic(topic) for topic in value.values()):

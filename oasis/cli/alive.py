@@ -15,7 +15,7 @@ from oasis.errors import OasisError, SchemaError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, Params
     from oasis.cli.terminal import Screen
 
 # Three short words and their frame; a session has 32 digits, as has a nonce.
@@ -28,7 +28,7 @@ _ENVIRONMENT = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_ADDR", "SERVER_PORT")
 def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Ask the daemon what the connection proves."""
     try:
-        words: dict[str, object] = {name.lower(): os.environ.get(name, "") for name in _ENVIRONMENT}
+        words: Params = {name.lower(): os.environ.get(name, "") for name in _ENVIRONMENT}
         body = _body()
         screen.json(call("change.alive" if set(body) == _SAID else "path.seen", {**body, **words}))
     except OasisError as error:
@@ -36,7 +36,7 @@ def show(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return 0
 
 
-def _body() -> dict[str, object]:
+def _body() -> Params:
     length = os.environ.get("CONTENT_LENGTH", "")
     size = int(length) if length.isascii() and length.isdigit() else BODY_BYTES
     if size > BODY_BYTES:
@@ -47,8 +47,11 @@ def _body() -> dict[str, object]:
         if not piece:
             break
         data += piece
-    value = jsonl.loads(data)
-    is_known = isinstance(value, dict) and set(value) in (_SAID, _SEEN)
-    if not is_known or not all(isinstance(word, str) for word in value.values()):
+    value: object = jsonl.loads(data)
+    if (
+        not isinstance(value, dict)
+        or set(value) not in (_SAID, _SEEN)
+        or not all(isinstance(word, str) for word in value.values())
+    ):
         raise SchemaError("the body is not an object with the texts " + ", ".join(sorted(_SAID)))
     return dict(value)

@@ -22,12 +22,8 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, Node, Params, Tree
     from oasis.cli.terminal import Screen
-
-    Node = dict[str, Any]
 
 
 def show_tree(call: Call, arguments: dict[str, str], screen: Screen) -> int:
@@ -55,7 +51,7 @@ def draw_tree(call: Call, chat: str, here: str, screen: Screen) -> int:
 def summarise(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Have a thread summed up; the chat goes on from the summary."""
     chat, head = place(call, arguments["CHAT"]) if arguments["CHAT"] else (newest_chat(call), "")
-    params: dict[str, object] = {"id": chat}
+    params: Params = {"id": chat}
     if head:
         params["head"] = head
     return follow(call, call("chat.summarise", params), screen)
@@ -79,7 +75,7 @@ def branch(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return set_bookmark(call, {"name": name, "message": message}, chat, bool(arguments["--move"]), screen)
 
 
-def set_bookmark(call: Call, params: dict[str, object], chat: str, moves: bool, screen: Screen) -> int:
+def set_bookmark(call: Call, params: Params, chat: str, moves: bool, screen: Screen) -> int:
     """Set a bookmark; one that stands elsewhere is moved with `moves`, or after asking.
 
     Shape of params: {"name", "message": headish}.
@@ -128,9 +124,7 @@ _WIDE = (
 )  # fmt: skip
 
 
-def tree_lines(
-    tree: dict[str, Any], here: str = "", width: int = WIDTH, is_unicode: bool = True
-) -> list[tuple[str, bool]]:
+def tree_lines(tree: Tree, here: str = "", width: int = WIDTH, is_unicode: bool = True) -> list[tuple[str, bool]]:
     """Return (line, whether it is the turn that the chat continues) from top to bottom; trees are parted by an
     empty line.
 

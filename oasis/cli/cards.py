@@ -12,8 +12,7 @@ from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from oasis.cli.shapes import Change, Json, LineDiff, PlanCard, RefusedEvent, StoredBlock, StoredMessage, WholeChange
     from oasis.cli.terminal import Screen
 
     Card = list[tuple[str, str]]
@@ -39,7 +38,7 @@ def show(card: Card, screen: Screen) -> None:
         screen.line(text, look)
 
 
-def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
+def plan_card(plan: PlanCard, with_hash: bool) -> Card:
     """Return a plan: in words, as UCI, what follows from it; `with_hash` adds what an approval elsewhere needs."""
     card = [(clean.shown(f"Plan {plan['short']}: {plan['summary']}"), "bold")]
     card += [(clean.shown(f"  - {word}"), "") for word in plan["words"]]
@@ -63,7 +62,7 @@ def plan_card(plan: dict[str, Any], with_hash: bool) -> Card:
     return card
 
 
-def _owner_lines(plan: dict[str, Any]) -> Card:
+def _owner_lines(plan: PlanCard) -> Card:
     """Return what only the owner can judge: reachability, taint, what they force and what they must type."""
     lines: Card = []
     if plan.get("verdict"):
@@ -83,7 +82,7 @@ def _owner_lines(plan: dict[str, Any]) -> Card:
     return [(clean.shown(text), look) for text, look in lines]
 
 
-def refused_card(event: dict[str, Any]) -> Card:
+def refused_card(event: RefusedEvent) -> Card:
     """Return what was refused, why, and how the owner has it all the same."""
     card = [(clean.shown(f"Refused: {event['summary']}"), "bold")]
     card += [(clean.shown(f"  - {reason}"), "") for reason in event["reasons"]]
@@ -97,7 +96,7 @@ def refused_card(event: dict[str, Any]) -> Card:
     return card
 
 
-def _diff(packages: list[dict[str, Any]]) -> Card:
+def _diff(packages: list[LineDiff]) -> Card:
     card: Card = []
     for package in packages:
         card.append((clean.shown(f"  {package['package']}:"), "dim"))
@@ -107,7 +106,7 @@ def _diff(packages: list[dict[str, Any]]) -> Card:
     return card
 
 
-def whole_change(change: dict[str, Any]) -> Card:
+def whole_change(change: WholeChange) -> Card:
     """Return all that is known about a change: when, what in words and lines, and what became of it."""
     card = [*change_card(change), (f"  made {local_time(change['when_unix_s'])}", "")]
     if change.get("source"):
@@ -130,7 +129,7 @@ def whole_change(change: dict[str, Any]) -> Card:
     return card
 
 
-def change_card(change: dict[str, Any]) -> Card:
+def change_card(change: Change) -> Card:
     """Return a change as it stands now."""
     undone = f", undone by {change['undone_by']}" if change.get("undone_by") else ""
     undoes = f", undoes {change['undoes']}" if change.get("undoes") else ""
@@ -150,18 +149,18 @@ def change_card(change: dict[str, Any]) -> Card:
     return card
 
 
-def _will_end(change: dict[str, Any]) -> bool:
+def _will_end(change: Change) -> bool:
     stands = change["state"] in ("applied", "confirmed") and not change.get("undone_by")
     return bool(stands and change.get("until_unix_s") and not change.get("expiry"))
 
 
-def ending_line(change: dict[str, Any]) -> str:
+def ending_line(change: Change) -> str:
     """Return a kept change that will be undone by itself."""
     when = local_time(change["until_unix_s"])
     return clean.line(f"{change['summary']}: until {when}, then it is undone by itself ({change['id']})")
 
 
-def change_line(change: dict[str, Any]) -> str:
+def change_line(change: Change) -> str:
     state = "undone" if change.get("undone_by") else _state(change)
     end = ""
     if change.get("expiry"):
@@ -171,12 +170,12 @@ def change_line(change: dict[str, Any]) -> str:
     return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}{end}")
 
 
-def transcript(messages: list[dict[str, Any]]) -> list[str]:
+def transcript(messages: list[StoredMessage]) -> list[str]:
     """Return a stored chat as paragraphs: who said it, then the text; tools as one line each."""
     paragraphs = []
     for message in messages:
         content = message["content"]
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks: list[StoredBlock] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         speaker = {"user": "you", "assistant": "oasis"}.get(message["role"], message["role"])
         for block in blocks:
             if block["type"] == "text" and block["text"]:
@@ -192,7 +191,7 @@ def transcript(messages: list[dict[str, Any]]) -> list[str]:
     return paragraphs
 
 
-def tool_line(name: str, arguments: dict[str, Any]) -> str:
+def tool_line(name: str, arguments: dict[str, Json]) -> str:
     """Return a tool call on one line, its arguments as words."""
     words = []
     for value in arguments.values():
@@ -204,13 +203,13 @@ def local_time(unix_s: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_s))
 
 
-def _state(change: dict[str, Any]) -> str:
+def _state(change: Change) -> str:
     """Return the state in words; a change that nobody was asked to keep is just made."""
     if change["state"] == "confirmed" and change["risk"] == "low":
         return "made"
     return STATES.get(change["state"], str(change["state"]))
 
 
-def _result_text(block: dict[str, Any]) -> str:
+def _result_text(block: StoredBlock) -> str:
     content = block["content"]
     return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)

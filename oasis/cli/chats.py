@@ -19,10 +19,7 @@ from oasis.errors import OasisError, StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, ChatRow, ExportPart, Imported, Iterator, Params, Sibling, Thread
     from oasis.cli.terminal import Screen
 
 
@@ -42,7 +39,7 @@ def list_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _chat_line(number: int, chat: dict[str, Any]) -> str:
+def _chat_line(number: int, chat: ChatRow) -> str:
     marks = "  (archived)" if chat.get("archived") else ""
     marks += f"  ({chat['damaged']} damaged lines)" if chat.get("damaged") else ""
     when = cards.local_time(chat["updated_unix_s"])
@@ -64,7 +61,7 @@ def show_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 def search(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print where words were said, a chat's finds together."""
     limit = number(arguments["--limit"], "--limit")
-    params: dict[str, object] = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
+    params: Params = {"text": arguments["WORDS"], **({"limit": limit} if limit else {})}
     reply = call("chat.search", {**params, "meaning": True} if arguments["--meaning"] else params)
     if screen.is_json:
         screen.json(reply)
@@ -100,14 +97,14 @@ def number(given: str, option: str) -> int:
 UNTITLED = "--"  # upstream's word for a chat without a title
 
 
-def load_thread(call: Call, chat: str, head: str = "", last: int = 0) -> dict[str, Any]:
+def load_thread(call: Call, chat: str, head: str = "", last: int = 0) -> Thread:
     """Return a thread, whole or its newest `last` messages, in the shape of chat.load."""
-    params: dict[str, object] = {"id": chat, **({"head": head} if head else {})}
+    params: Params = {"id": chat, **({"head": head} if head else {})}
     whole = page = call("chat.load", {**params, "limit": last} if last else params)
     pages = [page["messages"]]
     count = len(page["messages"])
     while page["messages"] and _has_more(page) and (not last or count < last):
-        more: dict[str, object] = {"before": page["messages"][0]["id"], **({"limit": last - count} if last else {})}
+        more: Params = {"before": page["messages"][0]["id"], **({"limit": last - count} if last else {})}
         page = call("chat.load", {**params, **more})
         pages.append(page["messages"])
         count += len(page["messages"])
@@ -116,17 +113,17 @@ def load_thread(call: Call, chat: str, head: str = "", last: int = 0) -> dict[st
     return {**whole, "messages": found, "earlier": page.get("earlier", 0), "more": _has_more(page)}
 
 
-def _has_more(page: dict[str, Any]) -> bool:
+def _has_more(page: Thread) -> bool:
     return bool(page.get("earlier") or page.get("more"))
 
 
-def show_thread(thread: dict[str, Any], screen: Screen) -> None:
+def show_thread(thread: Thread, screen: Screen) -> None:
     """Print a thread, its branches and bookmarks named where they are."""
     if thread["more"]:
         screen.line(f"({thread['earlier'] or 'some'} more before)", "dim")
     marks: dict[str, list[str]] = {}
-    for name, message in (thread.get("bookmarks") or {}).items():
-        marks.setdefault(message, []).append(name)
+    for name, marked in (thread.get("bookmarks") or {}).items():
+        marks.setdefault(marked, []).append(name)
     for message in thread["messages"]:
         for paragraph in cards.transcript([message]):
             screen.line()
@@ -137,7 +134,7 @@ def show_thread(thread: dict[str, Any], screen: Screen) -> None:
     _show_gaps(thread, screen)
 
 
-def _marks(message: str, siblings: dict[str, Any], marks: dict[str, list[str]]) -> str:
+def _marks(message: str, siblings: dict[str, list[Sibling]], marks: dict[str, list[str]]) -> str:
     """Return the bookmarks on a message, and which of several branches it begins."""
     words = [f"[{name}]" for name in marks.get(message, [])]
     others = [item["id"] for item in siblings.get(message, [])]
@@ -146,7 +143,7 @@ def _marks(message: str, siblings: dict[str, Any], marks: dict[str, list[str]]) 
     return clean.line(" ".join(words))
 
 
-def _show_gaps(thread: dict[str, Any], screen: Screen) -> None:
+def _show_gaps(thread: Thread, screen: Screen) -> None:
     gone = len(thread.get("missing") or [])
     if gone:
         what = "a message that is gone" if gone == 1 else f"{gone} messages that are gone"
@@ -195,7 +192,7 @@ def delete_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def forget(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Take what one message says off the flash."""
-    params: dict[str, object] = {"message": arguments["MESSAGE"]}
+    params: Params = {"message": arguments["MESSAGE"]}
     if arguments["--chat"]:
         params["chat"] = chat_id(call, arguments["--chat"])
     if not is_meant(screen, f"Forget what message {clean.line(arguments['MESSAGE'])} says?"):
@@ -209,7 +206,7 @@ def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         raise UsageError("--markdown and --upstream exclude each other", "name one form")
     form = "markdown" if arguments["--markdown"] else "upstream" if arguments["--upstream"] else "oasis"
     chat, head = place(call, arguments["CHAT"])
-    params: dict[str, object] = {"id": chat, "form": form, **({"head": head} if head else {})}
+    params: Params = {"id": chat, "form": form, **({"head": head} if head else {})}
     parts = _parts(call, params)
     if arguments["-o"] not in ("", "-"):
         return _save(arguments["-o"], parts, bool(arguments["--force"]), screen)
@@ -223,7 +220,7 @@ def export_chat(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _parts(call: Call, params: dict[str, object]) -> Iterator[dict[str, Any]]:
+def _parts(call: Call, params: Params) -> Iterator[ExportPart]:
     number = 0
     while True:
         part = call("chat.export", {**params, "part": number} if number else params)
@@ -233,7 +230,7 @@ def _parts(call: Call, params: dict[str, object]) -> Iterator[dict[str, Any]]:
             return
 
 
-def _save(path: str, parts: Iterator[dict[str, Any]], replaces: bool, screen: Screen) -> int:
+def _save(path: str, parts: Iterator[ExportPart], replaces: bool, screen: Screen) -> int:
     """Write the parts to a new file, or over an old one once they are all there."""
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder", "name a file with -o")
@@ -255,7 +252,7 @@ def _save(path: str, parts: Iterator[dict[str, Any]], replaces: bool, screen: Sc
     return OK
 
 
-def _write(path: str, parts: Iterator[dict[str, Any]]) -> int:
+def _write(path: str, parts: Iterator[ExportPart]) -> int:
     """Create a file from parts and return its size; what fails half way is taken away."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -286,11 +283,11 @@ def import_chats(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return status
 
 
-def _import(call: Call, path: str) -> dict[str, Any]:
+def _import(call: Call, path: str) -> Imported:
     return call("chat.import", {"upload": send(call, path)["upload"]})
 
 
-def _show_imported(path: str, reply: dict[str, Any], screen: Screen) -> int:
+def _show_imported(path: str, reply: Imported, screen: Screen) -> int:
     if screen.is_json:
         screen.json({**({"file": path} if path else {}), **reply})
         return OK

@@ -25,13 +25,12 @@ from oasis.errors import OasisError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, Params, RunParams, Started
     from oasis.cli.terminal import Screen
 
 
-def follow_new(call: Call, started: dict[str, Any], screen: Screen) -> tuple[str, int]:
+def follow_new(call: Call, started: Started, screen: Screen) -> tuple[str, int]:
     """Follow a run to its end; return the newest message that it stored, and its exit status."""
     turn = Turn(call, started["run"], screen)
     status = followed(turn, True)
@@ -39,17 +38,17 @@ def follow_new(call: Call, started: dict[str, Any], screen: Screen) -> tuple[str
 
 
 class Conversation:
-    def __init__(self, call: Call, screen: Screen, params: dict[str, Any]) -> None:
+    def __init__(self, call: Call, screen: Screen, params: RunParams) -> None:
         """Begin where the parameters of run.start say; without any, a new chat begins with the first words."""
         self.call = call
         self.screen = screen
-        self.next = dict(params)  # goes with the next message alone
+        self.next: RunParams = {**params}  # goes with the next message alone
         self.chat: str = self.next.pop("chat", "")
         self.continues: list[str] = self.next.pop("continues", [])
 
     def say(self, text: str) -> int:
         """Say something, follow what comes of it, and return its exit status."""
-        params: dict[str, object] = {"message": checked(text)}
+        params: RunParams = {"message": checked(text)}
         if self.chat:
             params["chat"] = self.chat
         if self.continues:
@@ -198,7 +197,7 @@ def _branch(conversation: Conversation, name: str) -> int:
     if not conversation.chat:
         conversation.next["head"] = name
         return _say(conversation, f"{name} begins with your next message")
-    params: dict[str, object] = {"name": name, "message": conversation.end()}
+    params: Params = {"name": name, "message": conversation.end()}
     status = set_bookmark(conversation.call, params, conversation.chat, False, conversation.screen)
     if status == OK:
         conversation.go_to(conversation.chat, name)

@@ -13,9 +13,7 @@ from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Any, Call, Finding, Round
     from oasis.cli.terminal import Screen
 
 _LOOKS = {"error": "-", "warning": "bold", "info": ""}
@@ -29,7 +27,7 @@ def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         started = call("doctor.fix", {"finding": arguments["--fix"]})
         return follow(call, started, screen, waits=not arguments["--no-wait"])
     try:
-        found = call("doctor.run", {})
+        found: Any = call("doctor.run", {})
     except NoDaemon as reason:
         from oasis.cli import without_daemon
 
@@ -42,7 +40,7 @@ def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return FAILED if any(one["severity"] != "info" for one in found["findings"]) else OK
 
 
-def _show_found(found: dict[str, Any], is_whole: object, screen: Screen) -> None:
+def _show_found(found: Round, is_whole: object, screen: Screen) -> None:
     for finding in found["findings"]:
         _show_finding(finding, screen)
     checks = found["checks"]
@@ -57,7 +55,7 @@ def _show_found(found: dict[str, Any], is_whole: object, screen: Screen) -> None
     screen.line(f"{len(checks)} checks{told}, {found['took_ms'] / 1000:.1f} s")
 
 
-def _show_finding(finding: dict[str, Any], screen: Screen) -> None:
+def _show_finding(finding: Finding, screen: Screen) -> None:
     screen.line(f"{finding['severity']}: {clean.line(finding['title'])}", _LOOKS[finding["severity"]])
     screen.line("  " + clean.line(finding["explanation"]))
     if "advice" in finding:

@@ -7,7 +7,7 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call
     from oasis.cli.terminal import Screen
 
 # How help shows them; a command of an optional part is left out where that is not installed.
@@ -193,6 +193,8 @@ def _next_words(name: str) -> list[str]:
     options = {word.strip("…") for word in usage if word.startswith("-")}
     more = [*every(), *SUBJECTS] if name == "help" else list(SHELLS) if name == "completion" else []
     if "ACTION" in usage:
-        module = every()[name][2].partition(":")[0]
-        more = list(__import__("oasis." + module, fromlist=("ACTIONS",)).ACTIONS)
+        name, _, function = every()[name][2].partition(":")
+        module = __import__("oasis." + name, fromlist=(function,))
+        # A module with several commands has the actions of each.
+        more = list(getattr(module, function.upper() + "_ACTIONS", None) or module.ACTIONS)
     return [*sorted(options | set(FLAGS)), *sorted(set(more))]

@@ -16,7 +16,7 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from oasis.cli.shapes import Any, Call
 
 SOCKET = "var/run/oasis/oasis.sock"
 
@@ -69,7 +69,7 @@ def _run(argv: list[str], screen: Screen) -> int:
     return status
 
 
-def _is_started(call: Any, name: str, screen: Screen) -> bool:
+def _is_started(call: Call, name: str, screen: Screen) -> bool:
     """Tell whether a person had the service started that a command had found absent."""
     if name == "start" or not screen.can_ask:
         return False
@@ -91,12 +91,14 @@ def _function(place: str) -> Any:
     return getattr(__import__("oasis." + module, fromlist=(function,)), function)
 
 
-def _caller() -> Any:
+def _caller() -> Call:
     """Return the `call` of a client of the daemon; nothing is opened before it is called."""
     from oasis.cli.rpc_client import Client
 
     root = os.environ.get("OASIS_ROOT") or "/"
-    return Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run").call
+    client: Any = Client(os.path.join(root, SOCKET), hint="/etc/init.d/oasis start" if root == "/" else "make run")
+    call: Call = client.call  # a method's reply has the type that shapes.pyi gives it
+    return call
 
 
 def _screen() -> Screen:

@@ -11,13 +11,11 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, Json, Params, SentRequest, ToolRow, Tools
     from oasis.cli.terminal import Screen
 
 # What each word sets; to ask or allow a tool that is off does not switch it on.
-_SETS: dict[str, dict[str, object]] = {
+_SETS: dict[str, Params] = {
     "enable": {"enabled": True},
     "disable": {"enabled": False},
     "ask": {"approval": "ask"},
@@ -44,7 +42,7 @@ def tools(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _show_tools(reply: dict[str, Any], name: str, screen: Screen) -> int:
+def _show_tools(reply: Tools, name: str, screen: Screen) -> int:
     found = [tool for tool in reply["tools"] if not name or tool["name"] == name]
     if not found:
         raise UsageError(f"there is no tool {name!r}", "list them with: oasis tools")
@@ -64,7 +62,7 @@ def _show_tools(reply: dict[str, Any], name: str, screen: Screen) -> int:
     return OK
 
 
-def _tool_line(tool: dict[str, Any], screen: Screen) -> None:
+def _tool_line(tool: ToolRow, screen: Screen) -> None:
     state = tool["approval"] if tool["enabled"] else "off"
     text = clean.line(tool["description"])
     short = text if len(text) <= _SUMMARY_CHARS else text[:_SUMMARY_CHARS] + "…"
@@ -73,7 +71,7 @@ def _tool_line(tool: dict[str, Any], screen: Screen) -> None:
         screen.line(clean.line(f"      {tool['note']}"), "-")
 
 
-def _show_tool(tool: dict[str, Any], screen: Screen) -> int:
+def _show_tool(tool: ToolRow, screen: Screen) -> int:
     screen.line(clean.line(f"{tool['name']} ({tool['source']})"), "bold")
     state = "on" if tool["enabled"] else "off"
     screen.line(
@@ -90,7 +88,7 @@ _STEP = "  "
 
 def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print where a message would go, and all that would go there."""
-    params: dict[str, object] = {"message": arguments["TEXT"]}
+    params: Params = {"message": arguments["TEXT"]}
     if arguments["--chat"]:
         params["chat"] = chat_id(call, arguments["--chat"])
     if arguments["--service"]:
@@ -109,7 +107,7 @@ def privacy(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _show_request(reply: dict[str, Any], text: str, screen: Screen) -> None:
+def _show_request(reply: SentRequest, text: str, screen: Screen) -> None:
     service = reply["service"]
     if not reply["url"]:
         screen.line(clean.line(f"Nothing: {service['name']} answers on the router itself."))
@@ -133,7 +131,7 @@ def _pretty(text: str) -> str:
         return text
 
 
-def _lines(value: Any, indent: str) -> list[str]:
+def _lines(value: Json, indent: str) -> list[str]:
     if not isinstance(value, (dict, list)) or not value:
         return [jsonl.dumps(value)]
     is_table = isinstance(value, dict)

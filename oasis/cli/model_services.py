@@ -17,9 +17,7 @@ from oasis.errors import OasisError, SettingsError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Budget, Call, Params, Provider, Server, UsageSum
     from oasis.cli.terminal import Screen
 
 
@@ -109,7 +107,7 @@ def _show_aliases(call: Call, name: str, screen: Screen) -> int:
 
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
-# What has a key and is no service: search engines (tools/workspace/web.py), and the messenger's bot.
+# What has a key and is no service: search engines (tools/workspace/source.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 _NUMBERS = ("max_tokens", "context_tokens")
 _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)
@@ -142,12 +140,12 @@ def add(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _provider(call: Call, name: str, screen: Screen) -> dict[str, Any]:
+def _provider(call: Call, name: str, screen: Screen) -> Provider:
     """Return what a service shall be of, chosen from a list when no name is given.
 
     Raises: UsageError when there is nobody to choose, or nothing of that name.
     """
-    known: list[dict[str, Any]] = call("service.providers", {})["providers"]
+    known = call("service.providers", {})["providers"]
     if not name and screen.can_ask:
         for number, item in enumerate(known, 1):
             screen.line(f"{number:3}  {item['name']}")
@@ -161,7 +159,7 @@ def _provider(call: Call, name: str, screen: Screen) -> dict[str, Any]:
     raise UsageError(f"no provider is called {name!r}" if name else "NAME is missing", f"there are: {names}")
 
 
-def _endpoint(provider: dict[str, Any], screen: Screen) -> str:
+def _endpoint(provider: Provider, screen: Screen) -> str:
     """Ask for the address of a server at home; a service on the internet has a known one."""
     usual = str(provider["endpoint"])
     if not screen.can_ask or (usual and not provider["local"]):
@@ -169,14 +167,14 @@ def _endpoint(provider: dict[str, Any], screen: Screen) -> str:
     return read_line(screen, f"Endpoint{f' [{usual}]' if usual else ''}: ") or ""
 
 
-def _key(provider: dict[str, Any], arguments: dict[str, str], screen: Screen) -> str:
+def _key(provider: Provider, arguments: dict[str, str], screen: Screen) -> str:
     """Read a key unseen; from a pipe only when one is needed or asked for."""
     is_wanted = arguments["--key"] or ((provider["key"] == "required" or screen.can_ask) and provider["key"] != "none")
     hint = "" if provider["key"] == "required" else ", empty for none"
     return read_secret(screen, f"Key (not shown{hint}): ").strip() if is_wanted else ""
 
 
-def choose_model(call: Call, identifier: str, provider: dict[str, Any], screen: Screen) -> None:
+def choose_model(call: Call, identifier: str, provider: Provider, screen: Screen) -> None:
     """Let a person choose from the models that the service has now."""
     usual = str(provider["model"])
     models: list[str] = []
@@ -276,12 +274,12 @@ def _or_active(call: Call, name: str) -> str:
     return service_id(call, name) if name else str(call("info", {})["provider"]["identifier"])
 
 
-def _given(arguments: dict[str, str]) -> dict[str, object]:
+def _given(arguments: dict[str, str]) -> Params:
     """Return the options that were given; numbers as such.
 
     Raises: UsageError for a number that is none.
     """
-    given: dict[str, object] = {}
+    given: Params = {}
     for name in _OPTIONS:
         word = arguments["--" + name.replace("_", "-")]
         if name in _NUMBERS and word and not (word.isascii() and word.isdigit() and len(word) < 10):
@@ -324,14 +322,14 @@ def usage(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _usage_line(item: dict[str, Any], currency: str) -> str:
+def _usage_line(item: UsageSum, currency: str) -> str:
     cached = f" ({item['cached_tokens']} from the cache)" if item["cached_tokens"] else ""
     cost = f", {item['cost']} {currency}".rstrip() if "cost" in item else ""
     counts = f"{item['input_tokens']} tokens in{cached}, {item['output_tokens']} out{cost}"
     return f"  {item['service']}  {item['model']}  {item['requests']} requests, {counts}"
 
 
-def _show_budget(budget: dict[str, Any] | None, screen: Screen) -> None:
+def _show_budget(budget: Budget | None, screen: Screen) -> None:
     if not budget:
         return
     parts = [f"{budget['tokens_used']} of {budget['tokens']} tokens"] if "tokens" in budget else []
@@ -429,7 +427,7 @@ def _at_home(call: Call, screen: Screen) -> str:
     return str(call("service.add", given)["identifier"])
 
 
-def _model(server: dict[str, Any], screen: Screen) -> str:
+def _model(server: Server, screen: Screen) -> str:
     models = server["models"]
     if len(models) < 2:
         return str(models[0]) if models else ""

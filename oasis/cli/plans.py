@@ -22,9 +22,7 @@ from oasis.errors import OasisError, StoreError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Any, AuditLine, AuditVerdict, Call, Change, OneChange, Params, PlanCard
     from oasis.cli.terminal import Screen
 
 
@@ -62,7 +60,7 @@ def approve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Decline a plan."""
-    params: dict[str, object] = {"plan": arguments["PLAN"]}
+    params: Params = {"plan": arguments["PLAN"]}
     if arguments["REASON"]:
         params["reason"] = arguments["REASON"]
     reply = call("plan.decline", params)
@@ -73,7 +71,7 @@ def decline(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK if reply["decision"] == "declined" else DECLINED
 
 
-def ask_approval(call: Call, plan: dict[str, Any], screen: Screen) -> None:
+def ask_approval(call: Call, plan: PlanCard, screen: Screen) -> None:
     """Ask the person at the terminal about a plan just shown and send the answer."""
     word = str(plan.get("typed_word", ""))
     question = f"Apply this? Type {word} to do it:" if word else "Apply this? [y/N]"
@@ -84,7 +82,7 @@ def ask_approval(call: Call, plan: dict[str, Any], screen: Screen) -> None:
         call("plan.decline", {"plan": plan["id"]})
 
 
-def _word_param(word: str) -> dict[str, object]:
+def _word_param(word: str) -> Params:
     return {"word": word} if word else {}
 
 
@@ -92,8 +90,7 @@ def _is_waiting(call: Call, plan_id: str) -> bool:
     return any(plan["id"] == plan_id for plan in call("plan.list", {})["plans"])
 
 
-def _waiting(call: Call, plan_id: str) -> dict[str, Any]:
-    plan: dict[str, Any]
+def _waiting(call: Call, plan_id: str) -> PlanCard:
     for plan in call("plan.list", {})["plans"]:
         if plan["id"] == plan_id:
             return plan
@@ -162,8 +159,8 @@ def _read_commands(path: str) -> list[str]:
         raise StoreError(f"{path} cannot be read: {reason}", _APPLY_USAGE)
 
 
-def _params(commands: list[str], kinds: list[str], words: str) -> dict[str, object]:
-    params: dict[str, object] = {"commands": commands}
+def _params(commands: list[str], kinds: list[str], words: str) -> Params:
+    params: Params = {"commands": commands}
     if kinds:
         params["force"] = kinds
     if words:
@@ -192,7 +189,7 @@ def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the changes, newest first, or one whole."""
     if arguments["CHANGE"]:
         return _show_one(call, arguments["CHANGE"], screen)
-    params: dict[str, object] = {}
+    params: Params = {}
     if arguments["--since"]:
         params["since_unix_s"] = since(arguments["--since"], int(time.time()))
     if arguments["--package"]:
@@ -217,7 +214,7 @@ def _show_one(call: Call, change: str, screen: Screen) -> int:
     return OK
 
 
-def _call_or_read(call: Call, method: str, params: dict[str, object], screen: Screen) -> dict[str, Any]:
+def _call_or_read(call: Call, method: str, params: Params, screen: Screen) -> Any:
     """Ask the daemon, or read the history on flash where it does not run."""
     try:
         return call(method, params)
@@ -245,7 +242,7 @@ def pending(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Keep the waiting change."""
-    params: dict[str, object] = {"change": arguments["CHANGE"] or _pending_id(call)}
+    params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
     if arguments["--unproved"]:
         params["unproved"] = True
     change = _show_change(call("change.confirm", params), screen)
@@ -254,7 +251,7 @@ def confirm(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def extend(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Give the waiting change more time."""
-    params: dict[str, object] = {"change": arguments["CHANGE"] or _pending_id(call)}
+    params: Params = {"change": arguments["CHANGE"] or _pending_id(call)}
     if arguments["--seconds"]:
         if not (arguments["--seconds"].isascii() and arguments["--seconds"].isdigit()):
             raise UsageError(f"{arguments['--seconds']!r} is not a number of seconds", "oasis extend --seconds 120")
@@ -271,13 +268,13 @@ def rollback(call: Call, arguments: dict[str, str], screen: Screen) -> int:
 
 def undo(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Undo a change by another change, and follow it."""
-    params: dict[str, object] = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
+    params: Params = {"change": arguments["CHANGE"]} if arguments["CHANGE"] else {}
     if arguments["--skip-conflicts"]:
         params["skip_conflicts"] = True
     return follow(call, call("change.undo", params), screen, waits=not arguments["--no-wait"])
 
 
-def ask_to_keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str, Any]:
+def ask_to_keep(call: Call, change: Change, screen: Screen) -> Change:
     """Ask whether a change just applied stays, and return the change as it then is."""
     waiting = call("change.pending", {})["change"]
     if not waiting or waiting["id"] != change["id"]:
@@ -286,33 +283,30 @@ def ask_to_keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str,
     if answer == GONE:
         return _outcome(call, change)
     try:
-        done: dict[str, Any] = _keep(call, change, screen) if answer == YES else _roll_back(call, change)
+        return _keep(call, change, screen) if answer == YES else _roll_back(call, change)
     except OasisError as error:
         screen.failure(error)
         return _current(call, change)
-    return done
 
 
-def _roll_back(call: Call, change: dict[str, Any]) -> dict[str, Any]:
-    done: dict[str, Any] = call("change.rollback", {"change": change["id"]})["change"]
-    return done
+def _roll_back(call: Call, change: Change) -> Change:
+    return call("change.rollback", {"change": change["id"]})["change"]
 
 
-def _keep(call: Call, change: dict[str, Any], screen: Screen) -> dict[str, Any]:
+def _keep(call: Call, change: Change, screen: Screen) -> Change:
     """Keep a change; when nothing proves that the owner still gets in, ask whether that is meant."""
     try:
-        done: dict[str, Any] = call("change.confirm", {"change": change["id"]})["change"]
-        return done
+        return call("change.confirm", {"change": change["id"]})["change"]
     except UnprovedError as error:
         screen.failure(error)
-    left_s = (call("change.pending", {})["change"] or {}).get("confirm_in_s") or 0
+    waiting = call("change.pending", {})["change"]
+    left_s = waiting.get("confirm_in_s", 0) if waiting else 0
     if ask(screen, "Keep it without a proof? [y/N]", lambda: _is_pending(call, change), left_s) != YES:
         return _current(call, change)
-    done = call("change.confirm", {"change": change["id"], "unproved": True})["change"]
-    return done
+    return call("change.confirm", {"change": change["id"], "unproved": True})["change"]
 
 
-def _outcome(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+def _outcome(call: Call, change: Change) -> Change:
     """Wait until an unanswered change is rolled back, or was decided elsewhere."""
     for _ in range(PUT_BACK_S):
         change = _current(call, change)
@@ -322,13 +316,12 @@ def _outcome(call: Call, change: dict[str, Any]) -> dict[str, Any]:
     return change
 
 
-def _is_pending(call: Call, change: dict[str, Any]) -> bool:
+def _is_pending(call: Call, change: Change) -> bool:
     waiting = call("change.pending", {})["change"]
     return bool(waiting and waiting["id"] == change["id"])
 
 
-def _current(call: Call, change: dict[str, Any]) -> dict[str, Any]:
-    known: dict[str, Any]
+def _current(call: Call, change: Change) -> Change:
     for known in call("change.list", {})["changes"]:
         if known["id"] == change["id"]:
             return known
@@ -342,8 +335,8 @@ def _pending_id(call: Call) -> str:
     return str(waiting["id"])
 
 
-def _show_change(reply: dict[str, Any], screen: Screen) -> dict[str, Any]:
-    change: dict[str, Any] = reply["change"]
+def _show_change(reply: OneChange, screen: Screen) -> Change:
+    change = reply["change"]
     if screen.is_json:
         screen.json(reply)
     else:
@@ -366,7 +359,7 @@ def show_audit(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _audit_line(line: dict[str, Any]) -> str:
+def _audit_line(line: AuditLine) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.get("when_unix_s", 0)))
     tool = [line["tool"]] if line.get("tool") else []
     where = ", ".join([*line.get("packages", []), *line.get("services", []), *tool])
@@ -375,7 +368,7 @@ def _audit_line(line: dict[str, Any]) -> str:
     return made.rstrip() + forced
 
 
-def _verify_audit(reply: dict[str, Any], screen: Screen) -> int:
+def _verify_audit(reply: AuditVerdict, screen: Screen) -> int:
     broken = reply.get("broken")
     if screen.is_json:
         screen.json(reply)

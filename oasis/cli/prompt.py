@@ -20,9 +20,30 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import (
+        Any,
+        Call,
+        Callable,
+        Change,
+        ChangeEvent,
+        Decision,
+        EndEvent,
+        ErrorEvent,
+        GoalEnding,
+        Mapping,
+        MessageEvent,
+        Params,
+        PlanCard,
+        PlanEvent,
+        RefusedEvent,
+        RunParams,
+        Started,
+        TextEvent,
+        TitleEvent,
+        ToolEvent,
+        ToolUseEvent,
+        TrimmedEvent,
+    )
     from oasis.cli.terminal import Screen
 
 POLL_MS = 15000
@@ -43,7 +64,7 @@ def prompt(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if text == "-":
         text = read_text()
     text = checked(text)
-    more: dict[str, Any] = {}
+    more: RunParams = {}
     if any(arguments[option] for option in _REQUEST):
         from oasis.cli.request import run_params
 
@@ -66,7 +87,13 @@ def checked(text: str) -> str:
     return text
 
 
-def follow(call: Call, started: dict[str, Any], screen: Screen, waits: bool = True, after_plan: str = "") -> int:
+def follow(
+    call: Call,
+    started: Started | PlanCard | Mapping[str, Any],
+    screen: Screen,
+    waits: bool = True,
+    after_plan: str = "",
+) -> int:
     """Follow a run to its end and return the exit status; Ctrl-C cancels it."""
     if screen.is_json and not after_plan:
         screen.json({"type": "run", "run": started["run"], "chat": started["chat"]})
@@ -110,16 +137,16 @@ class Turn:
         self._state = "running"
         self._is_over = False  # the end was seen
         self._answer = ""
-        self._plan: dict[str, Any] | None = None  # the plan that waits
-        self._change: dict[str, Any] = {}
-        self._unkept: dict[str, Any] = {}  # the change that the owner is still to be asked about
+        self._plan: PlanCard | None = None  # the plan that waits
+        self._change: Change | None = None
+        self._unkept: Change | None = None  # the change that the owner is still to be asked about
         self._ask_s = 0.0  # when at the latest
         self._status = OK  # of what happened to the plan and the change
         self._unmade = ""  # the plan that was approved, and of which no change has come
         self._has_failed = False  # the last tool that was called
         self._error_status = FAILED  # counts when the run ends with an error; others were recovered from
         self.message = ""  # the newest message that the run stored
-        self.ending: dict[str, Any] = {}  # of a goal in agent mode
+        self.ending: GoalEnding | None = None  # of a goal in agent mode
         self.missing: list[str] = []  # what the owner would have to force for what was refused
 
     def follow(self, waits: bool) -> int:
@@ -156,10 +183,9 @@ class Turn:
         reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
         self._since = reply["next"]
         self._state = reply["state"]
-        events: list[dict[str, Any]] = reply["events"]
-        for event in events:
+        for event in reply["events"]:
             self._take(event)
-        return events
+        return reply["events"]
 
     def _take(self, event: dict[str, Any]) -> None:
         if event["type"] == "approval" and event["plan"] == self._after_plan:
@@ -172,11 +198,11 @@ class Turn:
         if handler:
             handler(self, event)
 
-    def _on_delta(self, event: dict[str, Any]) -> None:
+    def _on_delta(self, event: TextEvent) -> None:
         self._answer += event["text"]
         self._say(event["text"])
 
-    def _on_reset(self, event: dict[str, Any]) -> None:
+    def _on_reset(self, event: TextEvent) -> None:
         """Show what is missing of the whole text, or all of it when it is another one."""
         whole = event["text"]
         if whole.startswith(self._answer):
@@ -186,24 +212,24 @@ class Turn:
             self._say(whole)
         self._answer = whole
 
-    def _on_message(self, event: dict[str, Any]) -> None:
+    def _on_message(self, event: MessageEvent) -> None:
         self._answer = ""
         self.message = event.get("id") or self.message
         self._break()
 
-    def _on_tool_use(self, event: dict[str, Any]) -> None:
+    def _on_tool_use(self, event: ToolUseEvent) -> None:
         self._break()
         self._screen.progress(cards.tool_line(event["name"], event["input"])[:TOOL_TEXT])
 
-    def _on_tool_result(self, event: dict[str, Any]) -> None:
+    def _on_tool_result(self, event: ToolEvent) -> None:
         self._has_failed = bool(event.get("is_error"))
         if event.get("is_error"):
             self._screen.progress(f"[{event['name']} failed: {event['text']}"[:TOOL_TEXT] + "]")
 
-    def _on_tool_progress(self, event: dict[str, Any]) -> None:
+    def _on_tool_progress(self, event: ToolEvent) -> None:
         self._screen.progress(f"[{event['name']}: {event['text']}"[:TOOL_TEXT] + "]")
 
-    def _on_plan(self, event: dict[str, Any]) -> None:
+    def _on_plan(self, event: PlanEvent) -> None:
         plan = event["plan"]
         waits = plan["needs_approval"]
         self._plan = plan if waits else None
@@ -213,11 +239,11 @@ class Turn:
             word = f"--word {plan['typed_word']} " if plan.get("typed_word") else ""
             self._screen.notice(f"waiting for approval: oasis approve {word}{plan['id']} {plan['hash']}")
 
-    def _on_refused(self, event: dict[str, Any]) -> None:
+    def _on_refused(self, event: RefusedEvent) -> None:
         self._break()
         self._show(cards.refused_card(event))
 
-    def _on_approval(self, event: dict[str, Any]) -> None:
+    def _on_approval(self, event: Decision) -> None:
         if self._plan and self._plan["id"] == event["plan"]:
             self._plan = None
         if event["decision"] not in ("approved", "automatic"):
@@ -226,9 +252,9 @@ class Turn:
             self._status = DECLINED
             self._screen.notice(f"the plan {'was declined' if event['decision'] == 'declined' else 'has expired'}")
 
-    def _on_change(self, event: dict[str, Any]) -> None:
+    def _on_change(self, event: ChangeEvent) -> None:
         change = event["change"]
-        is_known = change["id"] == self._change.get("id")  # more time, or a proof: nothing to ask again
+        is_known = bool(self._change and change["id"] == self._change["id"])  # more time, or a proof
         self._see(change)
         if not is_known and self._asks and change["state"] == "applied" and change.get("confirm_in_s"):
             self._unkept, self._ask_s = change, time.monotonic() + ANSWER_S
@@ -236,51 +262,53 @@ class Turn:
     def _ask_to_keep(self) -> None:
         from oasis.cli.plans import ask_to_keep
 
-        change, self._unkept = self._unkept, {}
-        if change["id"] == self._change.get("id") and self._change["state"] == "applied":
+        change, self._unkept = self._unkept, None
+        if change and self._change and change["id"] == self._change["id"] and self._change["state"] == "applied":
             self._break()
             self._see(ask_to_keep(self._call, change, self._screen))
 
-    def _on_error(self, event: dict[str, Any]) -> None:
+    def _on_error(self, event: ErrorEvent) -> None:
         error = error_of(event["error"])
         self.missing = list(event["error"].get("force", []))
         self._error_status = error.exit_status
         if not self._screen.is_json:
             self._screen.failure(error)
 
-    def _on_note(self, event: dict[str, Any]) -> None:
+    def _on_note(self, event: TextEvent) -> None:
         for line in event["text"].split("\n"):
             self._screen.notice(line)
 
-    def _on_trimmed(self, event: dict[str, Any]) -> None:
+    def _on_trimmed(self, event: TrimmedEvent) -> None:
         count = event["messages"]
         what = "the oldest message" if count == 1 else f"the {count} oldest messages"
         tokens = f" (about {event['tokens']} tokens)" if event.get("tokens") else ""
         self._screen.notice(f"{what} of this thread{tokens} did not fit and went unseen by the model")
 
-    def _on_agent(self, event: dict[str, Any]) -> None:
-        self.ending = {key: event[key] for key in ("state", "message", "turns", "tools")}
+    def _on_agent(self, event: GoalEnding) -> None:
+        self.ending = {
+            "state": event["state"], "message": event["message"], "turns": event["turns"], "tools": event["tools"],
+        }  # fmt: skip
 
-    def _on_title(self, event: dict[str, Any]) -> None:
+    def _on_title(self, event: TitleEvent) -> None:
         self._break()
         self._screen.progress(f"Title: {event['title']}  ID: {event['chat']}")
 
-    def _on_end(self, event: dict[str, Any]) -> None:
+    def _on_end(self, event: EndEvent) -> None:
         self._is_over = True
         self._state = event["state"]
 
-    def _see(self, change: dict[str, Any]) -> None:
+    def _see(self, change: Change) -> None:
         """Show a change whose state is new and an end of something: "prepared" is none."""
         if change["state"] not in cards.STATES:
             return
-        if (change["id"], change["state"]) == (self._change.get("id"), self._change.get("state")):
+        if self._change and (change["id"], change["state"]) == (self._change["id"], self._change["state"]):
             return
         self._change = change
         self._unmade = ""
         self._status = _STATUS_OF_CHANGE[change["state"]]
         self._show(cards.change_card(change))
 
-    def _ask_approval(self, plan: dict[str, Any]) -> None:
+    def _ask_approval(self, plan: PlanCard) -> None:
         from oasis.cli.plans import ask_approval
 
         try:
@@ -302,7 +330,7 @@ class Turn:
         return UNMADE if self._unmade else FAILED if self._has_failed else OK
 
     def _tell_unkept(self) -> None:
-        if self._change.get("state") == "applied" and self._change.get("confirm_in_s"):
+        if self._change and self._change["state"] == "applied" and self._change.get("confirm_in_s"):
             self._screen.notice(f"to keep the change: oasis confirm {self._change['id']}")
 
     def _say(self, text: str) -> None:
@@ -318,7 +346,7 @@ class Turn:
             cards.show(card, self._screen)
 
 
-_HANDLERS = {
+_HANDLERS: dict[str, Callable[[Turn, Any], None]] = {
     "delta": Turn._on_delta,
     "reset": Turn._on_reset,
     "message": Turn._on_message,
@@ -344,7 +372,7 @@ STATUSES = {"DONE": 0, "NEED_INPUT": 20, "NEED_CONFIRMATION": 21, "STUCK": 1, "F
 def agent(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Start a goal, follow it, and tell how it ended."""
     goal, turns = _goal(arguments["GOAL"], arguments["-t"])
-    asked: dict[str, object] = {"goal": checked(goal)}
+    asked: Params = {"goal": checked(goal)}
     asked.update({name: arguments["--" + name] for name in ("service", "chat") if arguments["--" + name]})
     if turns:
         asked["turns"] = turns
@@ -370,7 +398,7 @@ def _goal(words: str, option: str) -> tuple[str, int]:
     return words, int(option or 0)
 
 
-def _show_ending(ending: dict[str, Any], screen: Screen) -> None:
+def _show_ending(ending: GoalEnding, screen: Screen) -> None:
     if screen.is_json:
         return  # the event stands among the others
     screen.line(f"STATE: {ending['state']}")

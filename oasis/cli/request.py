@@ -16,29 +16,33 @@ from oasis.errors import StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
+    from collections.abc import Sequence
+    from typing import BinaryIO, TypeVar
 
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Call, Params, RunParams, Upload
     from oasis.cli.terminal import Screen
+
+    T = TypeVar("T")
 
 NO_SERVICE = "off"  # the thread goes on with the service that is the active one
 
 
-def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[str, Any]:
+def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> RunParams:
     """Return the parameters that the options ask for; files are sent now.
 
     Raises: UsageError for options that exclude each other, and what the daemon raises.
     """
     chat, continues = _where(arguments)
-    found: dict[str, Any] = {}
+    found: RunParams = {}
     if chat:
         found["chat"] = chat_id(call, chat)
     if continues:
         found["continues"] = continues
     found.update(along(continues))
-    for option in ("head", "topic"):
-        if arguments["--" + option]:
-            found[option] = arguments["--" + option]
+    if arguments["--head"]:
+        found["head"] = arguments["--head"]
+    if arguments["--topic"]:
+        found["topic"] = arguments["--topic"]
     if arguments["--service"]:
         found.update(service(call, arguments["--service"]))
     if arguments["--search"]:
@@ -50,13 +54,13 @@ def run_params(call: Call, arguments: dict[str, str], screen: Screen) -> dict[st
     return found
 
 
-def along(continues: list[str]) -> dict[str, Any]:
+def along(continues: list[str]) -> RunParams:
     """Return the parameters that let a bookmark go along with what continues it, like a branch."""
     is_bookmark = len(continues) == 1 and not looks_like_id(continues[0])
     return {"head": continues[0]} if is_bookmark else {}
 
 
-def service(call: Call, name: str) -> dict[str, Any]:
+def service(call: Call, name: str) -> RunParams:
     """Return the parameters that give a thread another service, or none of its own with `off`."""
     return {"options": {"provider_ptr": "" if name == NO_SERVICE else service_id(call, name)}}
 
@@ -81,7 +85,7 @@ def _where(arguments: dict[str, str]) -> tuple[str, list[str]]:
 PIECE_BYTES = 36 * 1024  # 48 KiB as base64, what upload.part takes at most
 
 
-def attach(call: Call, path: str, screen: Screen) -> dict[str, Any]:
+def attach(call: Call, path: str, screen: Screen) -> Upload:
     """Send a file that goes with a message, telling what the daemon knows of its kind; see `send`."""
     reply = send(call, path)
     if reply.get("note"):
@@ -89,7 +93,7 @@ def attach(call: Call, path: str, screen: Screen) -> dict[str, Any]:
     return reply
 
 
-def send(call: Call, path: str) -> dict[str, Any]:
+def send(call: Call, path: str) -> Upload:
     """Send one file, - is standard input; return {"upload", "size_bytes", "media_type"?, "note"?}.
 
     Raises: UsageError for a folder, StoreError for a file that is not there or cannot be read, and what
@@ -111,12 +115,12 @@ def _opened(path: str) -> BinaryIO:
         raise StoreError(f"{path} cannot be read: {_reason(error)}", "name a file that is there")
 
 
-def _send(call: Call, name: str, file: BinaryIO) -> dict[str, Any]:
-    reply: dict[str, Any] = {}
+def _send(call: Call, name: str, file: BinaryIO) -> Upload:
+    reply: Upload | None = None
     piece = _read(file)
     while True:
         following = _read(file) if piece else b""
-        params: dict[str, object] = {"name": name, "data": binascii.b2a_base64(piece, newline=False).decode()}
+        params: Params = {"name": name, "data": binascii.b2a_base64(piece, newline=False).decode()}
         if reply:
             params["upload"] = reply["upload"]
         if not following:
@@ -135,7 +139,7 @@ def _read(file: BinaryIO) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    return os.strerror(error.errno or 0) if isinstance(error, OSError) else "its name is none"
+    return os.strerror(error.errno or 0) if isinstance(error, OSError) else "invalid file name"
 
 
 def chat_id(call: Call, name: str) -> str:
@@ -152,7 +156,7 @@ def service_id(call: Call, name: str) -> str:
     return str(at_position(call("service.list", {})["service"], name, "service")["identifier"])
 
 
-def at_position(items: list[dict[str, Any]], name: str, what: str) -> dict[str, Any]:
+def at_position(items: Sequence[T], name: str, what: str) -> T:
     """Return the item that no=N names, counted from 1.
 
     Raises: UsageError when there is none.

@@ -16,10 +16,10 @@ from oasis.errors import OasisError, PeerError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Mapping
 
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]  # Client.call, as every command gets it
+    from oasis.cli.shapes import Any, Params
+    from oasis.cli.shapes import Call as Call  # Client.call, as every command gets it
 
 REPLY_BYTES = 1024 * 1024  # the daemon pages above 256 KiB; one line is never longer than a JSON line may be
 TIMEOUT_S = 60  # the longest call waits 15 s (run.poll); a router under load may take a while longer
@@ -44,7 +44,7 @@ class Client:
         self._number = 0
         self._has_answered = False
 
-    def call(self, method: str, params: dict[str, object]) -> dict[str, Any]:
+    def call(self, method: str, params: Params) -> dict[str, Any]:
         """Call one method and return its result.
 
         Raises: NoDaemon, PolicyError (socket not ours to open), PeerError (broken or silent peer), or what the
@@ -112,7 +112,7 @@ class Client:
         return result
 
 
-def error_of(error: dict[str, Any]) -> OasisError:
+def error_of(error: Mapping[str, Any]) -> OasisError:
     """Return the exception for a JSON-RPC error object, or for {"code", "message", "hint"} itself."""
     data = error.get("data") or error
     code = data.get("code")

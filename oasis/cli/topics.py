@@ -12,9 +12,7 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Any, Call, Mapping, Params, Topic
     from oasis.cli.terminal import Screen
 
 _USAGE = "usage: oasis topics [list|show KEY|add TITLE|edit KEY|delete KEY]"
@@ -79,7 +77,7 @@ def _add(call: Call, title: str, other: str, screen: Screen) -> int:
 def _edit(call: Call, key: str, title: str, screen: Screen) -> int:
     """Give a topic the text of standard input; its title stays unless another is given."""
     topic = _find(call, key)
-    params: dict[str, object] = {"key": key, "title": title or topic["title"], "text": _text(screen)}
+    params: Params = {"key": key, "title": title or topic["title"], "text": _text(screen)}
     return _done({"key": key, **call("topic.update", params)}, "changed", screen)
 
 
@@ -91,8 +89,7 @@ def _delete(call: Call, key: str, title: str, screen: Screen) -> int:
     return _done({"key": key, **call("topic.delete", {"key": key})}, "deleted", screen)
 
 
-def _find(call: Call, key: str) -> dict[str, Any]:
-    topic: dict[str, Any]
+def _find(call: Call, key: str) -> Topic:
     for topic in call("topic.list", {})["topics"]:
         if topic["key"] == key:
             return topic
@@ -112,7 +109,7 @@ def _text(screen: Screen) -> str:
     return text
 
 
-def _done(reply: dict[str, Any], what: str, screen: Screen) -> int:
+def _done(reply: Mapping[str, Any], what: str, screen: Screen) -> int:
     return screen.result(reply, f"topic {reply['key']} {what}")
 
 

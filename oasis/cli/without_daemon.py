@@ -16,9 +16,7 @@ from oasis.errors import OasisError, SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from oasis.cli.rpc_client import Call
+    from oasis.cli.shapes import Any, Call, Params
     from oasis.cli.terminal import Screen
 
 # A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
@@ -102,7 +100,7 @@ def _root() -> str:
     return os.environ.get("OASIS_ROOT") or "/"
 
 
-def changes(folder: str, params: dict[str, Any]) -> dict[str, Any]:
+def changes(folder: str, params: dict[str, Any]) -> dict[str, object]:
     """Return what change.list and change.load answer, read from the history on flash.
 
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
@@ -127,7 +125,7 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.builtin.diagnose import examined
-    from oasis.tools.facts import Facts
+    from oasis.tools.router import Facts
     from oasis.ubus.objects import Ubus, opener
     from oasis.uci import model
     from oasis.uci.model import tables
@@ -136,7 +134,7 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
     executor = Executor(root.environment(), root.allowed(os.sep))
     ubus = Ubus(executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
 
-    def config(package: str) -> dict[str, dict[str, object]] | None:
+    def config(package: str) -> dict[str, Params] | None:
         try:
             data = files.read(root.confdir + "/" + package) if "/" not in package else None
         except StoreError:

@@ -23,10 +23,11 @@ if False:  # annotations only
     from typing import TypedDict
 
     from oasis.core.shapes import Callable
+    from oasis.providers.shapes import Profile
     from oasis.system.files import Files
 
     Value = str | int | float | bool | list["Value"]
-    Profiles = dict[str, dict[str, object]]
+    Profiles = dict[str, Profile]
 
     class Table(TypedDict):
         """A table of a TOML text; the keys before the first one are in one called ""."""

@@ -15,6 +15,7 @@ if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.core.shapes import Callable
     from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Step
     from oasis.uci.model import Section
 
 OPTION = "api_key"
@@ -56,7 +57,7 @@ def move_keys(settings: Settings, cursor: Cursor, random: Callable[[int], bytes]
 def _identify(settings: Settings, cursor: Cursor, random: Callable[[int], bytes]) -> None:
     """Give an identifier to services that have none, or one that another has: a key is found by it."""
     seen: set[str] = set()
-    steps: list[dict[str, object]] = []
+    steps: list[Step] = []
     for section in settings.uci_sections():
         if section.type != "service":
             continue
@@ -69,7 +70,7 @@ def _identify(settings: Settings, cursor: Cursor, random: Callable[[int], bytes]
     _write(cursor, steps)
 
 
-def _write(cursor: Cursor, steps: list[dict[str, object]]) -> None:
+def _write(cursor: Cursor, steps: list[Step]) -> None:
     if steps:
         cursor.stage([{"package": PACKAGE, **step} for step in steps])
         cursor.commit(PACKAGE)

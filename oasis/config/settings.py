@@ -15,15 +15,18 @@ from oasis.system.files import Known
 from oasis.uci import model
 
 if False:  # annotations only
-    from collections.abc import MutableMapping
+    from collections.abc import MutableMapping, Sequence
 
     from oasis.config.host import Layers
-    from oasis.core.shapes import Any, Callable
+    from oasis.config.shapes import Service
+    from oasis.core.shapes import Any, Callable, Json
+    from oasis.providers.shapes import Options, Profile
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Step
 
-    Profiles = dict[str, dict[str, object]]
+    Profiles = dict[str, Profile]
 
 PACKAGE = "oasis"
 # The alias whose services stand in for the active one.
@@ -115,18 +118,12 @@ class Settings:
         """Return when the built-in provider answers, one of OFFLINE_MODES."""
         return self.choice("offline", OFFLINE_MODES)
 
-    def profiles(self) -> dict[str, dict[str, object]]:
+    def profiles(self) -> Profiles:
         """Return what a service can be of, by the profile's name; see providers/profiles.json."""
         return providers.profiles()
 
-    def services(self) -> list[dict[str, Any]]:
-        """Return the model services, the active one first.
-
-        Shape: {"identifier", "name", "model", "profile", "vendor", "base_url", "tool_mode", "context_tokens", "key",
-        "is_local", "options", "ready", "active", "note"}.
-        `tool_mode`: auto, or none for a model that cannot call tools and writes commands instead. `context_tokens`:
-        what the model takes, 0 where nobody said it. `key`: required, optional or none. `options`: of a request.
-        """
+    def services(self) -> list[Service]:
+        """Return the model services, the active one first."""
         return [item for item, _ in self._offered()]
 
     def urls(self) -> list[str]:
@@ -137,7 +134,7 @@ class Settings:
         urls += [str(one.options.get("url") or one.options.get("server_url") or "") for one in servers]
         return [url for url in urls if url]
 
-    def _offered(self) -> list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]:
+    def _offered(self) -> list[tuple[Service, Callable[[str], Service]]]:
         """Return the services, each with what gives it with another model."""
         services = [section for section in self.sections() if section.type == "service"]
         known, keys = providers.profiles() if services else {}, self._all_keys()
@@ -150,14 +147,14 @@ class Settings:
             item["active"] = number == 0
         return found
 
-    def service(self, wanted: str = "") -> dict[str, Any]:
+    def service(self, wanted: str = "") -> Service:
         """Return one service by its identifier or alias, the active one without any.
 
         Raises: SettingsError when it does not exist or cannot be used.
         """
         return self.chain(wanted)[0]
 
-    def chain(self, wanted: str = "") -> list[dict[str, Any]]:
+    def chain(self, wanted: str = "") -> list[Service]:
         """Return the services to try in order for an identifier, an alias or identifier/model; never none.
 
         Without any: the active one, then those that the alias `chat` names to stand in for it.
@@ -212,7 +209,7 @@ class Settings:
         self._files.folder(self._root.state_folder)
         self._files.replace(self._key_path, jsonl.line({name: value for name, value in keys.items() if value}))
 
-    def request(self, service: dict[str, Any]) -> dict[str, Any]:
+    def request(self, service: Service) -> dict[str, Any]:
         """Return the part of a worker's request that names the service; it holds the key and the proxy's password."""
         target = {name: service[name] for name in ("vendor", "profile", "base_url", "model")}
         options = {"stream": True, **service["options"]}
@@ -237,7 +234,7 @@ class Settings:
 
     def _keys(self, data: bytes | None) -> dict[str, str]:
         try:
-            keys = jsonl.loads(data) if data else {}
+            keys: object = jsonl.loads(data) if data else {}
         except SchemaError:
             keys = None  # its words may hold a part of a key
         if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
@@ -255,7 +252,7 @@ class Settings:
         return key
 
 
-def write(cursor: Cursor, steps: list[dict[str, Any]]) -> None:
+def write(cursor: Cursor, steps: Sequence[Step]) -> None:
     """Carry out operations on our own package; what a crash left half done there is taken back before."""
     if cursor.changes(PACKAGE):
         cursor.revert(PACKAGE)
@@ -263,19 +260,17 @@ def write(cursor: Cursor, steps: list[dict[str, Any]]) -> None:
     cursor.commit(PACKAGE)
 
 
-def _reader(
-    section: model.Section, known: dict[str, dict[str, object]], keys: dict[str, str]
-) -> Callable[[str], dict[str, Any]]:
+def _reader(section: model.Section, known: Profiles, keys: dict[str, str]) -> Callable[[str], Service]:
     return lambda model: service(section, known, keys, model)
 
 
-def _meant(target: str, offered: list[tuple[dict[str, Any], Callable[[str], dict[str, Any]]]]) -> dict[str, Any]:
+def _meant(target: str, offered: list[tuple[Service, Callable[[str], Service]]]) -> Service:
     """Return the service that a target names; one that is not there cannot be used, which stops no other."""
     name, _, model = target.partition("/")
     for item, of_model in offered:
         if item["identifier"] == name:
             return {**of_model(model), "active": item["active"]} if model else item
-    return {"name": name, "ready": False, "note": "there is none of that name"}
+    return {**OFFLINE_SERVICE, "name": name, "ready": False, "note": "there is none of that name"}
 
 
 # Sections: a model service in our options or in those of upstream, an alias
@@ -290,10 +285,10 @@ PER_S, BURST = 10, 5
 RESERVED = ("chat", "title", "intent", "embedding")
 SIZES = ("nano", "milli", "kilo", "mega", "giga")
 
-OFFLINE_SERVICE: dict[str, Any] = {
+OFFLINE_SERVICE: Service = {
     "identifier": OFFLINE, "name": "offline", "model": "built-in", "profile": "", "vendor": OFFLINE, "base_url": "",
-    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "key": "none", "is_local": True, "options": {}, "is_wrong": False,
-    "ready": True, "note": "",
+    "tool_mode": TOOL_MODES[0], "context_tokens": 0, "key": "none", "is_local": True,
+    "pace": {"per_s": PER_S, "burst": BURST}, "options": {}, "is_wrong": False, "ready": True, "note": "",
 }  # fmt: skip
 
 # Upstream's options for the address, by profile; those of the second kind count when their type is `custom`.
@@ -305,11 +300,8 @@ _NO_KEY = "no key is set"
 _LEVELS = ("off", "adaptive", "low", "medium", "high")
 
 
-def service(section: model.Section, known: Profiles, keys: dict[str, str], model: str = "") -> dict[str, Any]:
-    """Return a section as a service, of another model than its own when one is given.
-
-    Shape: see Settings.services; without `active`.
-    """
+def service(section: model.Section, known: Profiles, keys: dict[str, str], model: str = "") -> Service:
+    """Return a section as a service, of another model than its own when one is given; without `active`."""
     problems: list[str] = []
     texts = _texts(section, problems)
     name, identifier = texts.get("name", ""), texts.get("identifier") or section.name
@@ -317,7 +309,7 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         return {**OFFLINE_SERVICE, "identifier": identifier}
     profile, base_url = _place(texts, known, problems)
     entry = known.get(profile, {})
-    item: dict[str, Any] = {
+    item: Service = {
         "identifier": identifier,
         "name": name,
         "model": model or texts.get("model", "") or entry.get("model", ""),
@@ -331,15 +323,18 @@ def service(section: model.Section, known: Profiles, keys: dict[str, str], model
         "is_local": bool(entry.get("local")) and (not base_url or is_at_home(base_url)),
         "pace": {"per_s": entry.get("per_s", PER_S), "burst": entry.get("burst", BURST)},
         "options": _options(texts, section.options.get("extra", []), problems),
+        "is_wrong": False,
+        "ready": False,
+        "note": "",
     }
     if item["tool_mode"] not in TOOL_MODES:
         problems.append("tool_mode is %r, allowed are %s" % (item["tool_mode"], ", ".join(TOOL_MODES)))
-    is_wrong = bool(problems)
+    item["is_wrong"] = bool(problems)
     if profile:
         problems += _missing(item, keys)
     if _NO_KEY in problems and texts.get("api_key"):
         problems[problems.index(_NO_KEY)] = "its api_key is moved out of UCI when oasis starts again"
-    item.update(is_wrong=is_wrong, ready=not problems, note="; ".join(problems))
+    item["ready"], item["note"] = not problems, "; ".join(problems)
     return item
 
 
@@ -354,7 +349,7 @@ def _texts(section: model.Section, problems: list[str]) -> dict[str, str]:
     return texts
 
 
-def _missing(item: dict[str, Any], keys: dict[str, str]) -> list[str]:
+def _missing(item: Service, keys: dict[str, str]) -> list[str]:
     problems = []
     if item["key"] == "required" and not keys.get(item["identifier"]):
         problems.append(_NO_KEY)
@@ -480,13 +475,13 @@ _REQUEST: dict[str, tuple[Callable[[str], bool], str, Callable[[str], object]]] 
 }
 
 
-def _options(texts: dict[str, str], extra: object, problems: list[str]) -> dict[str, object]:
+def _options(texts: dict[str, str], extra: object, problems: list[str]) -> Options:
     """Return the options of a request to the service."""
-    options: dict[str, object] = {}
+    options: Options = {}
     for name, (is_one, words, read) in _REQUEST.items():
         text = texts.get(name, "")
         if text and is_one(text):
-            options[name] = read(text)
+            options[name] = read(text)  # type: ignore[literal-required]  # the table names its keys
         elif text:
             problems.append("%s is %r, not %s" % (name, text, words))
     thinking = _thinking(texts, problems)
@@ -515,9 +510,9 @@ def _thinking(texts: dict[str, str], problems: list[str]) -> str | int:
     return text
 
 
-def _extra(given: object, problems: list[str]) -> dict[str, object]:
+def _extra(given: object, problems: list[str]) -> dict[str, Json]:
     """Return the body fields of a list of NAME=JSON."""
-    fields: dict[str, object] = {}
+    fields: dict[str, Json] = {}
     for item in [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []:
         name, _, text = str(item).partition("=")
         try:

@@ -137,7 +137,7 @@ class Blobs:
 
         Raises: StoreError as `get`.
         """
-        loaded = dict([(key, block[key]) for key in block])
+        loaded = block.copy()
         loaded["data"] = binascii.b2a_base64(self.get(block["sha256"])).decode().strip()
         return loaded
 

@@ -13,11 +13,11 @@ Works on values alone; imports under MicroPython.
 """
 
 from oasis.core.ids import is_scru128, looks_like_id
-from oasis.core.schema import bookmark_fault
+from oasis.core.schema import bookmark_fault, is_message
 from oasis.errors import UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Iterator, Json, Message
+    from oasis.core.shapes import ChatRecord, Entry, Iterator, Message
 
     Table = dict[str, str]
     Links = tuple[list[str], list[str | list[str]]]  # ids, and what each continues: one alone, or several
@@ -50,7 +50,7 @@ def check_name(name: str) -> None:
         raise UsageError("a bookmark cannot be named %r: %s" % (name[:80], fault), "use a word or two, like home-wifi")
 
 
-def record(name: str, target: str) -> "dict[str, str]":
+def record(name: str, target: str) -> "ChatRecord":
     """Return the record that sets or moves a bookmark, or removes it with "" as target.
 
     Raises: UsageError for a name that a bookmark cannot have, or a target that is no id.
@@ -66,13 +66,13 @@ def names(table: "Table") -> "list[str]":
     return sorted([name for name in table if table[name]])
 
 
-def table(lines: "Iterator[Json] | list[Json]") -> "Table":
+def table(lines: "Iterator[Entry] | list[Entry]") -> "Table":
     """Return the bookmarks of a chat from all of its checked lines, in file order; they are gone through once."""
     found: Table = {}
     links: Links = ([], [])
     below: dict[str, set[str]] = {}  # bookmark -> the messages that descend from where it stands, itself included
     for line in lines:
-        if "role" in line:
+        if is_message(line):
             _take_message(line, found, below)
             parents = line.get("continues", [])
             links[0].append(line["id"])
@@ -122,7 +122,8 @@ def is_descendant(messages: "dict[str, Message]", message: "Message", ancestor: 
         seen.add(name)
         parents = links.get(name)
         if parents is None:
-            parents = (messages.get(name) or {}).get("continues", [])
+            found = messages.get(name)
+            parents = found.get("continues", []) if found else []
         waiting += parents
     return False
 
@@ -142,7 +143,7 @@ def head_of_turn(
         reached = stands and any([_reaches(messages, parent, stands) for parent in continues])
         return explicit, stands is not None and not reached
     last = messages.get(continues[-1]) if continues else None
-    head = (last or {}).get("head", "")
+    head = last.get("head", "") if last else ""
     return ("" if table.get(head) == "" else head), False
 
 

@@ -8,11 +8,11 @@ Knows nothing of files; imports under MicroPython.
 
 from oasis.core import clean, jsonl, schema
 from oasis.core.ids import is_scru128, looks_like_id
-from oasis.core.schema import blocks, check_line
+from oasis.core.schema import blocks, is_message
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Handle, Json, Message
+    from oasis.core.shapes import Block, Callable, ChatRecord, Entry, Handle, Json, Message
 
 FORGOTTEN = "[forgotten]"
 # What some editors put before the first line of a file.
@@ -29,15 +29,14 @@ def is_other(raw: "bytes | None", names: "set[str]") -> bool:
         return False
 
 
-def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Json":
+def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
     """Return the message or record of a line; None for what cannot be read, which is reported, also in part."""
     found: Json = None
     try:
         if raw is None:
             raise SchemaError("it has more than %d bytes" % jsonl.LINE_BYTES)
         found = _parsed(at, raw, reports)
-        check_line(found)
-        return found
+        return schema.check_line(found)
     except SchemaError as error:
         return _leniently(at, found, error, reports)
 
@@ -69,7 +68,7 @@ def end(handle: "Handle") -> "tuple[int, int]":
     return size, rest
 
 
-def _leniently(at: int, found: "Json", error: SchemaError, reports: "list[str]") -> "Json":
+def _leniently(at: int, found: "Json", error: SchemaError, reports: "list[str]") -> "Entry | None":
     told: list[str] = []
     try:
         if found is not None:
@@ -85,18 +84,21 @@ def _leniently(at: int, found: "Json", error: SchemaError, reports: "list[str]")
 def message(at: int, raw: "bytes | None", reports: "list[str]") -> "Message | None":
     """Return the message of a line; None for a record, and for what cannot be read, which is reported."""
     found = line(at, raw, reports)
-    return found if found is not None and "role" in found else None
+    return found if found is not None and is_message(found) else None
 
 
 def forgotten(message: "Message") -> bytes:
     """Return the lines that stand for a message that was forgotten: a message without words, and the record of it."""
-    kept: Message = {key: message[key] for key in message if key not in ("content", "error", "taint", "usage")}
-    content = []
+    kept = message.copy()
+    kept.pop("error", None)
+    kept.pop("taint", None)
+    kept.pop("usage", None)
+    content: list[Block] = []
     for block in blocks(message):
         if block["type"] == "tool_use":
             content.append({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}})
         elif block["type"] == "tool_result":
-            empty = {"type": "tool_result", "tool_use_id": block["tool_use_id"], "name": block["name"]}
+            empty: Block = {"type": "tool_result", "tool_use_id": block["tool_use_id"], "name": block["name"]}
             empty["content"] = [{"type": "text", "text": FORGOTTEN}]
             content.append(empty)
     kept["content"] = content or FORGOTTEN
@@ -105,7 +107,7 @@ def forgotten(message: "Message") -> bytes:
         return jsonl.line(kept) + record
     except SchemaError:
         # Half a surrogate pair, which others write and we do not: only its place in the tree stays.
-        place = {"id": message["id"], "role": message["role"], "content": FORGOTTEN}
+        place: Message = {"id": message["id"], "role": message["role"], "content": FORGOTTEN}
         place["continues"] = message.get("continues", [])
         return jsonl.line(place) + record
 
@@ -119,7 +121,7 @@ _QUOTED_CHARS = 40
 _UNREAD = "[a part of a message that this program cannot read: %s]"
 
 
-def lenient_line(value: "Json", reports: "list[str]") -> "Json":
+def lenient_line(value: "Json", reports: "list[str]") -> "Entry":
     """Return a message or record as the schema wants it; what had to be changed for that is reported, in one text.
 
     Raises: SchemaError for what is neither, or has no id that names it.
@@ -129,17 +131,17 @@ def lenient_line(value: "Json", reports: "list[str]") -> "Json":
         raise SchemaError("line must be an object")
     made = lenient_message(value, found) if "role" in value else lenient_record(value, found)
     if found:
-        name = made.get("id", made.get("type", "title"))
+        name = value.get("type", "title") if "id" not in made else made["id"]
         reports.append("%s was read in part: %s" % (name, ", ".join(found[:8])))
     return made
 
 
-def lenient_message(value: "Json", found: "list[str]", path: str = "") -> "Message":
+def lenient_message(value: "dict[str, Json]", found: "list[str]", path: str = "") -> "Message":
     """Return a message as the schema wants it; what had to be changed for that is named in `found`, by its path.
 
     Raises: SchemaError for what has no id.
     """
-    made: Message = dict([(key, value[key]) for key in value])
+    made = dict(value)
     made["id"] = _id(value.get("id"))
     role = value.get("role")
     if role not in schema.ROLES:
@@ -155,17 +157,16 @@ def lenient_message(value: "Json", found: "list[str]", path: str = "") -> "Messa
     _answer(made, found, path)
     if "options" in made:
         _part(made, "options", schema.check_options, found, path)
-    schema.check_message(made)
-    return made
+    return schema.check_message(made)
 
 
 def _id(given: "Json") -> str:
-    if not looks_like_id(given) or not is_scru128(given.lower()):
+    if not isinstance(given, str) or not looks_like_id(given) or not is_scru128(given.lower()):
         raise SchemaError("message.id must be a SCRU128 id")
-    return str(given).lower()
+    return given.lower()
 
 
-def _content(content: "Json", made: "Message", found: "list[str]", path: str) -> "str | list[Block]":
+def _content(content: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
     if content is None:
         return ""
     if isinstance(content, str) and len(content) <= schema.TEXT_CHARS:
@@ -177,17 +178,19 @@ def _content(content: "Json", made: "Message", found: "list[str]", path: str) ->
     return [_unread(content, "its content")]
 
 
-def _block(value: "Json", made: "Message", found: "list[str]", path: str) -> "Block":
+def _block(value: "Json", made: "dict[str, Json]", found: "list[str]", path: str) -> "Json":
+    """Return a block as the schema wants it."""
     try:
         schema.check_block(value, path)
-        return dict(value)
+        return value
     except SchemaError:
         pass
     if isinstance(value, dict):
-        block = dict([(key, value[key]) for key in value])
-        if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+        block = dict(value)
+        items = block.get("content")
+        if block.get("type") == "tool_result" and isinstance(items, list):
             block["content"] = [
-                _block(item, made, found, "%s.content[%d]" % (path, at)) for at, item in enumerate(block["content"])
+                _block(item, made, found, "%s.content[%d]" % (path, at)) for at, item in enumerate(items)
             ]
         _taint(block, found, path + ".")
         if "provider_metadata" in block and not isinstance(block["provider_metadata"], dict):
@@ -204,9 +207,9 @@ def _block(value: "Json", made: "Message", found: "list[str]", path: str) -> "Bl
     return _unread(value, kind or "a part without a type")
 
 
-def _unread(value: "Json", what: str) -> "Block":
+def _unread(value: "Json", what: str) -> "Json":
     """Return a text that stands where something cannot be read, with the value itself, which no model gets."""
-    block: Block = {"type": "text", "text": _UNREAD % what, "taint": [UNREADABLE]}
+    block: dict[str, Json] = {"type": "text", "text": _UNREAD % what, "taint": [UNREADABLE]}
     try:
         schema.check_object({"unread": value}, "unread")
         jsonl.check(value)
@@ -216,30 +219,33 @@ def _unread(value: "Json", what: str) -> "Block":
     return block
 
 
-def _ids(given: "Json", found: "list[str]", path: str) -> "list[str]":
+def _ids(given: "Json", found: "list[str]", path: str) -> "list[Json]":
     if given is None:
         return []
     names = [given] if isinstance(given, str) else given
-    kept = [name.lower() for name in names if looks_like_id(name)] if isinstance(names, list) else []
-    kept = [name for name in kept if is_scru128(name)]
+    kept: list[Json] = []
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and looks_like_id(name) and is_scru128(name.lower()):
+            kept.append(name.lower())
     if not isinstance(names, list) or len(kept) < len(names) or len(kept) > schema.PARENTS:
         found.append(path)
     return kept[: schema.PARENTS]
 
 
-def _taint(made: "Json", found: "list[str]", path: str) -> None:
+def _taint(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
     """Keep the labels that can be read; one that cannot be read must not pass for none."""
     if "taint" not in made:
         return
     given = made["taint"]
-    labels = [word for word in given if _is_word(word)][: schema.PARENTS - 1] if isinstance(given, list) else []
-    if not labels or len(labels) < len(given):
+    words = given if isinstance(given, list) else []
+    labels = [word for word in words if _is_word(word)][: schema.PARENTS - 1]
+    if not labels or len(labels) < len(words):
         found.append(path + "taint")
         labels.append(UNREADABLE)
     made["taint"] = labels
 
 
-def _distrust(made: "Message") -> None:
+def _distrust(made: "dict[str, Json]") -> None:
     given = made.get("taint")
     labels = list(given) if isinstance(given, list) else []
     if UNREADABLE not in labels:
@@ -247,7 +253,7 @@ def _distrust(made: "Message") -> None:
     made["taint"] = labels
 
 
-def _head(made: "Message", found: "list[str]", path: str) -> None:
+def _head(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
     if "head" in made and schema.bookmark_fault(made["head"]):
         if made["head"]:
             found.append(path + "head")
@@ -256,7 +262,7 @@ def _head(made: "Message", found: "list[str]", path: str) -> None:
         made.pop("cache")
 
 
-def _answer(made: "Message", found: "list[str]", path: str) -> None:
+def _answer(made: "dict[str, Json]", found: "list[str]", path: str) -> None:
     if "stop_reason" in made and made["stop_reason"] not in schema.STOP_REASONS:
         found.append(path + "stop_reason")
         made["stop_reason"] = "other"
@@ -270,15 +276,18 @@ def _answer(made: "Message", found: "list[str]", path: str) -> None:
         _part(made, "error", schema.check_object, found, path)
 
 
-def _part(made: "Json", name: str, check: "Json", found: "list[str]", path: str) -> None:
+def _part(
+    made: "dict[str, Json]", name: str, check: "Callable[[object, str], object]", found: "list[str]", path: str
+) -> None:
     """Keep what an object of a message holds, entry by entry; what is no object goes, silently where it is null."""
     value = made.pop(name)
     kept: dict[str, Json] = {}
     is_whole = isinstance(value, dict) or value is None
-    for key in value if isinstance(value, dict) else ():
+    parts = value if isinstance(value, dict) else {}
+    for key in parts:
         try:
-            check({key: value[key]}, name)
-            kept[key] = value[key]
+            check({key: parts[key]}, name)
+            kept[key] = parts[key]
         except SchemaError:
             is_whole = False
     try:
@@ -291,34 +300,34 @@ def _part(made: "Json", name: str, check: "Json", found: "list[str]", path: str)
         made[name] = kept
 
 
-def lenient_record(value: "Json", found: "list[str]") -> "Json":
+def lenient_record(value: "Json", found: "list[str]") -> "ChatRecord":
     """Return a record as the schema wants it; what had to be changed for that is named in `found`.
 
     Raises: SchemaError for one that does not say what it is about.
     """
     if not isinstance(value, dict):
         raise SchemaError("record must be an object")
-    made = dict([(key, value[key]) for key in value])
-    if isinstance(made.get("target"), str):
-        made["target"] = made["target"].lower()
-    if isinstance(made.get("id"), str):
-        made["id"] = made["id"].lower()
+    made = dict(value)
+    for key in ("target", "id"):
+        name = made.get(key)
+        if isinstance(name, str):
+            made[key] = name.lower()
     if "continues" in made:
         made["continues"] = _ids(made["continues"], found, "continues")
     if "taint" in made:
         _taint(made, found, "")
     if made.get("type", "title") == "title":
-        if isinstance(made.get("title"), str) and len(made["title"]) > schema.TITLE_CHARS:
+        title = made.get("title")
+        if isinstance(title, str) and len(title) > schema.TITLE_CHARS:
             found.append("title")
-            made["title"] = made["title"][: schema.TITLE_CHARS]
+            made["title"] = title[: schema.TITLE_CHARS]
         if made.get("by", "owner") not in schema.TITLE_BY:
             found.append("by")
             made.pop("by")
     if "unix_s" in made and not schema.is_count(made["unix_s"]):
         found.append("unix_s")
         made.pop("unix_s")
-    schema.check_record(made)
-    return made
+    return schema.check_record(made)
 
 
 def _is_word(value: "Json") -> bool:

@@ -6,7 +6,7 @@ MicroPython. Source of the ranges: Unicode 15, categories Cc, Cf and Default_Ign
 """
 
 if False:  # annotations only
-    from oasis.core.shapes import Callable, Json
+    from oasis.core.shapes import Any, Callable
 
 NAME_CHARS = 64  # a host name has at most 63, an SSID 32 bytes
 # Deeper values are cut off: no tool gives one, and recursion costs stack.
@@ -64,7 +64,7 @@ def name(value: object, limit: int = NAME_CHARS) -> str:
     return _without(given, _UNSEEN + _JOINING + _HALVES, "").strip()[:limit]
 
 
-def value(given: "Json", depth: int = 0) -> "Json":
+def value(given: "Any", depth: int = 0) -> "Any":
     """Return a JSON value with every text in it cleaned, keys too."""
     if isinstance(given, str):
         return _plain(given)

@@ -18,9 +18,8 @@ from oasis.core.thread import IMPORTED
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Handle, Iterator, Json, Message, NewId
+    from oasis.core.shapes import Block, ChatRecord, Document, Handle, Iterator, Json, Message, NewId
 
-    Document = Json
     Span = tuple[int, int]
 
 FORMAT = "oasis.chat"
@@ -37,7 +36,9 @@ RECORD_BYTES = 64 * 1024
 REPORTS = 40
 
 
-def document(name: str, title: str, messages: "list[Message]", records: "list[Json]", blobs: "Json") -> "Document":
+def document(
+    name: str, title: str, messages: "list[Message]", records: "list[ChatRecord]", blobs: "dict[str, str]"
+) -> "Document":
     """Return a chat as a document; `messages` parents first, `blobs` maps sha256 to base64 text."""
     found: Document = {"format": FORMAT, "version": VERSION, "id": name, "title": title, "messages": messages}
     if records:
@@ -96,7 +97,7 @@ class Import:
         """Yield the messages, parents first, each marked as words of an import."""
         raise NotImplementedError
 
-    def records(self) -> "Iterator[Json]":
+    def records(self) -> "Iterator[ChatRecord]":
         """Yield the records about the chat."""
         return iter(())
 
@@ -144,7 +145,7 @@ class _Upstream(Import):
             item = {}  # let go of it before the next one is made
             before = name
 
-    def _made(self, item: "dict[str, str]", name: str, before: str) -> "Message":
+    def _made(self, item: "Message", name: str, before: str) -> "Message":
         message: Message = {"id": name}
         message.update(item)
         if before:
@@ -167,7 +168,8 @@ class _Ours(Import):
         if version != VERSION:
             raise SchemaError("version is %r" % (version,), "this program reads version %d" % VERSION)
         title = jsonl.mended(self._value("title", ""))
-        _need(isinstance(title, str), "title", "a text")
+        if not isinstance(title, str):
+            raise _must("title", "a text")
         self.title = title
         for name, opening, what in (
             ("messages", "[", "a list"),
@@ -175,7 +177,8 @@ class _Ours(Import):
             ("blobs", "{", "an object"),
         ):
             is_there = name in parts or name == "messages"
-            _need(not is_there or jsonl.first(handle, parts.get(name, (0, 0))) == opening, name, what)
+            if is_there and jsonl.first(handle, parts.get(name, (0, 0))) != opening:
+                raise _must(name, what)
         is_ordered = self._look()
         self._order = None if is_ordered else self._sorted()
         self._look_at_records()
@@ -233,8 +236,9 @@ class _Ours(Import):
         whole = jsonl.mended(value)
         if whole is not value:
             found.append(path + " with U+FFFD for half a character")
-            value = whole
-        if ids.looks_like_id(value.get("id")) and not ids.is_scru128(value["id"].lower()):
+        value = dict(whole) if isinstance(whole, dict) else value
+        name = value.get("id")
+        if isinstance(name, str) and ids.looks_like_id(name) and not ids.is_scru128(name.lower()):
             found.append(path + ".id")
             if number not in self._other:
                 self._other[number] = self._new_id()
@@ -313,23 +317,24 @@ class _Ours(Import):
         """Return the id that a message of the file has now; one in another chat keeps its own."""
         return self._other.get(self._number[name], name) if name in self._number and self._is_renamed else name
 
-    def records(self) -> "Iterator[Json]":
+    def records(self) -> "Iterator[ChatRecord]":
         for record in self._records(False):
-            for key in ("target", "id"):
-                if record.get(key) in self._number:
-                    record[key] = self._name(record[key])
+            if record.get("target") in self._number:
+                record["target"] = self._name(record["target"])
+            if record.get("id") in self._number:
+                record["id"] = self._name(record["id"])
             if record.get("type") == "bookmark" and record["name"] in self._heads:
                 record["name"] = self._heads[record["name"]]
             yield record
 
-    def _records(self, is_told: bool) -> "Iterator[Json]":
+    def _records(self, is_told: bool) -> "Iterator[ChatRecord]":
         number = -1
         for span in jsonl.items(self._handle, self._parts["records"]) if "records" in self._parts else ():
             number += 1
             try:
-                record = jsonl.mended(jsonl.part_value(self._handle, span, RECORD_BYTES, VALUES))
+                value = jsonl.mended(jsonl.part_value(self._handle, span, RECORD_BYTES, VALUES))
                 told: list[str] = []
-                record = chat_line.lenient_record(record, told)
+                record = chat_line.lenient_record(value, told)
             except SchemaError as error:
                 told = [error.message]
                 record = None
@@ -347,7 +352,8 @@ class _Ours(Import):
                 value = jsonl.part_value(self._handle, found[name], BLOB_CHARS)
             except SchemaError:
                 value = None
-            _need(isinstance(value, str), "blobs", "an object of base64 texts")
+            if not isinstance(value, str):
+                raise _must("blobs", "an object of base64 texts")
             yield name, value
 
 
@@ -362,9 +368,8 @@ def _check_size(message: "Message", number: int) -> None:
         )
 
 
-def _need(ok: bool, path: str, what: str) -> None:
-    if not ok:
-        raise SchemaError("%s must be %s" % (path, what), "export the chat again")
+def _must(path: str, what: str) -> SchemaError:
+    return SchemaError("%s must be %s" % (path, what), "export the chat again")
 
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ except ImportError:
 
 
 if False:  # annotations only
-    from oasis.core.shapes import Callable, Handle, Iterator, Json
+    from oasis.core.shapes import Any, Callable, Handle, Iterator, Json
 
     Span = tuple[int, int]
 
@@ -57,6 +57,11 @@ def loads(
         return _PARSE(raw.decode("utf-8"))
     except (ValueError, UnicodeError) as error:
         raise SchemaError("not a JSON text: %s" % error, "the text begins with " + repr(raw[:40])[1:])
+
+
+def shipped(data: bytes) -> "Any":
+    """Parse a file that Oasis ships: whoever reads it states its type, and a test reads every such file."""
+    return loads(data, len(data), DEPTH, len(data))
 
 
 def _measure(raw: bytes, max_depth: int, max_values: int) -> None:
@@ -98,7 +103,7 @@ def _deepest(bare: bytes, level: int, limit: int) -> int:
     return level
 
 
-def dumps(value: "Json") -> str:
+def dumps(value: object) -> str:
     """Return `value` as one line of compact JSON in raw UTF-8, without the line end.
 
     Raises: SchemaError naming the path of a value that JSON has no form for.
@@ -107,13 +112,13 @@ def dumps(value: "Json") -> str:
     return _WRITE(value)
 
 
-def line(value: "Json") -> bytes:
+def line(value: object) -> bytes:
     """Return `value` as the bytes of one line, line end included."""
     check(value)
     return _encoded(value) + b"\n" if _has_long(value) else _WRITE(value).encode("utf-8") + b"\n"
 
 
-def _has_long(value: "Json") -> bool:
+def _has_long(value: object) -> bool:
     if isinstance(value, str):
         return len(value) > _LONG_CHARS
     if isinstance(value, dict):
@@ -121,7 +126,7 @@ def _has_long(value: "Json") -> bool:
     return isinstance(value, (list, tuple)) and any([_has_long(item) for item in value])
 
 
-def _encoded(value: "Json") -> bytes:
+def _encoded(value: object) -> bytes:
     """Return the bytes of a value with long texts, piece by piece: one smiley makes a text four times as large."""
     if isinstance(value, dict):
         return b"{" + b",".join([_encoded(key) + b":" + _encoded(value[key]) for key in value]) + b"}"
@@ -134,13 +139,13 @@ def _encoded(value: "Json") -> bytes:
     return b'"' + b"".join(pieces) + b'"'
 
 
-def canonical(value: "Json") -> str:
+def canonical(value: object) -> str:
     """Return the one text of `value`: keys sorted at every depth, compact; what hashes are made over."""
     check(value)
     return _sorted_text(value)
 
 
-def check(value: "Json", path: str = "", level: int = 0) -> None:
+def check(value: object, path: str = "", level: int = 0) -> None:
     """Raise SchemaError unless `value` is made of dict, list, str, int, float, bool and None alone.
 
     What passes can be read again by `loads`: the same depth, whole characters, finite numbers.
@@ -148,7 +153,15 @@ def check(value: "Json", path: str = "", level: int = 0) -> None:
     if isinstance(value, (dict, list, tuple)):
         if level >= DEPTH:
             raise SchemaError("%s is nested deeper than %d levels" % (path or "value", DEPTH))
-        _check_items(value, path, level)
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str):
+                    raise SchemaError("%s has the key %r, which is no text" % (path or "value", key))
+                _bytes(key, "a key of " + (path or "value"))
+                check(value[key], path + "." + key if path else key, level + 1)
+        else:
+            for index, item in enumerate(value):
+                check(item, "%s[%d]" % (path, index), level + 1)
     elif isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise SchemaError("%s is not a finite number" % (path or "value"))
@@ -158,21 +171,13 @@ def check(value: "Json", path: str = "", level: int = 0) -> None:
         raise SchemaError("%s is a %s, which JSON cannot hold" % (path or "value", type(value).__name__))
 
 
-def _check_items(value: "Json", path: str, level: int) -> None:
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise SchemaError("%s has the key %r, which is no text" % (path or "value", key))
-            _bytes(key, "a key of " + (path or "value"))
-            check(value[key], path + "." + key if path else key, level + 1)
-    else:
-        for index, item in enumerate(value):
-            check(item, "%s[%d]" % (path, index), level + 1)
-
-
 def has_halves(raw: bytes) -> bool:
     """Return whether a JSON text may hold half a surrogate pair: they stand in it as \\u escapes alone."""
     return b"\\ud" in raw or b"\\uD" in raw
+
+
+def _mended(text: str) -> str:
+    return "".join([char if not 0xD800 <= ord(char) <= 0xDFFF else "\ufffd" for char in text])
 
 
 def mended(value: "Json") -> "Json":
@@ -185,10 +190,10 @@ def mended(value: "Json") -> "Json":
             value.encode("utf-8")
             return value
         except UnicodeError:
-            return "".join([char if not 0xD800 <= ord(char) <= 0xDFFF else "\ufffd" for char in value])
+            return _mended(value)
     if isinstance(value, dict):
-        pairs = [(key, mended(key), value[key], mended(value[key])) for key in value]
-        is_whole = all([key is name and one is other for key, name, one, other in pairs])
+        pairs = [(key, _mended(key), value[key], mended(value[key])) for key in value]
+        is_whole = all([key == name and one is other for key, name, one, other in pairs])
         return value if is_whole else dict([(name, other) for _, name, _, other in pairs])
     if isinstance(value, list):
         items = [mended(item) for item in value]
@@ -203,7 +208,7 @@ def _bytes(text: str, path: str) -> bytes:
         raise SchemaError("%s holds half a surrogate pair" % path, "replace it first")
 
 
-def _sorted_text(value: "Json") -> str:
+def _sorted_text(value: object) -> str:
     if isinstance(value, dict):
         pairs = [dumps(key) + ":" + _sorted_text(value[key]) for key in sorted(value)]
         return "{" + ",".join(pairs) + "}"
@@ -212,7 +217,7 @@ def _sorted_text(value: "Json") -> str:
     return dumps(value)
 
 
-def _writer() -> "Callable[[Json], str]":
+def _writer() -> "Callable[[object], str]":
     """Return what writes compact JSON in raw UTF-8, as MicroPython's dumps does."""
     if _json is None:
         return lambda value: json.dumps(value, separators=(",", ":"))
@@ -236,7 +241,8 @@ def _parser() -> "Callable[[str], Json]":
             raise ValueError("a mark or a word is wrong, or a text has no end")
         if text[end:].strip(_BLANKS):
             raise ValueError("more than one value, the second after character %d" % end)
-        return value
+        found: Json = value
+        return found
 
     return parse_all
 

@@ -10,13 +10,12 @@ saved again with the next turn; messages without a role; error texts in place of
 """
 
 from oasis.core import jsonl
-from oasis.core.schema import blocks
+from oasis.core.schema import blocks, text_of
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Callable, Handle, Iterator, Json, Message
+    from oasis.core.shapes import Block, Callable, Handle, Iterator, Json, Message
 
-    Plain = dict[str, str]
     Span = tuple[int, int]
 
 ROLES = ("system", "user", "assistant")
@@ -35,7 +34,7 @@ _OURS = "oasis"
 _OTHER_SECTIONS = ("general", "title", "icons")
 
 
-def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
+def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Message]":
     """Yield the messages of a chat file, each {"role", "content", "foreign_role"?}, and report what was repaired.
 
     `parts` tells where the members of its object stand (jsonl.py). A role that upstream does not have becomes an
@@ -46,12 +45,12 @@ def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str]
     if "exported_by" in parts and jsonl.part_value(handle, parts["exported_by"], jsonl.LINE_BYTES) == _OURS:
         yield from plain
         return
-    last: list[Json] = []  # the two messages that were given on last, in their smallest form
-    again: Plain = {}  # a question that may be a repeat of the first of them
+    last: list[tuple[str, str, bytes]] = []  # the two messages that were given on last, in their smallest form
+    again: Message = {}  # a question that may be a repeat of the first of them
     for item in plain:
         form = _form(item)
         if again and form == last[1] and item["role"] == "assistant" and item["content"]:
-            report("a question and its answer were saved twice and stand once now: %s" % again["content"][:60])
+            report("a question and its answer were saved twice and stand once now: %s" % text_of(again)[:60])
             again = item = {}
             continue
         if again:
@@ -69,12 +68,12 @@ def messages(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str]
         yield again
 
 
-def _form(item: "Plain") -> "tuple[str, str, bytes]":
+def _form(item: "Message") -> "tuple[str, str, bytes]":
     """Return what two equal messages have in common, with the text in UTF-8: a Python text may take four times that."""
-    return item["role"], item.get("foreign_role", ""), item["content"].encode("utf-8")
+    return item["role"], item.get("foreign_role", ""), text_of(item).encode("utf-8")
 
 
-def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Plain]":
+def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], None]") -> "Iterator[Message]":
     place = parts.get("messages")
     opening = jsonl.first(handle, place) if place else ""
     if not place or (opening == "{" and not jsonl.members(handle, place)):  # an empty table of Lua
@@ -101,10 +100,10 @@ def _all(handle: "Handle", parts: "dict[str, Span]", report: "Callable[[str], No
         number += 1
 
 
-def _plain(item: "Json", path: str, report: "Callable[[str], None]") -> "Plain":
+def _plain(item: "Json", path: str, report: "Callable[[str], None]") -> "Message":
     """Return one message as read, {} for none."""
     role = item.get("role") if isinstance(item, dict) else None
-    if not isinstance(role, str):
+    if not isinstance(item, dict) or not isinstance(role, str):
         report("%s is no message and was left out" % path)
         return {}
     content: Json = item.get("content", "")
@@ -127,7 +126,7 @@ def write(ordered: "list[Message]") -> "dict[str, object]":
 
     What a model said between its tool calls is one answer there, joined by empty lines.
     """
-    messages: list[Plain] = []
+    messages: list[Message] = []
     for message in ordered:
         text = "\n\n".join([word for word in [_words(block) for block in blocks(message)] if word])
         if message["role"] == "tool" or not text:
@@ -135,13 +134,13 @@ def write(ordered: "list[Message]") -> "dict[str, object]":
         foreign = message.get("foreign_role")
         role = foreign if isinstance(foreign, str) and foreign else str(message["role"])
         if role == "assistant" and messages and messages[-1]["role"] == "assistant":
-            messages[-1]["content"] += "\n\n" + text
+            messages[-1]["content"] = text_of(messages[-1]) + "\n\n" + text
         else:
             messages.append({"role": role, "content": text})
     return {"messages": messages, _MARK: _OURS}
 
 
-def _words(block: "Json") -> str:
+def _words(block: "Block") -> str:
     if block["type"] == "text":
         return str(block["text"])
     if block["type"] in ("document", "image"):
@@ -149,18 +148,18 @@ def _words(block: "Json") -> str:
     return ""
 
 
-def index(sections: "list[dict[str, Json]]") -> "list[tuple[str, str]]":
+def index(sections: "list[dict[str, str | list[str]]]") -> "list[tuple[str, str]]":
     """Return (id, title) of each `chat` section in order, each id once; "" where there is no title yet."""
     found: list[tuple[str, str]] = []
     for section in sections:
         name, title = section.get("id", ""), section.get("title", "")
-        if not is_name(name) or name in [known for known, _ in found]:
+        if not isinstance(name, str) or not is_name(name) or name in [known for known, _ in found]:
             continue
         found.append((name, "" if not isinstance(title, str) or title == NO_TITLE else title))
     return found
 
 
-def is_name(name: "Json") -> bool:
+def is_name(name: object) -> bool:
     """Return whether that can be the id of an upstream chat: digits, ten as upstream makes them."""
     return isinstance(name, str) and 0 < len(name) <= 20 and all([char in "0123456789" for char in name])
 

@@ -7,30 +7,30 @@ from oasis.core import jsonl
 from oasis.errors import PeerError, SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Json, Message
+    from oasis.core.shapes import Json, Mapping
 
 FAILED = -32000  # an OasisError; its dict is in error.data
 
 
-def request(number: "Json", method: str, params: "Message") -> bytes:
+def request(number: object, method: str, params: "Mapping[str, object]") -> bytes:
     """Return the line that asks for `method`; `params` is an object."""
     return jsonl.line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
 
-def result(number: "Json", value: "Json") -> bytes:
+def result(number: object, value: object) -> bytes:
     """Return the line of a reply."""
     return jsonl.line({"jsonrpc": "2.0", "id": number, "result": value})
 
 
-def failure(number: "Json", code: int, message: str, data: "Json" = None) -> bytes:
+def failure(number: object, code: int, message: str, data: object = None) -> bytes:
     """Return the line of an error; `data` is OasisError.as_dict() for FAILED."""
-    error: "dict[str, Json]" = {"code": code, "message": message}
+    error: dict[str, object] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
     return jsonl.line({"jsonrpc": "2.0", "id": number, "error": error})
 
 
-def parse(line: bytes) -> "Message":
+def parse(line: bytes) -> "dict[str, Json]":
     """Return the object of one line, from either side.
 
     Shape: a request {"id", "method", "params"}, or a reply {"id", "result"} or {"id", "error"}.
@@ -51,7 +51,7 @@ def parse(line: bytes) -> "Message":
     return value
 
 
-def parse_request(line: bytes) -> "Message":
+def parse_request(line: bytes) -> "dict[str, Json]":
     """Return the request of one line: {"id", "method", "params"}.
 
     Raises: as parse, and PeerError for a reply.

@@ -39,7 +39,7 @@ from oasis.core.ids import is_scru128, looks_like_id
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Json, Message
+    from oasis.core.shapes import Block, ChatRecord, Entry, Json, Marker, Message, Options, Response, TypeIs, Usage
 
 ROLES = ("system", "user", "assistant", "tool")
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause", "error", "other")
@@ -67,7 +67,7 @@ COUNT_MAX = (1 << 53) - 1
 
 _HEX = "0123456789abcdef"
 # Block type -> (fields that must be there, their type).
-_BLOCKS: "dict[Json, tuple[tuple[str, type], ...]]" = {
+_BLOCKS: "dict[str, tuple[tuple[str, type], ...]]" = {
     "text": (("text", str),),
     "thinking": (("text", str),),
     "tool_use": (("id", str), ("name", str), ("input", dict)),
@@ -89,19 +89,26 @@ _A_BLOCK = "one of " + ", ".join(sorted(_BLOCKS))
 _A_RESULT = "one of " + ", ".join(_IN_RESULTS)
 
 
-def check_line(value: "Json", path: str = "line") -> str:
-    """Raise SchemaError, naming the path, unless `value` may stand in a chat file; return "message" or "record"."""
+# The checks return the value that they were given, as what it was checked to be.
+
+
+def check_line(value: object, path: str = "line") -> "Entry":
+    """Raise SchemaError, naming the path, unless `value` may stand in a chat file."""
     if isinstance(value, dict) and "role" in value:
-        check_message(value, path)
-        return "message"
-    check_record(value, path)
-    return "record"
+        return check_message(value, path)
+    return check_record(value, path)
 
 
-def check_message(message: "Json", path: str = "message") -> None:
+def is_message(line: "Entry | Marker") -> "TypeIs[Message]":
+    """Return whether a line of a chat is a message, and no record or marker."""
+    return "role" in line
+
+
+def check_message(message: object, path: str = "message") -> "Message":
     """Raise SchemaError, naming the path, unless `message` is a message of the schema."""
     # Every line of a chat comes through here: paths are put together only for what is wrong.
-    _need(isinstance(message, dict), path, "an object")
+    if not isinstance(message, dict):
+        raise _must(path, "an object")
     if not is_scru128(message.get("id")):
         raise _must(path + ".id", "a SCRU128 id")
     if message.get("role") not in ROLES:
@@ -124,9 +131,10 @@ def check_message(message: "Json", path: str = "message") -> None:
         raise _must(path + ".cache", "true or left out")
     if "taint" in message:
         _check_taint(message, path)
+    return message  # type: ignore[return-value]  # this was the check
 
 
-def _check_answer(message: "Json", path: str) -> None:
+def _check_answer(message: "dict[str, object]", path: str) -> None:
     if "stop_reason" in message:
         _need(message["stop_reason"] in STOP_REASONS, path + ".stop_reason", _A_REASON)
     if "usage" in message:
@@ -138,9 +146,10 @@ def _check_answer(message: "Json", path: str) -> None:
         check_object(message["error"], path + ".error")
 
 
-def check_block(block: "Json", path: str = "block") -> None:
+def check_block(block: object, path: str = "block") -> "Block":
     """Raise SchemaError, naming the path, unless `block` is a content block of the schema."""
-    _need(isinstance(block, dict), path, "an object")
+    if not isinstance(block, dict):
+        raise _must(path, "an object")
     kind = block.get("type")
     if not isinstance(kind, str) or kind not in _BLOCKS:
         raise _must(path + ".type", _A_BLOCK)
@@ -166,23 +175,26 @@ def check_block(block: "Json", path: str = "block") -> None:
     if "provider_metadata" in block:
         check_object(block["provider_metadata"], path + ".provider_metadata")
     _check_taint(block, path)
+    return block  # type: ignore[return-value]  # this was the check
 
 
-def _check_blocks(content: "Json", path: str) -> None:
+def _check_blocks(content: object, path: str) -> "list[Block]":
+    if not isinstance(content, list):
+        raise _must(path, "a list of blocks")
     _limit(len(content), BLOCKS, path, "blocks")
     for index, block in enumerate(content):
         check_block(block, "%s[%d]" % (path, index))
+    return content
 
 
-def _check_result(block: "Json", path: str) -> None:
+def _check_result(block: "dict[str, object]", path: str) -> None:
     if "is_error" in block:
         _need(isinstance(block["is_error"], bool), path + ".is_error", "true or false")
-    _check_blocks(block["content"], path + ".content")
-    for index, item in enumerate(block["content"]):
+    for index, item in enumerate(_check_blocks(block["content"], path + ".content")):
         _need(item["type"] in _IN_RESULTS, "%s.content[%d].type" % (path, index), _A_RESULT)
 
 
-def _check_file(block: "Json", path: str) -> None:
+def _check_file(block: "dict[str, object]", path: str) -> None:
     # The hash becomes the name of a file.
     _need(is_sha256(block["sha256"]), path + ".sha256", "64 hex digits in lower case")
     if "name" in block:
@@ -191,9 +203,10 @@ def _check_file(block: "Json", path: str) -> None:
         _need(is_count(block["size_bytes"]), path + ".size_bytes", "a whole number")
 
 
-def check_record(record: "Json", path: str = "record") -> None:
+def check_record(record: object, path: str = "record") -> "ChatRecord":
     """Raise SchemaError, naming the path, unless `record` is a record about a chat."""
-    _need(isinstance(record, dict), path, "an object")
+    if not isinstance(record, dict):
+        raise _must(path, "an object")
     kind = record.get("type", "title")
     _need(isinstance(kind, str) and 0 < len(kind) <= WORD_CHARS, path + ".type", "a text")
     if "unix_s" in record:
@@ -211,11 +224,12 @@ def check_record(record: "Json", path: str = "record") -> None:
         _need(is_scru128(record.get("id")), path + ".id", "a SCRU128 id")
         _check_ids(record.get("continues", []), path + ".continues")
     _check_taint(record, path)
+    return record  # type: ignore[return-value]  # this was the check
 
 
-def check_options(options: "Json", path: str = "options") -> None:
-    """Raise SchemaError, naming the path, unless `options` is an option delta."""
-    check_object(options, path)
+def check_options(given: object, path: str = "options") -> "Options":
+    """Raise SchemaError, naming the path, unless `given` is an option delta."""
+    options = check_object(given, path)
     if "provider_ptr" in options:
         _check_word(options["provider_ptr"], path + ".provider_ptr")
     if "servers" in options:
@@ -224,29 +238,32 @@ def check_options(options: "Json", path: str = "options") -> None:
         _need(isinstance(options["search"], bool), path + ".search", "true or false")
     if "tool_mode" in options:
         _need(options["tool_mode"] in TOOL_MODES, path + ".tool_mode", "one of " + ", ".join(TOOL_MODES))
+    return options  # type: ignore[return-value]  # this was the check
 
 
-def check_usage(usage: "Json", path: str = "usage") -> None:
-    """Raise SchemaError, naming the path, unless `usage` holds counts of tokens."""
-    check_object(usage, path)
+def check_usage(given: object, path: str = "usage") -> "Usage":
+    """Raise SchemaError, naming the path, unless `given` holds counts of tokens."""
+    usage = check_object(given, path)
     for name in USAGE:
         if name in usage:
             _need(is_count(usage[name]), path + "." + name, "a whole number; what is not known is left out")
+    return usage  # type: ignore[return-value]  # this was the check
 
 
-def check_response(response: "Json", path: str = "response") -> None:
+def check_response(response: object, path: str = "response") -> "Response":
     """Raise SchemaError, naming the path, unless `response` is a normalized response of a service."""
-    _need(isinstance(response, dict), path, "an object")
+    if not isinstance(response, dict):
+        raise _must(path, "an object")
     _need(response.get("type") == "message", path + ".type", "message")
     _need(response.get("role") == "assistant", path + ".role", "assistant")
     for name in ("model", "content", "stop_reason", "usage"):
         _need(name in response, path + "." + name, "there")
-    _need(isinstance(response["content"], list), path + ".content", "a list of blocks")
     _check_blocks(response["content"], path + ".content")
     _check_answer(response, path)
+    return response  # type: ignore[return-value]  # this was the check
 
 
-def bookmark_fault(name: "Json") -> str:
+def bookmark_fault(name: object) -> str:
     """Return why `name` cannot be the name of a bookmark, "" when it can."""
     if not isinstance(name, str) or not name:
         return "it is empty"
@@ -259,45 +276,50 @@ def bookmark_fault(name: "Json") -> str:
     return ""
 
 
-def is_sha256(value: "Json") -> bool:
+def is_sha256(value: object) -> bool:
     """Return whether `value` is a SHA-256 as written here: 64 hex digits in lower case."""
     return isinstance(value, str) and len(value) == 64 and not value.strip(_HEX)
 
 
-def _check_ids(names: "Json", path: str) -> None:
-    _need(isinstance(names, list), path, "a list of message ids")
+def _check_ids(names: object, path: str) -> None:
+    if not isinstance(names, list):
+        raise _must(path, "a list of message ids")
     _limit(len(names), PARENTS, path, "entries")
     for index, name in enumerate(names):
         if not is_scru128(name):
             raise _must("%s[%d]" % (path, index), "a SCRU128 id")
 
 
-def _check_taint(value: "Json", path: str) -> None:
+def _check_taint(value: "dict[str, object]", path: str) -> None:
     # A label that cannot be read must not pass for none.
     if "taint" in value:
         _need(value["taint"] != [], path + ".taint", "a list of texts, not empty")
         _check_words(value["taint"], path + ".taint")
 
 
-def _check_words(words: "Json", path: str) -> None:
-    _need(isinstance(words, list), path, "a list of texts")
+def _check_words(words: object, path: str) -> None:
+    if not isinstance(words, list):
+        raise _must(path, "a list of texts")
     _limit(len(words), PARENTS, path, "entries")
     for index, word in enumerate(words):
         _check_word(word, "%s[%d]" % (path, index))
 
 
-def _check_word(word: "Json", path: str) -> None:
-    _need(isinstance(word, str), path, "a text")
+def _check_word(word: object, path: str) -> None:
+    if not isinstance(word, str):
+        raise _must(path, "a text")
     _limit(len(word), WORD_CHARS, path, "characters")
 
 
-def check_object(value: "Json", path: str) -> None:
+def check_object(value: object, path: str) -> "dict[str, Json]":
     """Raise SchemaError, naming the path, unless `value` is an object that is neither too deep nor too large."""
-    _need(isinstance(value, dict), path, "an object")
+    if not isinstance(value, dict):
+        raise _must(path, "an object")
     _count(value, path, 0)
+    return value
 
 
-def _count(value: "Json", path: str, level: int) -> int:
+def _count(value: object, path: str, level: int) -> int:
     """Return how many entries a value has at all depths."""
     if not isinstance(value, (dict, list)):
         return 1
@@ -310,7 +332,7 @@ def _count(value: "Json", path: str, level: int) -> int:
     return found
 
 
-def is_count(value: "Json") -> bool:
+def is_count(value: object) -> bool:
     """Return whether `value` is a whole number that every reader gives back unchanged."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
 
@@ -341,8 +363,7 @@ def blocks(message: "Message") -> "list[Block]":
     content = message["content"]
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    found: list[Block] = content
-    return found
+    return content
 
 
 def text_of(message: "Message") -> str:

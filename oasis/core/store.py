@@ -15,11 +15,11 @@ One Chat at a time may write to a file; the caller sees to that. Imports under M
 from oasis.core import chat_line as entries
 from oasis.core import jsonl, thread
 from oasis.core.ids import is_xid
-from oasis.core.schema import check_message, check_record
+from oasis.core.schema import check_message, check_record, is_message
 from oasis.errors import SchemaError, StoreError, UsageError
 
 if False:  # annotations only
-    from oasis.core.shapes import Files, Handle, Iterator, Json, Late, Message, NewId, Options
+    from oasis.core.shapes import ChatRecord, Entry, Files, Handle, Iterator, Late, Message, NewId, Options, Page
 
 SUFFIX = ".jsonl"
 # What a thread has in memory at most, whatever a model could take; older messages stay on disk. It begins with an
@@ -139,7 +139,7 @@ class Chat:
     def _leave_out(self, handle: "Handle", end: int, wanted: "set[str]") -> None:
         """Remember what the thread has before this place: where it goes on, and its options."""
         self.left_out = sorted(wanted)
-        deltas: list[Message] = []
+        deltas: list[Options] = []
         if not jsonl.holds(handle, end, b'"options"'):
             return
         for at, line in jsonl.backwards(handle, end):
@@ -148,15 +148,14 @@ class Chat:
                 wanted.discard(message["id"])
                 wanted.update(message.get("continues", []))
                 if message.get("options") and thread.IMPORTED not in message.get("taint", ()):
-                    deltas.append({"options": message["options"]})
+                    deltas.append(message["options"])
             if not wanted:
                 break
-        self.older_options = thread.options(deltas[::-1])
+        self.older_options = thread.merged(deltas[::-1])
 
-    def page(self, before: str = "", limit: int = 0) -> "Json":
+    def page(self, before: str = "", limit: int = 0) -> "Page":
         """Return the messages that stand before one, or at the end of the file, as many as fit.
 
-        Shape: {"messages": in file order, "more": whether there are older ones, "reports"}.
         Raises: UsageError when there is no message `before`.
         """
         found: list[Message] = []
@@ -197,17 +196,18 @@ class Chat:
         with handle:
             yield from jsonl.forwards(handle, 0, entries.end(handle)[0])
 
-    def entries(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
+    def entries(self, reports: "list[str] | None" = None) -> "Iterator[Entry]":
         """Yield what stands in the file in order, records and messages, one at a time; what cannot be read is told."""
         for at, line in self._forwards():
             value = entries.line(at, line, [] if reports is None else reports)
             if value is not None:
                 yield value
 
-    def outline(self, reports: "list[str] | None" = None) -> "Iterator[Json]":
+    def outline(self, reports: "list[str] | None" = None) -> "Iterator[Entry]":
         """Yield what stands in the file in order: records, and messages without their content."""
         for value in self.entries(reports):
-            value.pop("content", None)
+            if is_message(value):
+                value.pop("content", None)
             yield value
 
     def add(self, message: "Message") -> None:
@@ -222,7 +222,7 @@ class Chat:
         self.messages[message["id"]] = message
         self.heads = [message["id"]]
 
-    def note(self, record: "Json") -> None:
+    def note(self, record: "ChatRecord") -> None:
         """Take a record about the chat, to be written with the next flush.
 
         Raises: SchemaError for one that could not be read again.
@@ -230,7 +230,7 @@ class Chat:
         check_record(record)
         self._wait("", record)
 
-    def _wait(self, name: str, value: "Json") -> None:
+    def _wait(self, name: str, value: "Entry") -> None:
         line = jsonl.line(value)
         if len(line) > jsonl.LINE_BYTES:
             raise SchemaError("a line of %d bytes; %d are allowed" % (len(line), jsonl.LINE_BYTES), "shorten it")
@@ -304,7 +304,7 @@ class Chat:
             if line is None or mark not in low:
                 continue
             value = entries.line(at, line, [])
-            if value is not None and "role" in value and value["id"] == name:
+            if value is not None and is_message(value) and value["id"] == name:
                 new = b"" if is_there else entries.forgotten(value)
                 is_there = True
             elif value is None and b'"id":"' + mark in low:

@@ -19,7 +19,7 @@ from oasis.core.schema import blocks, taint_of, tool_result
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Callable, Json, Message, Options
+    from oasis.core.shapes import Any, Block, Callable, Marker, Message, Options, Response, Thread
 
     Find = Callable[[str], Message | None]
     Messages = dict[str, Message]
@@ -39,12 +39,8 @@ INTERRUPTED = "interrupted: the daemon stopped before this call was answered; no
 def resolve(
     messages: "Messages", heads: "list[str]", find: "Find | None" = None,
     older: "list[str] | None" = None, older_options: "Options | None" = None,
-) -> "dict[str, Json]":  # fmt: skip
-    """Return what a model is sent of the thread that `heads` end, and what of it could not be.
-
-    Shape: {"messages": the newest ones, "options": of the whole thread, "missing": [ids that are gone], "left_out": how
-    many messages were read and are older, "has_older": whether there are some that were not read}.
-    """
+) -> "Thread":  # fmt: skip
+    """Return what a model is sent of the thread that `heads` end, and what of it could not be."""
     walk = _Walk(messages, find, heads, older or [])
     chosen = _newest(walk.parents, walk.order, heads)
     kept = _from_an_owner([walk.message(name) for name in walk.order if name in chosen], walk, chosen)
@@ -62,16 +58,15 @@ def context(messages: "Messages", heads: "list[str]", find: "Find | None" = None
 
     At most the newest CONTEXT_MESSAGES. A missing parent is left out; `missing(…)` names them.
     """
-    found: list[Message] = resolve(messages, heads, find)["messages"]
-    return found
+    return resolve(messages, heads, find)["messages"]
 
 
 def lineage(
     messages: "Messages", heads: "list[str]", find: "Find | None" = None, older: "list[str] | None" = None
-) -> "list[Json]":
+) -> "list[Message | Marker]":
     """Return the thread for a reader: its messages, and once a marker where a parent is gone or was not read."""
     walk = _Walk(messages, find, heads, older or [])
-    shown: list[Json] = []
+    shown: list[Message | Marker] = []
     marked: set[str] = set()
     for name in walk.order:
         for parent in walk.parents[name]:
@@ -139,7 +134,7 @@ class _Walk:
         return found
 
     def options(self, older: "Options") -> "Options":
-        return options([{"options": older}] + [{"options": self._deltas[n]} for n in self.order if n in self._deltas])
+        return merged([older] + [self._deltas[name] for name in self.order if name in self._deltas])
 
     def is_known(self, name: str) -> bool:
         """Return whether there is such a message, read or not."""
@@ -189,17 +184,22 @@ def missing(messages: "Messages", ordered: "list[Message]") -> "list[str]":
 
 
 def options(ordered: "list[Message]") -> "Options":
-    """Return the merged options of a thread, oldest first.
+    """Return the merged options of a thread, oldest first."""
+    return merged([message["options"] for message in ordered if "options" in message])
+
+
+def merged(deltas: "list[Options]") -> "Options":
+    """Return the options that hold after some deltas, oldest first.
 
     Objects merge, lists of objects merge element by element, all else (other lists, false and [] too) replaces.
     """
-    merged: Options = {}
-    for message in ordered:
-        merged = _merged(merged, message.get("options", {}))
-    return merged
+    found: Options = {}
+    for delta in deltas:
+        found = _merged(found, delta)
+    return found
 
 
-def _merged(old: "Json", new: "Json") -> "Json":
+def _merged(old: "Any", new: "Any") -> "Any":
     """Return a value that shares no list and no object with the two it was made of, so that neither ever changes."""
     if isinstance(new, dict):
         base = old if isinstance(old, dict) else {}
@@ -215,7 +215,7 @@ def _merged(old: "Json", new: "Json") -> "Json":
     return [_merged(old[at] if at < len(old) else None, new[at]) if at < len(new) else old[at] for at in range(longest)]
 
 
-def _are_objects(value: "Json") -> bool:
+def _are_objects(value: object) -> bool:
     return isinstance(value, list) and value != [] and all([isinstance(item, dict) for item in value])
 
 
@@ -257,7 +257,7 @@ def interruption(calls: "list[Block]") -> "list[Block]":
 # -- new messages -----------------------------------------------------------------------------------------------------
 
 
-def content_of(given: "Json") -> "str | list[Block]":
+def content_of(given: object) -> "str | list[Block]":
     """Return the stored content of what a caller gives: a text, a list of texts (a block each), or a list of blocks.
 
     Raises: SchemaError naming the path.
@@ -266,14 +266,15 @@ def content_of(given: "Json") -> "str | list[Block]":
         return given
     if not isinstance(given, list):
         raise SchemaError("content must be a text, a list of texts or a list of blocks")
-    found = [{"type": "text", "text": item} if isinstance(item, str) else item for item in given]
-    for number, block in enumerate(found):
-        schema.check_block(block, "content[%d]" % number)
+    found: list[Block] = []
+    for number, item in enumerate(given):
+        block = {"type": "text", "text": item} if isinstance(item, str) else item
+        found.append(schema.check_block(block, "content[%d]" % number))
     return schema.compact(found)
 
 
 def message(
-    name: str, role: str, given: "Json", continues: "list[str] | None" = None, head: str = "",
+    name: str, role: str, given: object, continues: "list[str] | None" = None, head: str = "",
     options: "Options | None" = None, cache: bool = False, taint: "list[str] | None" = None,
 ) -> "Message":  # fmt: skip
     """Return a new, checked message; `options` holds what changes from here on.
@@ -281,16 +282,21 @@ def message(
     Raises: SchemaError naming the path.
     """
     made: Message = {"id": name, "role": role, "content": content_of(given)}
-    for key, value in (("continues", continues), ("head", head), ("options", options), ("taint", taint)):
-        if value:
-            made[key] = value
+    if continues:
+        made["continues"] = continues
+    if head:
+        made["head"] = head
+    if options:
+        made["options"] = options
+    if taint:
+        made["taint"] = taint
     if cache:
         made["cache"] = True
     schema.check_message(made)
     return made
 
 
-def parents(given: "Json", resolve: "Callable[[str], str]", newest: str = "") -> "list[str]":
+def parents(given: object, resolve: "Callable[[str], str]", newest: str = "") -> "list[str]":
     """Return the ids that a new message continues, each once, in the order given.
 
     `given` is None, one headish or a list of them; `resolve(headish)` gives the id; `newest` is the id of the newest
@@ -314,7 +320,7 @@ def parents(given: "Json", resolve: "Callable[[str], str]", newest: str = "") ->
     return found
 
 
-def response(answer: "Message") -> "dict[str, Json]":
+def response(answer: "Message") -> "Response":
     """Return an assistant's message as the normalized response of its service."""
     return {
         "type": "message",
@@ -326,14 +332,17 @@ def response(answer: "Message") -> "dict[str, Json]":
     }
 
 
-def answer(name: str, given: "Json", asked: "Message") -> "Message":
+def answer(name: str, given: object, asked: "Message") -> "Message":
     """Return the assistant's message that stores a normalized response to the message `asked`, under its bookmark.
 
     Raises: SchemaError naming the path.
     """
-    schema.check_response(given)
-    made = message(name, "assistant", given["content"], [asked["id"]], asked.get("head", ""))
-    for key in ("model", "stop_reason", "usage"):
-        if given[key]:
-            made[key] = given[key]
+    got = schema.check_response(given)
+    made = message(name, "assistant", got["content"], [asked["id"]], asked.get("head", ""))
+    if got["model"]:
+        made["model"] = got["model"]
+    if got["stop_reason"]:
+        made["stop_reason"] = got["stop_reason"]
+    if got["usage"]:
+        made["usage"] = got["usage"]
     return made

@@ -16,7 +16,7 @@ from oasis.core.schema import OPAQUE, blocks, taint_of
 from oasis.core.thread import CONTEXT_MESSAGES
 
 if False:  # annotations only
-    from oasis.core.shapes import Block, Json, Message
+    from oasis.core.shapes import Block, Fitted, Message, Sequence
 
 # Of a model of which nobody said how much it takes: local servers often start with 8,192 or more.
 WINDOW_TOKENS = 8192
@@ -100,7 +100,7 @@ def block_tokens(block: "Block") -> int:
     return tokens(jsonl.dumps(block)) if kind in OPAQUE else 0
 
 
-def budget(window_tokens: int = 0, answer_tokens: int = 0, tools: "list[Json] | None" = None) -> int:
+def budget(window_tokens: int = 0, answer_tokens: int = 0, tools: "Sequence[object] | None" = None) -> int:
     """Return how many tokens of messages a model takes.
 
     `window_tokens` is the whole context of the model, `answer_tokens` the longest answer asked for, 0 where it is not
@@ -112,14 +112,10 @@ def budget(window_tokens: int = 0, answer_tokens: int = 0, tools: "list[Json] | 
     return max(window - answer - specs - window // SLACK, LEAST_TOKENS)
 
 
-def fit(
-    messages: "list[Message]", budget_tokens: int, summary: str = "", most: int = CONTEXT_MESSAGES
-) -> "dict[str, Json]":
+def fit(messages: "list[Message]", budget_tokens: int, summary: str = "", most: int = CONTEXT_MESSAGES) -> "Fitted":
     """Return the part of a context that fits into a budget; the given messages are not changed.
 
     `summary` tells, in a model's words, what a call without it named as left out; `most` caps the count of messages.
-    Shape: {"messages", "tokens": about, "left_out": [messages], "left_out_tokens", "cut": how many results were cut,
-    "is_over": whether even the least is too much}.
     """
     given = [_for_model(message) for message in messages]
     space = _Space(given, budget_tokens, most, summary)
@@ -146,9 +142,17 @@ def _for_model(message: "Message") -> "Message":
     """Return a message without words for the owner alone; itself when it has none."""
     if not any(["user_only" in block for block in blocks(message)]):
         return message
-    shown = dict([(key, message[key]) for key in message])
-    shown["content"] = [dict([(key, block[key]) for key in block if key != "user_only"]) for block in blocks(message)]
-    return shown
+    content = [block.copy() for block in blocks(message)]
+    for block in content:
+        block.pop("user_only", None)
+    return _with(message, content)
+
+
+def _with(message: "Message", content: "list[Block]") -> "Message":
+    """Return a copy of a message with another content."""
+    made = message.copy()
+    made["content"] = content
+    return made
 
 
 class _Space:
@@ -198,8 +202,7 @@ class _Space:
         if not left:
             self.drop([place])
             return
-        part = dict([(key, self._given[place][key]) for key in self._given[place]])
-        part["content"] = left
+        part = _with(self._given[place], left)
         self._parts[place] = part
         self._total -= self._sizes[place] - message_tokens(part)
 
@@ -218,11 +221,11 @@ class _Space:
 
     def _told(self) -> "Message":
         limit = max(self._budget // _SUMMARY_PART * 100 // _LETTER, CUT_CHARS)
-        count = sum([self._given[place].get("summary_of", 1) for place in self.dropped])
+        count = sum([self._given[place].get("stands_for", 1) for place in self.dropped])
         message: Message = {
             "role": "user",
             "content": _SUMMARY % (count, _shortened(self._summary, limit)),
-            "summary_of": count,
+            "stands_for": count,
         }
         taint: list[str] = []
         for place in sorted(self.dropped):
@@ -304,15 +307,12 @@ def _result_text(kept: "list[Message]", place: "tuple[int, int, int]") -> str:
 
 def _replace(kept: "list[Message]", place: "tuple[int, int, int]", text: str) -> None:
     at, number, index = place
-    message = dict([(key, kept[at][key]) for key in kept[at]])
-    content = list(message["content"])
-    block = dict([(key, content[number][key]) for key in content[number]])
-    items = list(block["content"])
-    items[index] = dict([(key, items[index][key]) for key in items[index]], text=text)
-    block["content"] = items
-    content[number] = block
-    message["content"] = content
-    kept[at] = message
+    content = list(blocks(kept[at]))
+    block = content[number] = content[number].copy()
+    items = block["content"] = list(block["content"])
+    item = items[index] = items[index].copy()
+    item["text"] = text
+    kept[at] = _with(kept[at], content)
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -14,10 +14,6 @@ from oasis.redaction.redactor import Masked
 from oasis.system.child import give_way
 from oasis.system.root import Root
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 # musl gives threads 128 KiB, in which deep JSON would end the interpreter.
 STACK_BYTES = 512 * 1024
 
@@ -48,24 +44,16 @@ def main(argv: list[str]) -> int:
         if error.hint:
             print("oasisd: hint: %s" % error.hint, file=sys.stderr)
         return error.exit_status
-    leave_bus = _join_bus(daemon) if is_on_bus else None
+    if is_on_bus:
+        daemon.join_bus()
     _settle_messenger(daemon)
-    return _serve(daemon, stopping, leave_bus)
-
-
-def _join_bus(daemon: Daemon) -> Callable[[], None] | None:
-    # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
-    if daemon.root.folder != "/" and not os.path.exists(daemon.root.bus_socket):
-        return None
-    from oasis.bus.objects import front
-
-    return front(daemon, log)
+    return _serve(daemon, stopping)
 
 
 def _settle_messenger(daemon: Daemon) -> None:
     """Let the messenger be as the settings want it."""
     try:
-        daemon.beside.settle()
+        daemon.parts.settle()
     except OasisError as error:
         log("the messenger stays as it was: %s" % error.message, True)
 
@@ -84,7 +72,7 @@ def _stop_pipe() -> int:
     return stopping
 
 
-def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) -> int:
+def _serve(daemon: Daemon, stopping: int) -> int:
     for note in daemon.notes:
         log(note)
     log("ready on %s" % daemon.root.socket)
@@ -92,7 +80,6 @@ def _serve(daemon: Daemon, stopping: int, leave_bus: Callable[[], None] | None) 
     while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):
         daemon.reload()
         _settle_messenger(daemon)
-    if leave_bus is not None:
-        leave_bus()
+    daemon.leave_bus()
     daemon.stop()
     return 0

@@ -14,11 +14,11 @@ import time
 from oasis import parts
 from oasis.agent.runs import Runs
 from oasis.api.methods import Methods, shown
-from oasis.api.parts import Beside, Kit
+from oasis.api.parts import OptionalParts
 from oasis.change.apply.commit import Committer
 from oasis.change.apply.journal import Journal
 from oasis.change.apply.transaction import Transaction
-from oasis.change.approval import Desk
+from oasis.change.approval import Allowance, Desk
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
 from oasis.change.plan import Planner, ahead
@@ -39,8 +39,7 @@ from oasis.system.confinement import USER, Confinement
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.line_server import LineServer
 from oasis.system.root import Root
-from oasis.tools.facts import Facts
-from oasis.tools.operator import Workshop
+from oasis.tools.router import Facts
 from oasis.ubus.objects import Ubus, opener
 from oasis.uci import model
 from oasis.uci.cursor import BACKENDS, NAMES, chosen
@@ -49,6 +48,7 @@ from oasis.uci.model import tables
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
+    from typing import Any
 
     from oasis.agent.client import Offline
     from oasis.agent.start import Exchanges
@@ -62,13 +62,18 @@ if TYPE_CHECKING:
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage
     from oasis.system.connections import Connection
+    from oasis.tools.shapes import Refused
+    from oasis.ubus.peer import Peer
     from oasis.uci.cursor import Cursor
 
 _SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/change"
 
 
-class Daemon:
-    """One oasisd on one router root; `notes` collects what the start has to tell."""
+class Services:
+    """Everything that one oasisd has, made here and in the order in which one thing needs another; never set later.
+
+    What an idle daemon does without is made with its first use, by a method. `notes` is what the start has to say.
+    """
 
     def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
         self.root = root
@@ -76,127 +81,133 @@ class Daemon:
         self.files = files = Files()
         files.folder(root.run_folder)
         self._lock = hold(root.run_folder + "/lock", root.folder)
-        self._parts: Evidence | None = None
-        self._origins: Origins | None = None
-        self._whose: Texts | None = None
+        self._made: dict[str, Any] = {}
         self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
-        self._clock = clock = Clock()
+        self.clock = clock = Clock()
+        self.now_s = clock.now_s
+        self.log, self.free_bytes = fault, free_bytes
         self.settings = Settings(root, files, environment)
-        self._executor = Executor(root.environment(), root.allowed(_SCRIPTS))
-        self._main = self.settings.main()
-        self._backend = self.settings.choice("uci_backend", BACKENDS)
-        self.runs = Runs(self._new_record_id, clock.now_s, lambda text: self.redactor.open_end(text))
-        self._shop = shop = self._workshop()
-        self.transaction = shop.transaction
-        self._journal = shop.journal
-        self.confinement = Confinement(
-            root, files.read, self._executor.run, self._service_urls, os.geteuid(), clock.now_s
-        )
-        shop.unconfined = self.confinement.shown
-        idle_s = self.settings.number("worker_idle_s", 60)
-        # In a folder a worker may stay who started it; on a router it never is root.
-        user = USER if root.folder == "/" and os.geteuid() == 0 else ""
-        self._workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
-        self.models = Metered(self._workers, self._usage)
-        self.chats = gather_chats(files, self.settings, root.run_folder, self._new_record_id, self.redactor.first_words,
-                                  clock.unix_s, free_bytes, fault)  # fmt: skip
-        messages = Scru128(lambda: int(time.time() * 1000), os.urandom)
-        self.offline = _offline(idle_s)
-        shop.times = lambda said: self.offline.times(said, shop.facts)
-        name = NAMES[chosen(self._backend, bool(root.program("uci")))]
-        self._new_message_id = _serialised(messages.next)
-        self._made: Exchanges | None = None
-        self._talks: Conversations | None = None
-        self._book: Book | None = None
-        self.methods = Methods(
-            root.folder, name, self.chats, self.settings, self.exchanges, self.runs, shop, self._services_book,
-            self.conversations, self._has_old, self._stand_beside(),
-        )  # fmt: skip
-        self.server: LineServer | None = None
-
-    def _workshop(self) -> Workshop:
-        files, clock, root = self.files, self._clock, self.root
+        self.executor = Executor(root.environment(), root.allowed(_SCRIPTS))
+        self.backend = self.settings.choice("uci_backend", BACKENDS)
+        self.backend_name = NAMES[chosen(self.backend, bool(root.program("uci")))]
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
-        self._policy = policy = Policy(
+        self.ubus = Ubus(self.executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
+        self.ubus_call = self.ubus.call
+        self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end)
+        self._wire_changes()
+        self._wire_models()
+        self.chats = gather_chats(files, self.settings, root.run_folder, self.new_id, self.redactor.first_words,
+                                  clock.unix_s, free_bytes, fault)  # fmt: skip
+        self.new_message_id = _serialised(Scru128(lambda: int(time.time() * 1000), os.urandom).next)
+        self.parts = OptionalParts(self)
+        self.methods = Methods(self)
+        self.call = self.methods.call
+
+    def _wire_changes(self) -> None:
+        """Make what plans, approves, applies and undoes changes."""
+        files, clock, root = self.files, self.clock, self.root
+        self.policy = policy = Policy(
             self.settings.choice("approval", APPROVALS),
             self.settings.number("confirm_s", 0),
             self.settings.number("management_confirm_s", 0),
         )
-        journal = Journal(files, root.state_folder, free_bytes)
-        planner = Planner(
-            root, files, policy, self.settings.install_key(), self._new_record_id, clock.now_s, self._owner_way,
+        self.journal = journal = Journal(files, root.state_folder, free_bytes)
+        self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
+        self.planner = planner = Planner(
+            root, files, policy, self.settings.install_key(), self.new_id, clock.now_s, self._owner_way,
             self._unconfined, self._texts, self._luci_waits, journal,
         )  # fmt: skip
-        self.ubus = ubus = Ubus(self._executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
-        self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
-        transaction = Transaction(
-            root, journal, planner, self._executor, Committer(root, files, self._cursor), clock, _SCRIPTS, self._tell,
+        self.transaction = Transaction(
+            root, journal, planner, self.executor, Committer(root, files, self.cursor), clock, _SCRIPTS, self._tell,
             self._evidence, self._announce,
         )  # fmt: skip
-        facts = Facts(self._config, ubus.call, lambda path: files.read(root.path(path)), clock.unix_s)
-        facts.history = lambda: [{**record} for record in journal.records()]
-        facts.ending = lambda: _ending(journal, planner)
-        facts.key = self.settings.install_key()
-        facts.texts = self._texts
-        audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
-        self.expiry = Expiry(journal, planner, transaction, audit, clock, self._is_clock_trusted, log)
-        self.expiry.failed = lambda *told: self.beside.part("notice").expiry_failed(*told)
-        self.expiry.spoken = lambda words, now_s: _spoken(words, now_s, facts, root)
-        shop = Workshop(
-            facts, planner, Desk(clock.now_s), transaction, journal, audit, clock.now_s, self.expiry.moment,
-            self.redactor,
+        self.facts = Facts(
+            self._config, self.ubus.call, lambda path: files.read(root.path(path)), clock.unix_s,
+            key=self.settings.install_key(), texts=self._texts, ending=lambda: _ending(journal, planner),
+            history=lambda: [{**record} for record in journal.records()],
         )  # fmt: skip
-        shop.origins = self._came
-        shop.examine = lambda: self._examine(facts)
-        return shop
+        self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
+        self.desk, self.allowance = Desk(clock.now_s), Allowance(clock.now_s)
+        self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
+        self.expiry = Expiry(self)
+        self.moment = self.expiry.moment
+
+    def _wire_models(self) -> None:
+        """Make what asks model services: the workers, confined, and the built-in service."""
+        root, clock = self.root, self.clock
+        self.confinement = Confinement(
+            root, self.files.read, self.executor.run, self._service_urls, os.geteuid(), clock.now_s
+        )
+        self.unconfined = self.confinement.shown
+        idle_s = self.settings.number("worker_idle_s", 60)
+        # With a test root the worker keeps our uid; on a router it must not run as root.
+        user = USER if root.folder == "/" and os.geteuid() == 0 else ""
+        self.workers = Models(self.settings.number("worker_max", 2), idle_s, user, self.confinement.prepare)
+        self.models = Metered(self.workers, self._usage)
+        self.offline = _offline(idle_s)
+
+    def bus_faults(self) -> list[str]:
+        """Return what is wrong with our place on the bus, nothing where we have none."""
+        return []
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what `make()` gives, called with the first use of a name."""
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
+
+    def times(self, said: str) -> list[tuple[str, list[str]]]:
+        """Return what of a sentence is a time or a condition; see tools/times.py."""
+        return self.offline.times(said, self.facts)
+
+    def expiry_failed(self, record: Record, words: str) -> None:
+        """Tell the owner that a change could not end."""
+        self.parts.part("notice").expiry_failed(record, words)
+
+    def spoken(self, words: str, now_s: int) -> int:
+        """Return the time that words mean in the router's zone.
+
+        Raises: UsageError, also where no part reads words.
+        """
+        moment = parts.first("moment")
+        if moment is None:
+            raise UsageError("%r is no time" % words, "write it like 2h, 22:00 or 2026-12-24 18:00")
+        return int(moment(words, now_s, self.facts, self.root))
 
     def _texts(self) -> Texts:
-        with self._making:
-            if self._whose is None:
-                from oasis.change.text_origin import Texts  # with the first words of the configuration that are told
+        def make() -> Texts:
+            from oasis.change.text_origin import Texts  # with the first words of the configuration that are shown
 
-                self._whose = Texts(self.root, self.files, self.settings.install_key(), self._journal)
-            return self._whose
+            return Texts(self.root, self.files, self.settings.install_key(), self.journal)
 
-    def _stand_beside(self) -> Beside:
-        kit = Kit()
-        kit.root, kit.files, kit.settings, kit.clock = self.root, self.files, self.settings, self._clock
-        kit.new_id, kit.redactor, kit.models, kit.runs = self._new_record_id, self.redactor, self.models, self.runs
-        kit.chats, kit.executor, kit.cursor, kit.shop = self.chats, self._executor, self._cursor, self._shop
-        kit.ubus_call, kit.facts, kit.exchanges, kit.conversations = (
-            self.ubus.call, self._shop.facts, self.exchanges, self.conversations)  # fmt: skip
-        kit.is_clock_trusted, kit.free_bytes, kit.log = self._is_clock_trusted, free_bytes, fault
-        kit.call = lambda *asked: self.methods.call(*asked)
-        self.beside = Beside(kit)
-        return self.beside
+        texts: Texts = self._once("texts", make)
+        return texts
 
     def exchanges(self) -> Exchanges:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
-        with self._making:
-            if self._made is None:
-                from oasis.agent.start import gather
 
-                self._made = gather(
-                    self.chats, self.settings, self._shop, self.runs, self.models, self.offline, self.redactor,
-                    self._clock, self._new_message_id, self.root, self._executor, self.files, self._cursor, self.beside,
-                )  # fmt: skip
-            return self._made
+        def make() -> Exchanges:
+            from oasis.agent.start import gather
+
+            return gather(self)
+
+        exchanges: Exchanges = self._once("exchanges", make)
+        return exchanges
 
     def conversations(self) -> Conversations:
         """Return what knows the chats, beside talking in them."""
-        with self._making:
-            if self._talks is None:
-                from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
-                from oasis.tools.replies import without_typed
 
-                self._talks = Conversations(
-                    self.chats, self.runs, self.files, self.root.state_folder, self.root.run_folder,
-                    self._new_message_id, self._new_record_id, self._clock.now_s,
-                    lambda value: self.redactor.hide(without_typed(value)), self.settings.sections, self.root.path,
-                )  # fmt: skip
-            return self._talks
+        def make() -> Conversations:
+            from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
 
-    def _has_old(self) -> bool:
+            return Conversations(self)
+
+        conversations: Conversations = self._once("conversations", make)
+        return conversations
+
+    def has_old(self) -> bool:
+        """Tell whether chats of the Lua Oasis wait to be imported."""
         state = self.root.state_folder
         return bool(self.files.names(state + "/chat_data")) and self.files.read(state + TAKEN) is None
 
@@ -207,15 +218,18 @@ class Daemon:
 
     def came(self, role: dict[str, object]) -> Sequence[Connection]:
         """Return by which connections somebody came, () when nothing tells."""
-        return self._came().of(role)
+        return self.origins().of(role)
 
-    def _came(self) -> Origins:
-        with self._making:
-            if self._origins is None:
-                from oasis.change.origin import gather
+    def origins(self) -> Origins:
+        """Return what knows by which connection somebody came."""
 
-                self._origins = gather(self.ubus.call, self._clock.now_s)
-            return self._origins
+        def make() -> Origins:
+            from oasis.change.origin import gather
+
+            return gather(self.ubus.call, self.clock.now_s)
+
+        origins: Origins = self._once("origins", make)
+        return origins
 
     def _unconfined(self) -> str:
         """Return why the worker could reach the router by itself, "" when it cannot."""
@@ -226,18 +240,21 @@ class Daemon:
 
         return luci_waits(self.ubus.call)
 
-    def _examine(self, facts: Facts) -> dict[str, object]:
+    def examine(self) -> dict[str, Any]:
+        """Return a round of the doctor; see tools/builtin/diagnose.py."""
         from oasis.tools.builtin.diagnose import examined  # an idle daemon does without
 
-        return examined(self.root, self.files, self._executor.run, facts)
+        return examined(self.root, self.files, self.executor.run, self.facts)
 
     def _evidence(self) -> Evidence:
-        if self._parts is None:
+        def make() -> Evidence:
             from oasis.change.apply.evidence import gather
 
             is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
-            self._parts = gather(self.root, self._executor, self.files, self.ubus.call, self._clock, is_here_fine)
-        return self._parts
+            return gather(self.root, self.executor, self.files, self.ubus.call, self.clock, is_here_fine)
+
+        evidence: Evidence = self._once("evidence", make)
+        return evidence
 
     def _service_urls(self) -> list[str]:
         try:
@@ -245,21 +262,24 @@ class Daemon:
         except OasisError:
             return []  # settings that cannot be read open nothing; whoever needs them says what is wrong
 
-    def _is_clock_trusted(self, newest_unix_s: int) -> bool:
-        return is_trusted(self.root, self.files, self._clock.unix_s(), newest_unix_s)
+    def is_clock_trusted(self, newest_unix_s: int) -> bool:
+        """Tell whether the wall clock may be believed; see system/clock.py."""
+        return is_trusted(self.root, self.files, self.clock.unix_s(), newest_unix_s)
 
-    def _new_record_id(self) -> str:
+    def new_id(self) -> str:
+        """Return a new id of a record."""
         with _IDS:
             return self._records.next()
 
-    def _cursor(self) -> Cursor:
+    def cursor(self) -> Cursor:
+        """Return a new cursor on the configuration."""
         from oasis.uci.cursor import open_cursor  # with the first change: an idle daemon does without
 
         return open_cursor(
             self.root.confdir,
             self.root.run_folder + "/uci",
-            backend=self._backend,
-            run=self._executor.run if self.root.program("uci") else None,
+            backend=self.backend,
+            run=self.executor.run if self.root.program("uci") else None,
             program=self.root.program("uci"),
         )
 
@@ -270,21 +290,24 @@ class Daemon:
             return None  # a folder, a FIFO, a device: UCI has no such package either
         return None if data is None else tables(model.parse(data, package))
 
-    def _services_book(self) -> Book:
-        with self._making:
-            if self._book is None:
-                from oasis.llm.services import Book  # when services are managed, which is seldom
+    def book(self) -> Book:
+        """Return what manages the model services."""
 
-                self._book = Book(self.settings, self._cursor, self.models, self._clock.now_s, self.chats.look)
-            return self._book
+        def make() -> Book:
+            from oasis.llm.services import Book  # when services are managed, which is seldom
+
+            return Book(self.settings, self.cursor, self.models, self.clock.now_s, self.chats.look)
+
+        book: Book = self._once("book", make)
+        return book
 
     def _usage(self) -> Usage:
         from oasis.llm.usage import Usage
 
         state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
-        tell = lambda text: self.beside.part("notice").tell("budget_reached", text)  # noqa: E731
-        is_set = lambda: self._is_clock_trusted(0)  # noqa: E731
-        return Usage(self.settings, self.files, state, scratch, self._clock.unix_s, tell, is_set)
+        tell = lambda text: self.parts.part("notice").tell("budget_reached", text)  # noqa: E731
+        is_set = lambda: self.is_clock_trusted(0)  # noqa: E731
+        return Usage(self.settings, self.files, state, scratch, self.clock.unix_s, tell, is_set)
 
     def _tell(self, record: Record) -> None:
         """Tell the run that made a change, the log and who reads notices, that the change has a new state."""
@@ -294,7 +317,7 @@ class Daemon:
         if nonce:  # for the front-end that follows this run, and nobody else
             change["nonce"] = nonce
         self.runs.tell(str(record.get("run", "")), "change", change=change)
-        self.beside.part("notice").changed(record)
+        self.parts.part("notice").changed(record)
         if record.get("until_unix_s") or record.get("ends"):
             self.expiry.schedule()
         if record["state"] in ("rolled_back", "rollback_failed"):
@@ -307,22 +330,50 @@ class Daemon:
         if told:
             self.runs.tell(str(plan["run"]), "applying", applying=told)
 
+
+class Daemon(Services):
+    """One oasisd on one router root: start, reload, stop, and the answers on its socket."""
+
+    def __init__(self, root: Root, environment: MutableMapping[str, str] | None = None) -> None:
+        super().__init__(root, environment)
+        self._main = self.settings.main()
+        self._server: LineServer | None = None
+        self._peer: Peer | None = None
+
+    def join_bus(self) -> None:
+        """Put the methods on the bus."""
+        # A folder on a host: whoever wants a bus in it starts that first. A router always has one, sooner or later.
+        if self.root.folder == "/" or os.path.exists(self.root.bus_socket):
+            from oasis.bus.objects import front
+
+            self._peer = front(self, log)
+
+    def bus_faults(self) -> list[str]:
+        from oasis.bus.objects import faults
+
+        return faults(self._peer) if self._peer is not None else []
+
+    def leave_bus(self) -> None:
+        """Take the methods off the bus."""
+        if self._peer is not None:
+            self._peer.stop()
+
     def start(self) -> None:
         """Recover, then listen and serve."""
         record = self.transaction.recover()
         if record is not None:
             self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
-        self.notes += filter(None, (migration.rollbacks(self._journal, self.files, self.root.state_folder),
-                                    migration.keys(self.settings, self.root, self._cursor)))  # fmt: skip
-        if self._has_old():
+        self.notes += filter(None, (migration.rollbacks(self.journal, self.files, self.root.state_folder),
+                                    migration.keys(self.settings, self.root, self.cursor)))  # fmt: skip
+        if self.has_old():
             self.notes.append(migration.WAITING)
         loose = self.confinement.reason()
         if loose:
             self.notes.append("workers are not kept from the router: " + loose)
         self.expiry.schedule()
-        self.server = LineServer(self.root.socket, self.answer)
-        threading.Thread(target=self.server.serve, name="accept", daemon=True).start()
-        self.beside.start()
+        self._server = LineServer(self.root.socket, self.answer)
+        threading.Thread(target=self._server.serve, name="accept", daemon=True).start()
+        self.parts.start()
 
     def answer(self, line: bytes, peer: dict[str, object]) -> bytes:
         """Return the reply line to a request line."""
@@ -330,7 +381,9 @@ class Daemon:
         try:
             request = rpc.parse_request(line)
             number = request["id"]
-            return rpc.result(number, self.methods.call(request.get("method", ""), request["params"], role_of(peer)))
+            method, params = request["method"], request["params"]
+            assert isinstance(method, str) and isinstance(params, dict)  # rpc.py saw to that
+            return rpc.result(number, self.methods.call(method, dict(params), role_of(peer)))
         except OasisError as error:
             return rpc.failure(number, rpc.FAILED, error.message, error.as_dict())
         except Exception as bug:
@@ -344,7 +397,7 @@ class Daemon:
         """Take over settings that need no new start."""
         from oasis.daemon.reload import take
 
-        for note in take(self.settings, self._policy, self._workers, self._main):
+        for note in take(self.settings, self.policy, self.workers, self._main):
             log(note)
 
     def stop(self) -> None:
@@ -355,11 +408,11 @@ class Daemon:
         undoing = threading.Thread(target=_tried, args=("transaction", self.transaction.stop), name="put-back")
         undoing.start()
         steps: list[tuple[str, Callable[[], object]]] = [
-            *([("server", self.server.stop)] if self.server is not None else []),
+            *([("server", self._server.stop)] if self._server is not None else []),
             ("runs", self.runs.cancel_all),
             ("runs", lambda: self.runs.wait_ended(_STOP_S)),
             ("models", self.models.close),
-            ("parts", self.beside.close),
+            ("parts", self.parts.close),
             ("expiry", self.expiry.stop),
             ("offline", self.offline.close),
             ("chats", self.chats.close),
@@ -400,17 +453,6 @@ def role_of(peer: dict[str, object]) -> dict[str, object]:
     if is_owner and "client" in peer:  # lowered by itself, for as long as the connection lives (client.join)
         role.update(name="client", client=peer["client"], terminal=False)
     return role
-
-
-def _spoken(words: str, now_s: int, facts: Facts, root: Root) -> int:
-    """Return the time that words mean in the router's zone.
-
-    Raises: UsageError, also where no part reads words.
-    """
-    moment = parts.first("moment")
-    if moment is None:
-        raise UsageError("%r is no time" % words, "write it like 2h, 22:00 or 2026-12-24 18:00")
-    return int(moment(words, now_s, facts, root))
 
 
 def _offline(idle_s: int) -> Offline:

@@ -3,7 +3,7 @@
 Probes wait for answers that may never come, so they are begun before the first check and wait side by side.
 
 Knows the way things hang together (which interface leads out, which zone it is in), judges nothing. Everything comes
-through the given router (tools/facts.py), folder lister and probe; nothing is opened here.
+through the given router (tools/router.py), folder lister and probe; nothing is opened here.
 """
 
 from __future__ import annotations

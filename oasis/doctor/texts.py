@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 def data() -> dict[str, Any]:
     """Return what is in it: "checks", "findings", "foreign", "ended_releases"."""
     with open(os.path.dirname(os.path.abspath(__file__)) + "/findings.json", "rb") as handle:
-        found: dict[str, Any] = jsonl.loads(handle.read())
+        found: dict[str, Any] = jsonl.shipped(handle.read())
     return found

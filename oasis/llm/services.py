@@ -17,9 +17,11 @@ from oasis.uci import model as uci
 
 if False:  # annotations only
     from oasis.config.settings import Settings
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Protocol
     from oasis.llm.usage import Usage
     from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Operation, Step
 
     class Models(Protocol):
         def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
@@ -41,7 +43,7 @@ _OLD = {
     "thinking": ("type", "budget_tokens"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-# Not services, but with a key: search engines of the tool web_search (tools/workspace/web.py), and the messenger's bot.
+# Not services, but with a key: search engines of the tool web_search (tools/workspace), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 
 
@@ -159,7 +161,7 @@ class Book:
             raise UsageError("%s is set in %s" % (what, path), "change it there, and start oasis again")
         return section
 
-    def _moved(self, name: str, position: int) -> list[dict[str, object]]:
+    def _moved(self, name: str, position: int) -> list[Step]:
         """Return the steps that move a section before the service which has that position without it."""
         if position < 0:
             return []
@@ -184,7 +186,7 @@ class Book:
         if item.get("is_wrong"):
             raise UsageError(str(item["note"]))
 
-    def _write(self, steps: list[dict[str, object]]) -> None:
+    def _write(self, steps: list[Step] | list[Operation]) -> None:
         if steps:
             write(self._cursor(), steps)
 
@@ -226,7 +228,7 @@ class Book:
         known = [_model(item) for item in found if isinstance(item, dict) and item.get("id")]
         return {"models": known[:MODELS], "is_cut": len(known) > MODELS}
 
-    def _usable(self, identifier: str) -> dict[str, Any]:
+    def _usable(self, identifier: str) -> Service:
         """Return a service that can be asked for its models: the one that it lacks is what is looked for.
 
         Raises: SettingsError when it lacks more.
@@ -237,7 +239,7 @@ class Book:
         item = next(item for item in offered if item["identifier"] == identifier)
         return item if item["ready"] else self._settings.service(identifier + "/unknown")
 
-    def _request(self, service: dict[str, Any], more: dict[str, object]) -> dict[str, Any]:
+    def _request(self, service: Service, more: dict[str, object]) -> dict[str, Any]:
         given = {name: value for name, value in service["options"].items() if name in _WAY}
         request = self._settings.request(service)
         request["options"] = {**given, "stream": True, "retries": 0, "connect_s": _CONNECT_S, **more}
@@ -316,7 +318,7 @@ class Book:
             self._write(steps)
         return {"status": "OK"}
 
-    def _without(self, name: str) -> list[dict[str, object]]:
+    def _without(self, name: str) -> list[Step]:
         same = [s for s in self._settings.sections() if s.type == "alias" and sections.alias(s)["name"] == name]
         return [_step("delete", self._own(section, "alias " + name).name) for section in same]
 
@@ -325,9 +327,17 @@ class Book:
 _WAY = ("ca_file", "proxy", "idle_s")
 
 
-def _step(op: str, section: str = "", option: str = "", value: str = "", type: str = "") -> dict[str, object]:
-    words = {"section": section, "option": option, "value": value, "type": type}
-    return {"op": op, **{name: word for name, word in words.items() if word}}
+def _step(op: str, section: str = "", option: str = "", value: str = "", type: str = "") -> Step:
+    step: Step = {"op": op}
+    if section:
+        step["section"] = section
+    if option:
+        step["option"] = option
+    if value:
+        step["value"] = value
+    if type:
+        step["type"] = type
+    return step
 
 
 def _named(section: uci.Section, identifier: str) -> bool:
@@ -375,7 +385,7 @@ def _bot_token(key: str) -> str:
     return key
 
 
-def _late(service: dict[str, Any]) -> dict[str, str]:
+def _late(service: Service) -> dict[str, str]:
     hint = "a model that is loaded first takes its time: try again" if service["is_local"] else "try again later"
     return {"code": "timeout", "message": "no answer within %d s" % TRIAL_S, "hint": hint}
 

@@ -23,16 +23,17 @@ if False:  # annotations only
     from collections.abc import Iterable
 
     from oasis.config.settings import Settings
-    from oasis.core.shapes import Any, Callable
+    from oasis.core.shapes import Any, Callable, TypeIs
     from oasis.llm.pool import Pool
     from oasis.llm.workers import Cancelled, Event, Models, OnEvent
     from oasis.system.files import Files
+    from oasis.uci.edit import Operation
     from oasis.uci.model import Section
 
     Row = list[int]
     Months = dict[str, dict[str, dict[str, Row]]]
     Prices = dict[tuple[str, str], tuple[int, int, int]]
-    Steps = list[dict[str, object]]
+    Steps = list[Operation]
 
 FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # What a price says: whose it is, and what a million tokens cost that are read, written, or come from the cache.
@@ -263,7 +264,7 @@ def of_chat(lines: Iterable[dict[str, Any]], prices: Prices) -> list[dict[str, o
     return [{key: value for key, value in item.items() if key != "month"} for item in items]
 
 
-def _is_months(value: object) -> bool:
+def _is_months(value: object) -> TypeIs[Months]:
     return isinstance(value, dict) and all(
         isinstance(services, dict)
         and all(isinstance(models, dict) and all(map(_is_row, models.values())) for models in services.values())

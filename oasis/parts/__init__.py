@@ -4,6 +4,9 @@ What a part offers stands in its `manifest.py`: data, and small functions that l
 module outside a part names one inside it; it asks here. A manifest has of these what it needs:
 
     METHODS        {first word of its methods: module whose gather(kit) makes what answers them}; see api/parts.py
+    ROWS           {name: (access, handler, arguments, takes_role?)}: rows of the table of methods; see api/table.py
+    ROLE_METHODS   {role: methods that it may call}, of roles of its own and of others
+    ROLE_TOOLS     {role: tools that work for it}; see tools/principal.py
     TOOLS          {one of METHODS: file with the specs of its tools, below oasis/}
     OUTSIDE        {one of METHODS: has_any(kit), whether its sources of tools, sources(), are to be asked}
     ADDING         those of METHODS that add to a turn, by added()
@@ -12,11 +15,13 @@ module outside a part names one inside it; it asks here. A manifest has of these
     SETTLING       {one of METHODS: is_wanted(kit)}: settle() at the start and when the settings changed
     COMMANDS       commands of `oasis`, as in cli/commands.py
     CHAT_COMMANDS  {command of `oasis chat`: (summary, "module:function", its arguments)}
-    bus_table()    a module with further methods for the bus; bus_methods(daemon, waiters) makes what answers them
+    BUS_METHODS    further methods for the bus, in the form of api/table.py; bus_methods(daemon, waiters) answers them
+    BUS_ROLES      which of them each role may call
+    BUS_SHARED     methods of ours that they have, too, with fewer arguments: these are answered in their shape
     offline(idle_s)                           the built-in model service
     moment(words, now_s, facts, root)         the time that words mean
 
-Modules are named below oasis/: "parts.schedule.book".
+Modules are named below oasis/: "parts.schedule.scheduler".
 """
 
 from __future__ import annotations
@@ -50,6 +55,15 @@ def merged(attribute: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for manifest in manifests():
         found.update(getattr(manifest, attribute, {}))
+    return found
+
+
+def joined(attribute: str, own: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return a table of names, ours with what all manifests add to it."""
+    found = dict(own)
+    for manifest in manifests():
+        for key, names in getattr(manifest, attribute, {}).items():
+            found[key] = found.get(key, ()) + names
     return found
 
 

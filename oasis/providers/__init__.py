@@ -34,6 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from oasis.providers.shapes import Profile
+
 VENDORS = {
     "anthropic": "oasis.providers.anthropic",
     "gemini": "oasis.providers.gemini",
@@ -56,14 +58,14 @@ def load(vendor: str) -> ModuleType:
     return importlib.import_module(VENDORS[vendor])
 
 
-def profiles() -> dict[str, dict[str, object]]:
+def profiles() -> dict[str, Profile]:
     """Return every profile by its name; profiles.json describes the keys of an entry."""
     with open(__file__.rpartition("/")[0] + "/profiles.json", "rb") as file:
-        table = jsonl.loads(file.read())
+        table = jsonl.shipped(file.read())
     return {name: entry for name, entry in table.items() if not name.startswith("_")}
 
 
-def profile(name: str) -> dict[str, object]:
+def profile(name: str) -> Profile:
     """Return one profile with its name as `id`.
 
     Raises: SettingsError naming the known profiles.

@@ -165,7 +165,7 @@ class Decoder:
         if not data:
             return []
         assert isinstance(data, (str, bytes))
-        piece = jsonl.loads(data, max_bytes=TOTAL_BYTES)
+        piece: object = jsonl.loads(data, max_bytes=TOTAL_BYTES)
         if not isinstance(piece, dict):
             raise SchemaError("a piece of the stream is no object")
         return self.on_piece(piece, event)
@@ -185,7 +185,7 @@ class Decoder:
         return out if self.is_ended else [*out, *self._close_stream()]
 
     def _close_whole(self, body: bytes) -> list[events.Event]:
-        answer = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
+        answer: object = jsonl.loads(body.lstrip(_BLANK), max_bytes=TOTAL_BYTES)
         if isinstance(answer, list) and answer and isinstance(answer[0], dict) and faults.has_error(answer[0]):
             answer = answer[0]
         if not isinstance(answer, dict):
@@ -367,7 +367,7 @@ def _arguments(raw: str) -> tuple[dict[str, object], bool]:
         if not text.strip():
             return {}, True
         try:
-            value = jsonl.loads(text, max_bytes=TOTAL_BYTES, max_depth=DEPTH)
+            value: object = jsonl.loads(text, max_bytes=TOTAL_BYTES, max_depth=DEPTH)
         except SchemaError:
             return {}, False
         if value is None:

@@ -381,7 +381,7 @@ def without(request: dict[str, object], names: list[str]) -> dict[str, object]:
     raw = request["body"]
     if not names or not isinstance(raw, bytes) or not raw:
         return request
-    body = jsonl.loads(raw, max_bytes=len(raw))
+    body: object = jsonl.loads(raw, max_bytes=len(raw))
     if not isinstance(body, dict):
         return request
     dropped = [name for name in names if _drop(body, *name.partition("=")[::2])]

@@ -130,7 +130,7 @@ def answer_of(status: int, headers: dict[str, str], body: bytes, options: Option
     if faults.is_page(body):
         raise raised(faults.event("portal", f"{label} answered with a web page instead of data"))
     try:
-        answer = jsonl.loads(body, max_bytes=TOTAL_BYTES)
+        answer: object = jsonl.loads(body, max_bytes=TOTAL_BYTES)
     except SchemaError as error:
         raise bad_answer(options, error.message)
     if isinstance(answer, dict) and faults.has_error(answer):

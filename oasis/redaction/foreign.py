@@ -93,7 +93,7 @@ def is_free(package: str, type: str, option: str, text: str) -> bool:
 def _usual(package: str, type: str, option: str) -> list[str]:
     if not _stock:
         with open(_STOCK, "rb") as file:
-            _stock.update(jsonl.loads(file.read())["texts"])
+            _stock.update(jsonl.shipped(file.read())["texts"])
     return _stock.get("%s.%s.%s" % (package, type, option), [])
 
 

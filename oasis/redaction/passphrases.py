@@ -77,7 +77,7 @@ def found(text: str) -> Iterator[Span]:
 
 def _load() -> dict[str, frozenset[str]]:
     with open(_FILE, "rb") as file:
-        lists = jsonl.loads(file.read())
+        lists = jsonl.shipped(file.read())
     return {name: frozenset(" ".join(lists[name]).split()) for name in lists if name != "about"}
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.redaction.redactor import Redactor
-
-    Operation = dict[str, Any]  # see oasis.uci.cursor
+    from oasis.uci.edit import Operation
 
 _WHOLE = re.compile(r"«secret:[0-9a-f]+»\Z")
 # Also without its marks: a model may lose them, and the rest must not become a password.
@@ -69,21 +68,21 @@ class Restorer:
 
         Raises: PolicyError for a placeholder in any other place, a mask, or a secret that would be shown.
         """
-        return [self._restore_one(dict(operation)) for operation in operations]
+        return [self._restore_one(operation.copy()) for operation in operations]
 
     def _restore_one(self, operation: Operation) -> Operation:
-        package, kind = str(operation["package"]), ""
-        section = self._draft.find(package, str(operation["section"])) if "section" in operation else ""
+        package, kind = operation["package"], ""
+        section = self._draft.find(package, operation["section"]) if "section" in operation else ""
         if section:
             kind = str(self._draft.sections(package)[section][".type"])
         if "value" in operation:
-            operation["value"] = self._value(operation, kind, str(operation["value"]))
+            operation["value"] = self._value(operation, kind, operation["value"])
         self._check_shown(operation, section, kind)
         self._follow(operation, section)
         return operation
 
     def _value(self, operation: Operation, kind: str, value: str) -> str:
-        wanted = secret_options.kind(str(operation["package"]), kind, str(operation["option"])) if kind else ""
+        wanted = secret_options.kind(operation["package"], kind, operation["option"]) if kind else ""
         if value in _MASKS and wanted:
             raise PolicyError(
                 "%s: %s is a mask and no value" % (_where(operation), value),
@@ -124,12 +123,12 @@ class Restorer:
         """Refuse what would leave a secret in an option where it is one no more, or another one."""
         if not section:
             return
-        package, held = str(operation["package"]), []
+        package, held = operation["package"], []
         now = self._draft.sections(package)[section]
         if operation["op"] == "rename" and "option" in operation:
-            held = [(str(operation["option"]), kind, str(operation["name"]))]
+            held = [(operation["option"], kind, operation["name"])]
         elif operation["op"] == "set" and "option" not in operation:
-            held = [(name, str(operation["type"]), name) for name in now if not name.startswith(".")]
+            held = [(name, operation["type"], name) for name in now if not name.startswith(".")]
         for option, new_kind, new_option in held:
             was = secret_options.kind(package, kind, option)
             if was and option in now and secret_options.kind(package, new_kind, new_option) != was:
@@ -138,24 +137,24 @@ class Restorer:
                 )
 
     def _follow(self, operation: Operation, section: str) -> None:
-        package, op = str(operation["package"]), operation["op"]
+        package, op = operation["package"], operation["op"]
         if op == "add":
-            self._draft.add(package, str(operation["type"]))
+            self._draft.add(package, operation["type"])
         elif op == "set" and "option" not in operation:
-            if section or not str(operation["section"]).startswith("@"):
-                self._draft.create(package, section or str(operation["section"]), str(operation["type"]))
+            if section or not operation["section"].startswith("@"):
+                self._draft.create(package, section or operation["section"], operation["type"])
         elif not section:
             return
         elif op == "set":
-            self._draft.put(package, section, str(operation["option"]), str(operation["value"]))
+            self._draft.put(package, section, operation["option"], operation["value"])
         elif op == "add_list":
-            self._draft.extend(package, section, str(operation["option"]), str(operation["value"]))
+            self._draft.extend(package, section, operation["option"], operation["value"])
         elif op == "delete":
-            self._draft.drop(package, section, str(operation.get("option", "")))
+            self._draft.drop(package, section, operation.get("option", ""))
         elif op == "rename":
-            self._draft.rename(package, section, str(operation.get("option", "")), str(operation["name"]))
+            self._draft.rename(package, section, operation.get("option", ""), operation["name"])
         elif op == "reorder":
-            self._draft.move(package, section, int(str(operation["index"])))
+            self._draft.move(package, section, operation["index"])
 
 
 def _where(operation: Operation) -> str:

@@ -104,7 +104,7 @@ def spans(text: str) -> list[Span]:
 def _compiled() -> list[tuple[tuple[str, ...], re.Pattern[str]]]:
     if not _rules:
         with open(_FILE, "rb") as file:
-            forms = jsonl.loads(file.read())["forms"]
+            forms = jsonl.shipped(file.read())["forms"]
         made = []
         for words, pattern in forms:
             for name, part in (("{value}", _VALUE), ("{quoted}", _QUOTED), ("{bare}", _BARE)):

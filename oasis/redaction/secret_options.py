@@ -81,7 +81,7 @@ def mask(value: object) -> object:
 def _load() -> dict[str, list[list[str]]]:
     path = os.path.join(os.path.dirname(__file__), "secrets.json")
     with open(path, "rb") as handle:
-        data = jsonl.loads(handle.read())
+        data = jsonl.shipped(handle.read())
     return {name: [rule.split(".") for rule in data[name]] for name in ("secret", "shown")}
 
 

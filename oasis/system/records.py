@@ -187,7 +187,8 @@ class Records:
         if handle is None:
             return []
         with handle:
-            return [jsonl.loads(_bytes(handle, at, size), LINE_BYTES) for at, size in places]
+            found: list[Record] = [jsonl.shipped(_bytes(handle, at, size)) for at, size in places]
+        return found
 
     # Writing
 
@@ -270,10 +271,12 @@ def _line(record: Record) -> bytes:
 
 def _read(line: bytes) -> Record | None:
     try:
-        found = jsonl.loads(line, LINE_BYTES)
+        found: object = jsonl.loads(line, LINE_BYTES)
     except SchemaError:
         return None
-    name = found.get("id") if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    name = found.get("id")
     return found if isinstance(name, str) and 1 <= len(name) <= ID_CHARS else None
 
 

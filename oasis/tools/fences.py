@@ -1,4 +1,4 @@
-"""Calls of tools for a model that cannot call any: made of the commands in its answer's fenced blocks, told as text.
+"""Tool calls for a model that cannot make any: read from the fenced blocks of its answer, and sent back as text.
 
 The calls and their results are stored like any others, so that another model can go on with the chat. One `Written`
 serves one turn. Commands that were proposed once in a turn are not proposed again: a model that tells what it did
@@ -15,11 +15,10 @@ from oasis.redaction import typed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+
+    from oasis.core.shapes import Block, Json, Message
 
     Item = fenced.Item
-    Block = dict[str, Any]
-    Message = dict[str, Any]
 
 # Calls with this before their id were made here: the model's own text says what they do.
 MARK = "fence_"
@@ -33,8 +32,8 @@ _CUT = {
 class Written:
     """What the model of one turn wrote instead of calls. `new_id()` gives ids.
 
-    `refusals` maps the id of a call to its result, for one that must not be run; `remark` is for the model, to be told
-    with the last result: what of its answer was not run.
+    `refusals` maps the id of a call to its result, for one that must not be run; `remark` says what of its answer was
+    not run, and goes to the model with the last result.
     """
 
     def __init__(self, new_id: Callable[[], str]) -> None:
@@ -54,7 +53,7 @@ class Written:
         if not may_call:
             return [], _note([*changes, *stops, *left])
         if len(left) == len(items):
-            stops = left  # nothing else is told to the model
+            stops = left  # the model gets nothing else
         wanted = [item["command"] for item in items if item["kind"] == "change" or item in stops]
         is_new = not set(wanted) <= self._proposed
         self.remark = _note(left) if stops is not left else ""
@@ -78,14 +77,14 @@ class Written:
 
     def _configure(self, wanted: list[str], stops: list[Item]) -> Block:
         self._proposed.update(wanted)
-        call = self._call("configure", {"commands": wanted})
+        call = self._call("configure", {"commands": list(wanted)})
         if stops:
             hints = {item["hint"]: None for item in stops[:TOLD] if "hint" in item}
             error = UsageError(_note(stops), "; ".join(hints))
             self.refusals[call["id"]] = jsonl.dumps({"error": typed.hide(error.as_dict())})
         return call
 
-    def _call(self, name: str, arguments: dict[str, object]) -> Block:
+    def _call(self, name: str, arguments: dict[str, Json]) -> Block:
         return {"type": "tool_use", "id": MARK + self._new_id(), "name": name, "input": arguments}
 
 
@@ -115,8 +114,10 @@ def as_text(message: Message) -> Message:
     if not schema.tool_uses(message):
         return message
     content = [block for block in blocks if block["type"] != "tool_use"]
-    calls = [_written(call) for call in schema.tool_uses(message) if not call["id"].startswith(MARK)]
-    return {**message, "content": [*content, *[{"type": "text", "text": text} for text in calls]]}
+    for call in schema.tool_uses(message):
+        if not call["id"].startswith(MARK):
+            content.append({"type": "text", "text": _written(call)})
+    return {**message, "content": content}
 
 
 def _result(block: Block) -> str:

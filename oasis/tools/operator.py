@@ -1,15 +1,14 @@
-"""Carry out what a tool wants changed: plan, show, wait for the owner, apply, tell what happened.
+"""Carry out what a tool wants changed: plan, show, wait for approval, apply, report the outcome.
 
 One Operator serves one run. What it returns goes to the model as the tool's result:
     {"status": "unchanged" | "declined" | "expired" | "cancelled" | "applied" | "waiting_confirm",
      "plan"?: id, "approval"?: "approved" | "automatic", "summary", "words": [...], "services": [...], "change"?,
      "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
-A failure is an OasisError of the change package: nothing was changed, or all is put back.
+A failure is an OasisError of the change package: nothing was changed, or all is rolled back.
 """
 
 from __future__ import annotations
 
-from oasis.change.approval import Allowance
 from oasis.change.history.undo import ConflictError, plan_undo
 from oasis.change.plan import card
 from oasis.core import clean, jsonl, when
@@ -17,143 +16,164 @@ from oasis.errors import PolicyError, ProviderError, UsageError
 from oasis.redaction import secret_options
 from oasis.redaction.redactor import SECRET_CHARS
 from oasis.system.digest import sha256
-from oasis.tools.facts import known_devices, resolve_handles
-from oasis.tools.roles import may_use
+from oasis.tools.principal import may_use
+from oasis.tools.router import known_devices, resolve_handles
 from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import Protocol, TypedDict
 
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
-    from oasis.change.approval import Desk
+    from oasis.change.approval import Allowance, Desk
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
     from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Action, Any, Callable, Operation, Record, Seconds
+    from oasis.change.shapes import Action, Any, Callable, Operation, Record
     from oasis.change.text_origin import Texts
     from oasis.redaction.redactor import Redactor
-    from oasis.tools.facts import Facts
-    from oasis.tools.refused import Refused
+    from oasis.tools.principal import Principal
+    from oasis.tools.router import Facts
+    from oasis.tools.shapes import Arguments, Order, PlanResult, Refused, RunHandle, ToolSpec
+
+    class Workshop(Protocol):
+        """What every run shares, of the daemon's services (daemon/wiring.py)."""
+
+        facts: Facts
+        planner: Planner
+        desk: Desk
+        transaction: Transaction
+        journal: Journal
+        audit: Audit
+        allowance: Allowance
+        redactor: Redactor
+        refused: list[Refused]  # what the owner may still force, see refused.py
+
+        def now_s(self) -> float: ...
+        def moment(self, words: str, /) -> int:
+            """Return the Unix time of an end that somebody asked for, 0 for no words."""
+
+        def unconfined(self) -> str:
+            """Return why the workers are not kept from the router, "" when they are."""
+
+        def origins(self) -> Origins:
+            """Return what knows by which connection somebody came."""
+
+        def times(self, said: str, /) -> list[tuple[str, list[str]]]:
+            """Return what of a sentence is a time or a condition; see times.py."""
+
+        def examine(self) -> dict[str, Any]:
+            """Return a round of the doctor; see builtin/diagnose.py."""
 
     class Retold(TypedDict):
-        """What a model is told of a plan."""
+        """What a model gets of a plan."""
 
         summary: str
         words: list[str]
-        untrusted: list[str]  # whose words are in it, beside the owner's
+        untrusted: list[str]  # whose words are in it, other than the owner's
 
 
 SUMMARY_CHARS = 200
-# Of a change's words in the result: what was done must not be told as a failure for being long.
+# Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
 _TOLD_CHARS = 6000
 
 
-class Workshop:
-    """What every run shares: the planner, the desk, the transaction and their records.
+class NoRun:
+    """In place of a run, for a call that nobody follows."""
 
-    `moment(words)` gives the Unix time of an end that somebody asked for, 0 for no words.
+    id = ""
+
+    def emit(self, kind: str, **fields: object) -> None:
+        """Drop an event."""
+
+    def is_cancelled(self) -> bool:
+        """Return False: nobody can stop it."""
+        return False
+
+
+class ChatContext:
+    """The chat that a run belongs to.
+
+    `message` is the id of the owner's message that the run answers; `flush()` puts the chat on flash. `said()` gives
+    the owner's own words in the chat and `turn()` the latest of them; without a turn `said` is None. `others` names
+    whose words a sentence of the owner's may be: a guest's, forwarded or imported ones. `is_home()` says whether the
+    model service that answers is at home.
     """
 
     def __init__(
         self,
-        facts: Facts,
-        planner: Planner,
-        desk: Desk,
-        transaction: Transaction,
-        journal: Journal,
-        audit: Audit,
-        now_s: Seconds,
-        moment: Callable[[str], int],
-        redactor: Redactor,
+        id: str = "",
+        message: str = "",
+        *,
+        flush: Callable[[], object] = bool,
+        said: Callable[[], str] | None = None,
+        turn: Callable[[], str] = str,
+        others: tuple[str, ...] = (),
+        is_home: Callable[[], bool] = bool,
     ) -> None:
-        self.facts = facts
-        self.planner = planner
-        self.desk = desk
-        self.transaction = transaction
-        self.journal = journal
-        self.audit = audit
-        self.now_s = now_s
-        self.allowance = Allowance(now_s)
-        self.moment = moment
-        self.redactor = redactor
-        self.unconfined: Callable[[], str] = str  # why the workers are not kept from the router, "" when they are
-        self.origins: Callable[[], Origins] | None = None  # tells by which connection somebody came
-        # What of a sentence is a time or a condition; see tools/times.py.
-        self.times: Callable[[str], list[tuple[str, list[str]]]] = lambda said: []
-        self.examine: Callable[[], dict[str, Any]] = dict  # a round of the doctor, see tools/builtin/diagnose.py
-        self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
+        self.id = id
+        self.message = message
+        self.flush = flush
+        self.said = said
+        self.turn = turn
+        self.others = others
+        self.is_home = is_home
 
 
 class Operator:
-    """The hands of one run.
+    """Acts for one run, with the permissions of its principal.
 
-    `emit(type, **fields)` tells the front-ends, `flush()` puts the chat on flash, `is_cancelled()` is asked while
-    waiting, `message` is the id of the owner's message that all this answers. `is_model`: a model moves them, which
-    gets placeholders for secrets and handles for devices, and whose plans are tainted by the words of others in sight.
+    `is_model`: a model decides what is called. It gets placeholders for secrets and handles for devices, and the words
+    of others in its sight taint its plans. `forces` is what the owner lets through. It is given here, so no tool can
+    ask for it; None: nobody here may force anything. The approver of the principal judges plans in the owner's place.
 
-    `forces` is what the owner lets through, and given when the hands are made: nothing that moves them can ask for it.
-    `unattended` stands at the desk where nobody is there (schedule/unattended.py): judge(plan) before it is shown, wait
-    as the desk's own, `rehearses` where nothing may be done at all. `role` is whom the run is for (table.py).
-
-    The built-in provider is none: only the owner's own sentences lead to its calls, never the text of a result, and
-    what it takes from the router are checked values (an address, a section). Nothing that a device says can move it.
-    Where a sentence is not the owner's own (a guest's, a forwarded or an imported one), `others` tells whose it is.
+    The built-in service is no model: only the owner's own sentences lead to its calls, never the text of a result, and
+    what it takes from the router are checked values (an address, a section). Nothing that a device says can steer it.
     """
 
     def __init__(
         self,
         shop: Workshop,
-        run: str,
-        chat: str,
-        message: str,
-        emit: Callable[..., None],
-        flush: Callable[[], None],
-        is_cancelled: Callable[[], bool],
-        role: str,
+        run: RunHandle,
+        principal: Principal,
+        chat: ChatContext | None = None,
         is_model: bool = False,
         forces: tuple[str, ...] | None = None,
-        unattended: Any = None,
-        others: tuple[str, ...] = (),
     ) -> None:
-        self._role = role
-        self._unattended = unattended
-        self._others = list(others)
-        self.facts = shop.facts.seen(self._hide, not is_model)
-        self.facts.tells_summaries = not is_model
+        chat = chat or ChatContext()
         self._shop = shop
-        self._run = run
-        self._chat = chat
-        self._message = message
-        self._emit = emit
-        self._flush = flush
-        self._is_cancelled = is_cancelled
+        self._handle = run
+        self._run = run.id
+        self._emit = run.emit
+        self._role = principal.role
+        self._unattended = principal.approver
+        self._context = chat
+        self._chat = chat.id
+        self._message = chat.message
+        self._others = list(chat.others)
+        self._said = chat.said
         self._is_model = is_model
-        self._forces = None if is_model else forces  # None: nobody who may force anything moves these hands
-        self._said: Callable[[], str] | None = None
-        self._turn: Callable[[], str] = str
-        self._is_asking = False  # the owner wants to see every plan of the tool that moves them now
+        self._forces = None if is_model else forces
+        self._is_asking = False  # the owner wants to see every plan of the tool that runs now
         self._taint: list[str] = []
-        self.is_home: Callable[[], bool] = bool  # whether who moves them now is a service at home
-        # Whether the owner wrote a value: his own commands are his, and the built-in service has his sentences alone.
-        self.wrote: Callable[[str], bool] = lambda value: not is_model and not others
+        said = chat.said if is_model and chat.said is not None else str
+        self.facts = shop.facts.seen(self._hide, shows_names=not is_model, tells_summaries=not is_model, said=said)
 
-    def answering(self, said: Callable[[], str], turn: Callable[[], str] = str) -> Operator:
-        """Return these hands for a turn of a chat: `said()` gives the owner's own words in it, `turn()` its last ones.
+    def is_home(self) -> bool:
+        """Return whether the model service that answers is at home."""
+        return self._context.is_home()
 
-        Without, whatever they write is the owner's own: commands that they typed, an action that they chose.
-        """
-        self._said, self._turn = said, turn
-        if self._is_model:
-            self.facts.said = said
-            self.wrote = lambda value: _is_given(value, said())
-        return self
+    def _wrote(self, value: str) -> bool:
+        """Return whether the owner wrote a value: their own commands are, the built-in service has their sentences."""
+        if self._is_model and self._said is not None:
+            return _is_given(value, self._said())
+        return not self._is_model and not self._others
 
     @property
     def taint(self) -> list[str]:
-        """Whose words, beside the owner's, were in sight of who moves these hands now."""
+        """Whose words, other than the owner's, the current caller has in sight."""
         return self._taint
 
     @property
@@ -163,16 +183,16 @@ class Operator:
 
     @property
     def has_chats(self) -> bool:
-        """Return whether what was said in other chats may be told: to a model that the owner talks with, in a chat."""
+        """Return whether a tool may quote other chats: to a model that the owner talks with, in a chat."""
         return self._is_model and self._unattended is None and bool(self._chat)
 
     def may(self, tool: str) -> bool:
-        """Return whether a tool is for whom these hands serve."""
+        """Return whether the principal may use a tool."""
         return may_use(self._role, tool)
 
     def is_cancelled(self) -> bool:
         """Return whether the owner stopped the run."""
-        return self._is_cancelled()
+        return self._handle.is_cancelled()
 
     def progress(self, tool: str, text: str) -> None:
         """Tell the front-ends how far a tool is."""
@@ -187,12 +207,12 @@ class Operator:
         self._is_asking = is_asking
 
     def seeing(self, taint: list[str]) -> Operator:
-        """Return these hands with what was in sight of who moves them now: whose words, beside the owner's."""
+        """Set whose words, other than the owner's, the current caller has in sight; return this operator."""
         self._taint = taint if self._is_model else self._others
         return self
 
-    def whose(self, text: str, arguments: dict[str, Any]) -> list[str]:
-        """Return whose texts of the configuration stand in what a call tells a model, beside what it said itself."""
+    def whose(self, text: str, arguments: Arguments) -> list[str]:
+        """Return whose texts of the configuration stand in a result, apart from what the model said itself."""
         texts = self._texts() if self._is_model else None
         if texts is None:
             return []
@@ -219,7 +239,7 @@ class Operator:
             return value
         return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
 
-    def change(self, operations: list[Operation], summary: str, until: str = "") -> dict[str, Any]:
+    def change(self, operations: list[Operation], summary: str, until: str = "") -> PlanResult:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
         from oasis.redaction import typed  # an idle daemon does without
         from oasis.redaction.placeholders import Restorer
@@ -240,7 +260,7 @@ class Operator:
         from oasis.change import secret_origin  # an idle daemon does without
 
         values = {str(step["value"]) for step in operations if "value" in step}
-        return {**{value: secret_origin.WROTE for value in values if self.wrote(value)}, **known}
+        return {**{value: secret_origin.WROTE for value in values if self._wrote(value)}, **known}
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
         """Return a plan of operations; a refused one is kept for the owner, who may force it.
@@ -258,9 +278,11 @@ class Operator:
             refusal: RefusedError = error  # type: ignore[assignment]  # its class is loaded with the first one only
             if self._forces is not None:
                 raise refused.for_owner(refusal, self._forces)
-            where = {"chat": self._chat, "message": self._message, "taint": self._taint}
-            order = {"operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known}
-            self._emit("refused", **refused.keep(shop, refusal, {**where, **order}))
+            order: Order = {
+                "operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known,
+                "chat": self._chat, "message": self._message, "taint": self._taint,
+            }  # fmt: skip
+            self._emit("refused", **refused.keep(shop, refusal, order))
             raise refused.plain(refusal)
         if plan is None:
             return None
@@ -274,8 +296,8 @@ class Operator:
         otherwise = secret_origin.MODEL if self._message and not self._others else secret_origin.OTHERS
         return secret_origin.changes(plan, known, secret_origin.BEFORE if is_undo else otherwise)
 
-    def force(self, kept: Refused) -> dict[str, Any]:
-        """Carry out what was refused, by the owner's word and once: with the words in sight that its maker had.
+    def force(self, kept: Refused) -> PlanResult:
+        """Carry out a refused proposal that the owner forces, once, with the taint of the run that proposed it.
 
         Raises: UsageError when it was forced already, ApplyError when the router has become another one.
         """
@@ -293,11 +315,11 @@ class Operator:
         """Return a round of the doctor."""
         return self._shop.examine()
 
-    def act(self, name: str, action: str) -> dict[str, Any]:
+    def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
         return self.carry_out(self._shop.planner.service(name, action, self._run, self._chat))
 
-    def undo(self, change: str, skip_conflicts: bool = False) -> dict[str, Any]:
+    def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
         try:
@@ -308,7 +330,7 @@ class Operator:
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **self._sources_of(plan, {}, True)))
 
-    def carry_out(self, plan: Plan) -> dict[str, Any]:
+    def carry_out(self, plan: Plan) -> PlanResult:
         """Show a plan, wait for the owner where policy says so, apply it."""
         if self._is_asking:
             plan = self._shop.planner.bind(plan, is_asked=True)
@@ -319,10 +341,8 @@ class Operator:
         own = self._own_texts(plan, decision == "approved")
         return _outcome(plan, told, self._shop.transaction.apply(plan, self._message, own), decision)
 
-    def permit(
-        self, tool: dict[str, Any], arguments: dict[str, Any], reasons: list[str], words: list[str]
-    ) -> dict[str, Any] | None:
-        """Ask the owner about a call of a tool; return what is told when he does not let it through, None when he does.
+    def permit(self, tool: ToolSpec, arguments: Arguments, reasons: list[str], words: list[str]) -> PlanResult | None:
+        """Ask the owner to approve a tool call; return the result of a refusal, None when they approve.
 
         Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
         """
@@ -330,7 +350,7 @@ class Operator:
 
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
-        plan = called.plan(self._shop.planner, tool, arguments, (reasons, words), self._run, self._chat)
+        plan = called.plan(self._shop.planner, {**tool}, arguments, (reasons, words), self._run, self._chat)
         told = self._retold(plan)
         plan, decision, reason = self._decided(plan)
         if decision != "approved":
@@ -359,9 +379,9 @@ class Operator:
         return made() if made is not None else None
 
     def _retold(self, plan: Plan) -> Retold | None:
-        """Return what a model is told of a plan, without texts of others; what cannot be left out is marked.
+        """Return what a model gets of a plan, without texts of others; what cannot be left out is marked.
 
-        None without a model: then the plan's own words are told.
+        None without a model: then the plan's own words are shown.
         The summary of an earlier change is some model's own text: the change is called by its id in its place.
         """
         if not self._is_model:
@@ -392,7 +412,7 @@ class Operator:
         for name in dict.fromkeys(names):
             try:
                 found.append(self._shop.journal.read(name))
-            except UsageError:  # too old to be in the history, and to be told of
+            except UsageError:  # too old to be in the history
                 continue
         return found
 
@@ -408,10 +428,10 @@ class Operator:
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
-            decision, words = (self._unattended or self._shop.desk).wait(plan, self._is_cancelled)
+            decision, words = (self._unattended or self._shop.desk).wait(plan, self._handle.is_cancelled)
         self._emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
-            self._flush()
+            self._context.flush()
             self._shop.audit.write(decision, plan, words)
         else:
             self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
@@ -419,7 +439,7 @@ class Operator:
 
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
-        said = self._turn() if self._is_model and self._unattended is None else ""
+        said = self._context.turn() if self._is_model and self._unattended is None else ""
         if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
             return plan
         from oasis.tools import times  # an idle daemon does without
@@ -463,11 +483,11 @@ def _new_secrets(operations: list[Operation]) -> list[str]:
     ]
 
 
-def _told(plan: Plan, told: Retold | None, status: str) -> dict[str, Any]:
+def _told(plan: Plan, told: Retold | None, status: str) -> PlanResult:
     # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
     told = told or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
-    result: dict[str, Any] = {"status": status, "plan": plan["id"], "summary": told["summary"]}
-    result.update(words=_first(told["words"]), services=[])
+    result: PlanResult = {"status": status, "plan": plan["id"], "summary": told["summary"]}
+    result.update({"words": _first(told["words"]), "services": []})
     if told["untrusted"]:
         result["untrusted"] = sorted(set(told["untrusted"]))
     return result
@@ -485,7 +505,7 @@ def _first(words: list[str]) -> list[str]:
     return found
 
 
-def _refusal(plan: Plan, told: Retold | None, decision: str, reason: str) -> dict[str, Any]:
+def _refusal(plan: Plan, told: Retold | None, decision: str, reason: str) -> PlanResult:
     result = _told(plan, told, decision)
     if reason:
         result["reason"] = reason
@@ -498,8 +518,8 @@ def _trouble(item: Action) -> str:
     return " (failed with status %d, which this change is not the reason of; it stays)" % item["status"]
 
 
-def _outcome(plan: Plan, told: Retold | None, record: Record, decision: str) -> dict[str, Any]:
-    result = {**_told(plan, told, "applied"), "approval": decision, "change": record["id"]}
+def _outcome(plan: Plan, told: Retold | None, record: Record, decision: str) -> PlanResult:
+    result: PlanResult = {**_told(plan, told, "applied"), "approval": decision, "change": record["id"]}
     result["services"] = ["%s %s%s" % (item["name"], item["action"], _trouble(item)) for item in record["services"]]
     if plan["until_unix_s"]:
         result["until"] = when.shown(plan["until_unix_s"])

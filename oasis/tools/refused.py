@@ -1,7 +1,7 @@
-"""What a chat's run proposed and was refused for a rule that the owner may force: kept for him, a short while.
+"""Refused proposals that the owner may force: kept in memory for a short while.
 
-Kept in memory only: operations hold secrets as they are to be written. What runs code is shown and not kept, for the
-owner does that by commands of his own. It is used once, and only while its packages are as they were: @rule[-1] would
+Never on flash, because operations hold secrets in clear. A proposal that runs code is shown and not kept: the owner
+does that by commands of their own. It is used once, and only while its packages are as they were: @rule[-1] would
 be another section. Shape of a kept refusal:
     {"id", "until_s" (monotonic), "forces": [kinds that it needs], "operations", "summary", "until_unix_s", "known",
      "chat", "message", "taint": [whose words its maker had in sight], "revisions": {package: sha256}}
@@ -13,12 +13,9 @@ from oasis.errors import ApplyError, MistakeError, PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oasis.change.force import RefusedError
     from oasis.tools.operator import Workshop
-
-    Refused = dict[str, Any]
+    from oasis.tools.shapes import Order, Refused
 
 # As long as a plan waits, and for no more than one owner can have in mind.
 KEEP_S = 600
@@ -26,7 +23,7 @@ KEPT = 16
 _BY_HAND = "what runs code is the owner's alone; he does it by himself: oasis apply --force exec"
 
 
-def keep(shop: Workshop, error: RefusedError, order: dict[str, Any]) -> dict[str, Any]:
+def keep(shop: Workshop, error: RefusedError, order: Order) -> dict[str, object]:
     """Keep a refusal, unless it is one for code; return the fields of its event.
 
     Shape: {"refused": id or "", "summary", "uci", "reasons", "force": [kinds], "tainted", "hint"?}
@@ -34,7 +31,7 @@ def keep(shop: Workshop, error: RefusedError, order: dict[str, Any]) -> dict[str
     name, hint = "", {"hint": _BY_HAND}
     if "exec" not in error.forces:
         name, hint = shop.planner.new_id(), {}
-        kept = {
+        kept: Refused = {
             **order,
             "id": name,
             "until_s": shop.now_s() + KEEP_S,
@@ -50,14 +47,14 @@ def keep(shop: Workshop, error: RefusedError, order: dict[str, Any]) -> dict[str
 
 
 def for_owner(error: RefusedError, forced: tuple[str, ...]) -> RefusedError:
-    """Return a refusal of the owner's own commands, told how he has them all the same."""
+    """Return a refusal of the owner's own commands with the hint how to force them."""
     options = ["--force " + kind for kind in sorted({*forced, *error.forces})]
     error.hint = "to have it all the same: oasis apply " + " ".join(options)
     return error
 
 
 def plain(error: RefusedError) -> PolicyError:
-    """Return the same refusal for who cannot force anything, and need not know that somebody can."""
+    """Return the same refusal for somebody who cannot force anything and need not know that others can."""
     kind = MistakeError if error.is_mistake else PolicyError
     return kind(error.message, error.hint)
 
@@ -85,7 +82,7 @@ def use(shop: Workshop, kept: Refused) -> None:
 
 
 def check_unmoved(kept: Refused, revisions: dict[str, str]) -> None:
-    """Raise ApplyError unless the packages of a refusal, as far as they are told, are as they were when it was made."""
+    """Raise ApplyError unless the packages of a refusal, as far as they are known, are as they were then."""
     moved = [name for name, revision in kept["revisions"].items() if revisions.get(name, revision) != revision]
     if moved:
         raise ApplyError(

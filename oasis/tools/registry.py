@@ -1,4 +1,4 @@
-"""The registry of tools: whose they are, which of them a model is told of, who lets a call through, what comes back.
+"""The registry of tools: their sources, which of them a model is offered, who permits a call, and its result.
 
 Tools come from sources, which join with `add(load)`: `load()` returns the sources that there are now, cheaply and
 without waiting; it is first called when somebody needs tools, so an idle daemon loads none. A source is an object with
@@ -9,23 +9,23 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
     call(name, arguments, operator, watch) -> result
                          arguments are checked, the owner said yes; runs in a thread when the spec has a timeout
     preview(name, arguments, operator, watch) -> [words]
-                         where a spec has "previews": what the owner is told of a call that he is asked about; it raises
+                         where a spec has "previews": what the approval card says of a call; it raises
                          when the call could not be made anyway
 
     Spec      {"name", "description", "input_schema": JSON Schema, "class", "timeout_s"}, and where that is so
-              "enabled": bool     without the owner's word: True for built-in ones, False for all others
-              "approval": text    without the owner's word: `allow` for class read and what is built in, else `ask`
+              "enabled": bool     where the owner set nothing: True for built-in ones, False for all others
+              "approval": text    where the owner set nothing: `allow` for class read and what is built in, else `ask`
               "untrusted": text   whose words every result and error holds, as "words of the MCP server x": taints
               "safe": {argument: [values]}    calls that only read although the class says more, by an argument
               "plans": True       the tool carries out plans (operator.change …), at which policy and owner are asked
-              "core": True, "words": [beginnings of words]    when small models are told of it (specs.py)
+              "core": True, "words": [beginnings of words]    when small models are offered it (specs.py)
               "note": text        for the owner's list
     class     read    looks, and has no effect
               change  has an effect
               danger  one that cannot be taken back: the owner is asked for each call, whatever is set
-              net     talks to others, whom what is said reaches
+              net     talks to others, so they get the arguments
     timeout_s 60 without a word; 0: it ends by itself, as what waits for the owner does, and runs in the caller's thread
-    operator  the hands of the run (operator.py): `facts`, `change`, `act`, `taint`
+    operator  acts for the run (operator.py): `facts`, `change`, `act`, `taint`
     watch     `left_s(most)`, `is_cancelled()`, `progress(text, done, total)` (watch.py)
     result    a dict that JSON can hold, bounded by the source; these keys of it are for us and do not go on:
               "is_error": True    what the dict tells is a failure
@@ -35,34 +35,39 @@ without waiting; it is first called when somebody needs tools, so an idle daemon
 Whatever a tool does, a call ends in a result: any OasisError, a fault and a hang included. What leaves is cleaned,
 without secrets and at most RESULT_BYTES long; text of others is cut there, our own answers are refused as too long.
 A model can neither switch a tool on nor let a call through: both are methods of the owner's.
+
+Permits stand in sections `tool` of /etc/config/oasis, which are upstream's: `name`, `server` and `enable` mean the same
+there. Ours are `approval`, and `revision`: the sum of what the owner saw when they set it. Where a tool from outside
+has another description, other arguments or another class than then, the permit does not count any more. A section
+counts for one server's tool, never for another of the same name.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 
+from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
 from oasis.redaction.redactor import walk
+from oasis.system.digest import sha256
 from oasis.tools.router import Watch, Watched
 from oasis.tools.specs import Prepared, check, chosen, is_large, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Protocol
+    from typing import TypeVar
 
     from oasis.tools.operator import Operator
-    from oasis.tools.permissions import Permits
+    from oasis.tools.shapes import Answered, Any, Arguments, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
+    from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Step
+    from oasis.uci.model import Section
 
-    Spec = dict[str, Any]
-    Found = tuple["Source", Spec, dict[str, Any]]
-
-    class Source(Protocol):
-        name: str
-
-        def specs(self) -> list[Spec]: ...
-        def call(self, name: str, arguments: dict[str, Any], operator: Operator, watch: Watch) -> dict[str, Any]: ...
+    Found = tuple[Source, ToolSpec, Permit]
+    T = TypeVar("T")
 
 
 # What one result may cost of a small model's context.
@@ -70,7 +75,8 @@ RESULT_BYTES = 16 * 1024
 # Of each text in an error: it may repeat what it was called with.
 ERROR_CHARS = 2000
 TIMEOUT_S = 60
-_TOLD = ("name", "description", "input_schema")
+# What a result tells us, and not the model.
+_OURS = ("is_error", "user_only")
 # Of the calls that no permit lets through unasked, why the owner is asked.
 _DANGER = "what this does cannot be taken back"
 _SET = "you asked to be asked for this tool"
@@ -95,33 +101,30 @@ class Registry:
 
     # What there is
 
-    def specs(self) -> list[dict[str, Any]]:
-        """Return what providers are told of every tool that is on: name, description and input_schema."""
-        return [{key: spec[key] for key in _TOLD} for spec in self._on()]
+    def specs(self) -> list[OfferedTool]:
+        """Return every enabled tool as a model service gets it."""
+        return [_offered(spec) for spec in self._on()]
 
-    def own(self) -> list[dict[str, Any]]:
-        """Return what the built-in service may call: those that are built in, which is all that it knows."""
+    def own(self) -> list[OfferedTool]:
+        """Return the built-in tools, the only ones that the built-in service calls."""
         load, ready = self._loads[0]
-        return [{key: spec[key] for key in _TOLD} for _, spec in ready.of(load(), set())]
+        return [_offered(spec) for _, spec in ready.of(load(), set())]
 
     def offered(
         self, texts: list[str], used: set[str], mode: str, context_tokens: int, is_local: bool
-    ) -> list[dict[str, Any]]:
-        """Return what a model is told of for a turn; see specs.py."""
+    ) -> list[OfferedTool]:
+        """Return the tools that a model is offered in a turn; see specs.py."""
         found = chosen(self._on(), texts, used, mode, is_large(context_tokens, is_local))
-        return [{key: spec[key] for key in _TOLD} for spec in found]
+        return [_offered(spec) for spec in found]
 
-    def listed(self) -> list[dict[str, Any]]:
-        """Return every tool, also those that are off or cannot be used.
-
-        Shape: [{"name", "description", "class", "source", "enabled", "approval", "tokens": about, "note"?}].
-        """
+    def listed(self) -> list[ToolRow]:
+        """Return every tool, also those that are off or cannot be used."""
         return [_shown(spec, permit) for _, spec, permit in self._all()]
 
-    def set(self, name: str, enabled: bool | None, approval: str) -> dict[str, Any]:
+    def set(self, name: str, enabled: bool | None, approval: str) -> ToolRow:
         """Set what the owner wants of a tool; return it as listed.
 
-        Raises: UsageError for a tool that there is not, or what no owner can set.
+        Raises: UsageError for an unknown tool or an invalid setting.
         """
         self._permits.write(self._named(name)[1], enabled, approval)
         _, spec, permit = self._named(name)
@@ -132,13 +135,13 @@ class Registry:
         permits = self._permits.read([spec for _, spec in pairs])
         return [(source, spec, permit) for (source, spec), permit in zip(pairs, permits, strict=True)]
 
-    def _pairs(self) -> Iterator[tuple[Source, Spec]]:
-        """Yield what there is; who has found what he wants does not have the other sources loaded."""
+    def _pairs(self) -> Iterator[tuple[Source, ToolSpec]]:
+        """Yield all tools; a caller that stops early does not load the other sources."""
         names: set[str] = set()
         for load, ready in self._loads:
             yield from ready.of(load(), names)
 
-    def _on(self) -> list[Spec]:
+    def _on(self) -> list[ToolSpec]:
         return [
             spec for _, spec, permit in self._all()
             if permit["enabled"] and permit["approval"] != "deny" and not spec["fault"]
@@ -152,21 +155,22 @@ class Registry:
 
     # A call
 
-    def call(self, name: str, arguments: dict[str, Any], operator: Operator) -> tuple[str, bool, list[str]]:
+    def call(self, name: str, arguments: Arguments, operator: Operator) -> Answered:
         """Run a tool; return its result as text, whether it is an error, and whose words it holds."""
         whose: list[str] = []
         try:
             if not operator.may(name):
                 raise PolicyError("the tool %s is not for who asks here" % name, "only the router's owner may use it")
             source, spec, permit = self._allowed(name)
-            if "invalid" in arguments and "invalid" not in spec["input_schema"].get("properties", {}):
+            known = spec["input_schema"].get("properties")
+            if "invalid" in arguments and not (isinstance(known, dict) and "invalid" in known):
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check(arguments, spec["input_schema"], name)
             _refuse_placeholders(name, arguments)
             refusal = self._ask(source, spec, permit, arguments, operator)
             if refusal is None:
                 whose += [spec["untrusted"]] if spec.get("untrusted") else []
-                result = self._run(source, spec, arguments, operator, "call")
+                result = self._run(spec, arguments, operator, source.call)
             else:
                 result = refusal
             return self._told(result, spec, whose, operator, arguments)
@@ -191,9 +195,9 @@ class Registry:
         return source, spec, permit
 
     def _ask(
-        self, source: Source, spec: Spec, permit: dict[str, Any], arguments: dict[str, Any], operator: Operator
-    ) -> dict[str, Any] | None:
-        """Wait for the owner where a call needs him; return what is told when he does not let it through."""
+        self, source: Source, spec: ToolSpec, permit: Permit, arguments: Arguments, operator: Operator
+    ) -> Result | None:
+        """Wait for approval where a call needs it; return the result of a refusal."""
         kind = class_of(spec, arguments)
         is_asked = permit["approval"] == "ask" and kind == spec["class"]
         if spec.get("plans"):
@@ -206,29 +210,31 @@ class Registry:
             reasons.append(_REHEARSED)
         if not reasons:
             return None
-        words = self._run(source, spec, arguments, operator, "preview") if spec.get("previews") else []
+        words = self._run(spec, arguments, operator, source.preview) if spec.get("previews") else []  # type: ignore[attr-defined]  # see "previews"
         return operator.permit(spec, arguments, reasons, words)
 
-    def _run(self, source: Source, spec: Spec, arguments: dict[str, Any], operator: Operator, what: str) -> Any:
+    def _run(
+        self, spec: ToolSpec, arguments: Arguments, operator: Operator,
+        work: Callable[[str, Arguments, Operator, Watch], T],
+    ) -> T:  # fmt: skip
         name, seconds = spec["name"], spec.get("timeout_s", TIMEOUT_S)
         watch = Watch(lambda text: operator.progress(name, text), operator.is_cancelled, self._now_s, seconds)
-        work = getattr(source, what)
         if not seconds:
             return work(name, arguments, operator, watch)
         return self._watched.run(name, lambda: work(name, arguments, operator, watch), watch)
 
     def _told(
-        self, result: Any, spec: Spec, whose: list[str], operator: Operator, arguments: dict[str, Any]
-    ) -> tuple[str, bool, list[str]]:
+        self, result: Result, spec: ToolSpec, whose: list[str], operator: Operator, arguments: Arguments
+    ) -> Answered:
         if not isinstance(result, dict):
             raise ToolError("the tool %s answered with something that is no object" % spec["name"])
-        result = dict(result)
-        is_error = result.pop("is_error", False) is True
-        for_owner = result.pop("user_only", None)
+        is_error, for_owner = result.get("is_error") is True, result.get("user_only")
+        untrusted = result.get("untrusted")
+        untrusted = untrusted if isinstance(untrusted, (list, tuple)) else []
         if isinstance(for_owner, str) and for_owner:
             operator.tell(clean.text(for_owner))
-        labels = [*whose, *[str(label) for label in result.get("untrusted") or [] if label not in whose]]
-        shown = operator.masked(clean.value(result))
+        labels = [*whose, *[str(label) for label in untrusted if label not in whose]]
+        shown = operator.masked(clean.value({key: result[key] for key in result if key not in _OURS}))
         labels += [label for label in operator.whose(jsonl.dumps(shown), arguments) if label not in labels]
         if labels:
             shown["untrusted"] = labels
@@ -243,7 +249,7 @@ class Registry:
         return text, is_error, labels
 
 
-def class_of(spec: Spec, arguments: dict[str, Any]) -> str:
+def class_of(spec: ToolSpec, arguments: Arguments) -> str:
     """Return of which class one call is."""
     is_safe = any(arguments.get(name) in values for name, values in spec.get("safe", {}).items())
     return "read" if is_safe else str(spec["class"])
@@ -260,9 +266,7 @@ def _cut(text: str, labels: list[str]) -> str:
         piece = piece[: len(piece) - max(over // 4, 1)]
 
 
-def _failure(
-    error: OasisError, whose: list[str], operator: Operator, arguments: dict[str, Any]
-) -> tuple[str, bool, list[str]]:
+def _failure(error: OasisError, whose: list[str], operator: Operator, arguments: Arguments) -> Answered:
     from oasis.redaction import typed  # an idle daemon does without
 
     # Masked whole, then cut: half a secret would pass.
@@ -280,7 +284,7 @@ def _short(text: str) -> str:
     return text if len(text) <= ERROR_CHARS else text[:ERROR_CHARS] + "…"
 
 
-def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
+def _refuse_placeholders(name: str, arguments: Arguments) -> None:
     """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
     if "secret:" not in str(arguments):
         return
@@ -291,8 +295,103 @@ def _refuse_placeholders(name: str, arguments: dict[str, Any]) -> None:
             placeholders.refuse(item, "%s.%s" % (name, key))
 
 
-def _shown(spec: Spec, permit: dict[str, Any]) -> dict[str, Any]:
-    entry = {key: spec[key] for key in ("name", "description", "class", "source")}
-    entry.update(enabled=permit["enabled"] and not spec["fault"], approval=permit["approval"], tokens=tokens(spec))
+def _offered(spec: ToolSpec) -> OfferedTool:
+    return {"name": spec["name"], "description": spec["description"], "input_schema": spec["input_schema"]}
+
+
+def _shown(spec: ToolSpec, permit: Permit) -> ToolRow:
+    entry: ToolRow = {
+        "name": spec["name"], "description": spec["description"], "class": spec["class"], "source": spec["source"],
+        "enabled": permit["enabled"] and not spec["fault"], "approval": permit["approval"], "tokens": tokens(spec),
+    }  # fmt: skip
     note = "; ".join(filter(None, (spec["fault"], permit["note"], spec.get("note", ""))))
     return {**entry, "note": note} if note else entry
+
+
+APPROVALS = ("ask", "allow", "deny")
+BUILT_IN = "built-in"
+_PLUGIN = "plugin:"
+_SUM_CHARS = 16
+_CHANGED = "it is not what it was when it was switched on: look at it again"
+_SWITCH = {"0": False, "1": True, "off": False, "on": True, "no": False, "yes": True, "false": False, "true": True}
+
+
+class Permits:
+    """`sections()` gives those of our package, `cursor()` opens it for writing."""
+
+    def __init__(self, sections: Callable[[], list[Section]], cursor: Callable[[], Cursor]) -> None:
+        self._sections = sections
+        self._cursor = cursor
+        self._lock = threading.Lock()
+
+    def read(self, specs: list[ToolSpec]) -> list[Permit]:
+        """Return the permit of each spec, in their order."""
+        found = [section.options for section in self._sections() if section.type == "tool"]
+        return [_permit(spec, next((one for one in found if _is_of(one, spec)), {})) for spec in specs]
+
+    def write(self, spec: ToolSpec, enabled: bool | None, approval: str) -> None:
+        """Set what is given; the rest stays as it is now.
+
+        Raises: UsageError for what no owner can set.
+        """
+        if approval and approval not in APPROVALS:
+            raise UsageError("approval is %r" % approval, "one of " + ", ".join(APPROVALS))
+        if approval == "allow" and spec["class"] == "danger":
+            raise UsageError("%s is dangerous: the owner is always asked" % spec["name"], "ask or deny")
+        with self._lock:
+            now = self.read([spec])[0]
+            is_on = now["enabled"] if enabled is None else enabled
+            values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
+            if spec["source"] != BUILT_IN:
+                values["revision"] = revision(spec)
+            self._store(self._place(spec), spec, values)
+
+    def _place(self, spec: ToolSpec) -> str:
+        for section in self._sections():
+            if section.type == "tool" and _is_of(section.options, spec):
+                return str(section.name)
+        return ""
+
+    def _store(self, section: str, spec: ToolSpec, values: dict[str, str]) -> None:
+        steps: list[Step] = []
+        if not section:
+            section = "@tool[-1]"
+            steps.append({"op": "add", "type": "tool"})
+            values = {"name": spec["name"], "server": server(spec["source"]), **values}
+        for option, value in values.items():
+            steps.append({"op": "set", "section": section, "option": option, "value": value})
+        write(self._cursor(), steps)
+
+
+def server(source: str) -> str:
+    """Return what a section calls a source: upstream's plugins are called by their object alone."""
+    return source[len(_PLUGIN) :] if source.startswith(_PLUGIN) else source
+
+
+def revision(spec: ToolSpec) -> str:
+    """Return a short sum of what the owner sees of a tool."""
+    seen = [spec["description"], spec["input_schema"], spec["class"]]
+    return sha256(jsonl.canonical(seen).encode("utf-8"))[:_SUM_CHARS]
+
+
+def _is_of(options: dict[str, Any], spec: ToolSpec) -> bool:
+    return bool(options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"]))
+
+
+def _permit(spec: ToolSpec, options: dict[str, Any]) -> Permit:
+    is_ours = spec["source"] == BUILT_IN
+    permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": _usual(spec, is_ours), "note": ""}
+    if not is_ours and "revision" in options and options["revision"] != revision(spec):
+        return {**permit, "enabled": False, "note": _CHANGED}
+    permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
+    if options.get("approval") in APPROVALS:
+        permit["approval"] = options["approval"]
+    if spec["class"] == "danger" and permit["approval"] == "allow":
+        permit["approval"] = "ask"
+    return permit
+
+
+def _usual(spec: ToolSpec, is_ours: bool) -> str:
+    if "approval" in spec:
+        return str(spec["approval"])
+    return "allow" if spec["class"] == "read" or (is_ours and spec["class"] != "danger") else "ask"

@@ -6,14 +6,14 @@ The one place on the way to every front-end, for events, stored chats, plans, ch
 from __future__ import annotations
 
 from oasis.redaction.redactor import walk
-from oasis.tools.facts import known_devices, with_names
+from oasis.tools.router import known_devices, with_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from oasis.redaction.redactor import Redactor
-    from oasis.tools.facts import Facts
+    from oasis.tools.router import Facts
 
 
 def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:

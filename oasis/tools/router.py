@@ -1,4 +1,4 @@
-"""What a tool gets to work with: the router's programs and files, and a watch over its call.
+"""The router as tools see it: its programs and files, what is true on it now, and a watch over each call.
 
 Router: programs by argv only, from the list, with a time limit. What a program prints is decoded and cleaned where it
 is used; here it is bytes within the executor's limits.
@@ -6,24 +6,49 @@ is used; here it is bytes within the executor's limits.
 Watch: the call runs in a thread of its own, and its caller gets an answer in time in any case. The tool learns how long
 it has and whether somebody still waits. One that does not end is left behind, and its late answer is dropped. Those
 left behind are counted, so that a broken tool cannot fill the router.
+
+Facts: configuration, leases, devices, services and the bus, through injected callables; nothing is cached, no file or
+socket is opened here. Names that other machines chose (host names, SSIDs) leave this module cleaned.
+
+    config(package) -> {section: {".name", ".type", ".anonymous", ".index", option: str | list}} or None
+    ubus(object, method, arguments) -> dict or None; a ToolError counts as None
+    read_file(path) -> bytes or None
+    now_s() -> seconds since 1970, as leases count them
+
+Device handle: `dev#` and a number, for a device whose own name must not appear. It is computed from the MAC address and
+the install key, so it survives a restart and reveals nothing. In a command, `dev#N.mac` and `dev#N.ip`, each as a whole
+value, stand for the checked address of the device.
 """
 
 from __future__ import annotations
 
+import copy
+import sys
 import threading
 
 from oasis.core import clean
-from oasis.errors import OasisError, ToolError
+from oasis.errors import OasisError, ToolError, UciError, UsageError
+from oasis.redaction import secret_options
+from oasis.system.digest import hmac_sha256
+from oasis.uci.model import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import TypeVar
 
     from oasis.system.files import Files
     from oasis.system.root import Root
 
+    T = TypeVar("T")
     Run = Callable[..., tuple[int, bytes, bytes]]
+    from collections.abc import Callable
+
+    from oasis.change.shapes import Operation, Record
+    from oasis.change.text_origin import Texts
+    from oasis.tools.shapes import Device, Lease
+
+    Hide = Callable[[str, str, str, str, object], object]
 
 
 class Router:
@@ -58,8 +83,6 @@ class Router:
 
 
 def _later(seconds: float, work: Callable[[], None]) -> None:
-    import threading
-
     timer = threading.Timer(seconds, work)
     timer.daemon = True
     timer.start()
@@ -67,9 +90,9 @@ def _later(seconds: float, work: Callable[[], None]) -> None:
 
 # Threads of tools that were given up and have not ended.
 LEFT_BEHIND = 4
-# How often the owner's word to stop is looked at.
+# How often a cancellation is looked for.
 _LOOK_S = 0.1
-# A tool that ends itself at its deadline still gets its own error told.
+# A tool that ends itself at its deadline still reports its own error.
 _GRACE_S = 1.0
 PROGRESS_CHARS = 200
 # Progress that comes faster is left out: a run keeps so many events.
@@ -89,6 +112,10 @@ class Watch:
         self._deadline_s = now_s() + timeout_s if timeout_s else 0.0
         self._told_s = 0.0
         self.is_given_up = False
+
+    def within(self, timeout_s: float) -> Watch:
+        """Return a watch over a part of the call, with a deadline of its own."""
+        return Watch(self.progress, self.is_cancelled, self._now_s, timeout_s)
 
     def left_s(self, most_s: float = 3600.0) -> float:
         """Return the seconds that are left, at most `most_s`: what a program or a request may take."""
@@ -114,7 +141,7 @@ class Watched:
     def __init__(self) -> None:
         self._left: list[threading.Thread] = []
 
-    def run(self, name: str, work: Callable[[], Any], watch: Watch) -> Any:
+    def run(self, name: str, work: Callable[[], T], watch: Watch) -> T:
         """Return what `work()` returns.
 
         Raises: what it raises; ToolError when it does not end in time or the owner stops it.
@@ -125,38 +152,342 @@ class Watched:
                 "%d calls of tools did not end and are still at work" % len(self._left),
                 "wait until they end, or restart oasis",
             )
-        box: dict[str, Any] = {}
+        box: list[Callable[[], T]] = []  # gives the result, or raises the error
         thread = threading.Thread(target=_work, args=(work, box), name="tool " + name, daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(_LOOK_S)
             if thread.is_alive() and (watch.is_cancelled() or (not watch.left_s() and self._is_late(thread))):
-                return self._give_up(name, thread, watch)
-        if "error" in box:
-            raise box["error"]
-        return box.get("result")
+                raise self._given_up(name, thread, watch)
+        return box[0]()
 
     def _is_late(self, thread: threading.Thread) -> bool:
         thread.join(_GRACE_S)
         return thread.is_alive()
 
-    def _give_up(self, name: str, thread: threading.Thread, watch: Watch) -> Any:
+    def _given_up(self, name: str, thread: threading.Thread, watch: Watch) -> ToolError:
         is_stopped = watch.is_cancelled()
         watch.is_given_up = True
         self._left.append(thread)
         if is_stopped:
-            raise ToolError("%s was stopped by the owner" % name, "look whether it had an effect")
-        raise ToolError("%s did not end in time and was given up" % name, "look whether it had an effect")
+            return ToolError("%s was stopped by the owner" % name, "look whether it had an effect")
+        return ToolError("%s did not end in time and was given up" % name, "look whether it had an effect")
 
 
-def _work(work: Callable[[], Any], box: dict[str, Any]) -> None:
+def _work(work: Callable[[], T], box: list[Callable[[], T]]) -> None:
     try:
-        box["result"] = work()
-    except OasisError as error:
-        box["error"] = error
-    except Exception as bug:
-        import sys
-        import traceback
+        result = work()
+        box.append(lambda: result)
+    except Exception as error:
+        failure = error
+        if not isinstance(error, OasisError):
+            import traceback  # loads re, which an idle daemon does without
 
-        traceback.print_exc(file=sys.stderr)
-        box["error"] = ToolError("a fault in the tool: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
+            traceback.print_exc(file=sys.stderr)
+            failure = ToolError(f"a fault in the tool: {type(error).__name__}", "its log tells more: logread -e oasis")
+
+        def fail() -> T:
+            raise failure
+
+        box.append(fail)
+
+
+LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
+_LEASE_FILE = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps it by default
+
+
+def words(value: object) -> list[str]:
+    """Return a UCI option as a list, whether it was written as list, option with blanks, or not at all."""
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    return str(value).split() if value else []
+
+
+class Facts:
+    """The router as the tools and the built-in service see it.
+
+    `seen()` limits what is shown: whether names that devices chose, and summaries of earlier changes (some model's own
+    text); `hide(package, section, type, option, value)` gives what stands in place of a secret, and `said()` the
+    owner's own words, which may be shown.
+    """
+
+    def __init__(
+        self,
+        config: Callable[[str], dict[str, dict[str, object]] | None],
+        ubus: Callable[[str, str, dict[str, object]], dict[str, object] | None],
+        read_file: Callable[[str], bytes | None],
+        now_s: Callable[[], int],
+        packages: Callable[[], list[str]] | None = None,
+        *,
+        key: bytes = b"",
+        texts: Callable[[], Texts] | None = None,
+        history: Callable[[], list[Record]] = list,
+        ending: Callable[[], list[str]] = list,
+    ) -> None:
+        self._config = config
+        self._ubus = ubus
+        self._read_file = read_file
+        self._packages = packages
+        self.now_s = now_s
+        self.key = key  # makes handles of devices
+        self.texts = texts  # whose words the texts of the configuration are; None: unknown
+        self.history = history  # the records of the changes made here, newest first
+        self.ending = ending  # places of the configuration that are undone by themselves, see change/history/ends.py
+        self.hide: Hide = _mask
+        self.shows_names = self.tells_summaries = True
+        self.said: Callable[[], str] = str
+        self.shown: set[str] = set()  # whose texts were shown by `text`
+
+    def seen(self, hide: Hide, shows_names: bool, tells_summaries: bool = True, said: Callable[[], str] = str) -> Facts:
+        """Return the same router as one run may see it."""
+        view = copy.copy(self)
+        view.hide, view.shows_names, view.tells_summaries, view.said = hide, shows_names, tells_summaries, said
+        view.shown = set()
+        return view
+
+    def asked(self, names: object) -> Facts:
+        """Return the same router for one call, which asks for the texts of others where `names` is True."""
+        shows_names = self.shows_names or names is True
+        return self.seen(self.hide, shows_names, self.tells_summaries, self.said)
+
+    def foreign(self, package: str, section: dict[str, object]) -> dict[str, str]:
+        """Return {option: whose words} of a section's texts that may be somebody else's; see change/text_origin.py."""
+        name = "" if section.get(".anonymous") else str(section.get(".name", ""))
+        kind = str(section.get(".type", ""))
+        if self.texts is not None:
+            return self.texts().foreign(package, name, kind, section, self.said())
+        from oasis.redaction import foreign  # an idle daemon does without
+
+        return foreign.options(package, name, kind, section)
+
+    def text(self, package: str, section: dict[str, object], option: str) -> object:
+        """Return an option as it may be shown: HIDDEN for a text of somebody else's; `shown` tells whose were."""
+        known = {key: value for key, value in section.items() if key.startswith(".") or key in (option, "mode")}
+        whose = self.foreign(package, known).get(option)
+        if whose and not self.shows_names:
+            from oasis.redaction.foreign import HIDDEN
+
+            return HIDDEN
+        self.shown.update([whose] if whose else [])
+        return section.get(option)
+
+    def config(self, package: str) -> dict[str, dict[str, object]]:
+        """Return the sections of `package` in order, {} when there is no such package."""
+        try:
+            sections = self._config(package) or {}
+        except UciError:
+            return {}
+        ordered = sorted(sections.items(), key=lambda item: _index(item[1]))
+        return {name: section for name, section in ordered if isinstance(section, dict)}
+
+    def has_package(self, package: str) -> bool:
+        """Tell whether `package` exists, an empty one too."""
+        try:
+            return self._config(package) is not None
+        except UciError:
+            return False
+
+    def packages(self) -> list[str]:
+        """Return the names of the UCI packages, [] when nobody knows."""
+        if self._packages is not None:
+            return sorted(listed(self._packages()))
+        reply = self.ubus("uci", "configs", {})
+        names = reply.get("configs") if reply else None
+        return sorted(listed(str(name) for name in names)) if isinstance(names, list) else []
+
+    def sections(self, package: str, kind: str) -> list[dict[str, object]]:
+        """Return the sections of one type, in order."""
+        return [section for section in self.config(package).values() if section.get(".type") == kind]
+
+    def ubus(self, name: str, method: str, arguments: dict[str, object] | None = None) -> dict[str, object]:
+        """Return the reply of a call, {} when it failed or said nothing."""
+        try:
+            reply = self._ubus(name, method, arguments or {})
+        except ToolError:
+            return {}
+        return reply if isinstance(reply, dict) else {}
+
+    def read_text(self, path: str) -> str:
+        """Return a file as text, "" when it is not there."""
+        data = self._read_file(path)
+        return data.decode("utf-8", "replace") if data else ""
+
+    def leases(self) -> list[Lease]:
+        """Return the DHCP leases.
+
+        Shape: [{"mac", "ip", "name" (cleaned, may be ""), "expires_unix_s" (0: never)}], newest last.
+        """
+        path = _LEASE_FILE
+        for section in self.sections("dhcp", "dnsmasq"):
+            path = str(section.get("leasefile") or path)
+        found = [_lease(line.split(" ")) for line in self.read_text(path).split("\n")[:LEASES]]
+        return [lease for lease in found if lease]
+
+    def devices(self) -> list[Device]:
+        """Return the machines this router knows, each once, by lease, fixed address and neighbour table.
+
+        Shape: [{"name", "mac", "ip" ("" unknown), "fixed": bool, "present": bool, "expires_unix_s"?, "is_own"?: True
+        where the owner chose the name}]
+        in the order of their addresses.
+        """
+        known: dict[str, Device] = {}
+        for lease in self.leases():
+            device = known.setdefault(str(lease["mac"]), _device(lease["mac"], present=True))
+            device.update({"ip": lease["ip"], "name": lease["name"], "expires_unix_s": lease["expires_unix_s"]})
+        for host in self.sections("dhcp", "host"):
+            self._add_host(known, host)
+        self._add_neighbours(known)
+        return sorted(known.values(), key=_by_address)
+
+    def _add_host(self, known: dict[str, Device], host: dict[str, object]) -> None:
+        for mac in words(host.get("mac")):
+            device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
+            device["fixed"] = bool(host.get("ip"))
+            if clean.name(host.get("name")):
+                device["name"] = clean.name(host["name"])
+                device.update({"is_own": True} if "name" not in self.foreign("dhcp", host) else {})
+            device["ip"] = device["ip"] or str(host.get("ip") or "")
+
+    def _add_neighbours(self, known: dict[str, Device]) -> None:
+        outside = self._outside_devices()
+        for line in self.read_text("/proc/net/arp").split("\n")[1:LEASES]:
+            fields = line.split()
+            # Flags 0x0 is an entry that was asked for and never answered.
+            if len(fields) < 6 or fields[2] == "0x0" or fields[5] in outside:
+                continue
+            device = known.setdefault(fields[3].lower(), _device(fields[3].lower(), present=True))
+            device["present"] = True
+            device["ip"] = device["ip"] or fields[0]
+
+    def _outside_devices(self) -> set[str]:
+        interfaces = self.config("network")
+        zones = [zone for zone in self.sections("firewall", "zone") if zone.get("masq") == "1"]
+        names = {name for zone in zones for name in words(zone.get("network"))}
+        found = {str(interfaces.get(name, {}).get("device", "")) for name in names}
+        for interface in self.interfaces():
+            if interface.get("interface") in names:
+                found.add(str(interface.get("l3_device", "")))
+        return found
+
+    def interfaces(self) -> list[dict[str, object]]:
+        """Return the live interfaces as netifd reports them, [] when it does not answer."""
+        found = self.ubus("network.interface", "dump").get("interface")
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def services(self) -> dict[str, dict[str, object]]:
+        """Return the init scripts: {name: {"enabled"?: bool, "running"?: bool}}, {} when nobody answers."""
+        found: dict[str, dict[str, object]] = {}
+        for name, entry in self.ubus("rc", "list").items():
+            if isinstance(entry, dict):
+                found[name] = {key: entry[key] for key in ("enabled", "running") if key in entry}
+        if found:
+            return found
+        for name, entry in self.ubus("service", "list").items():
+            instances = entry.get("instances") if isinstance(entry, dict) else None
+            states = instances.values() if isinstance(instances, dict) else []
+            found[name] = {"running": any(isinstance(one, dict) and one.get("running") is True for one in states)}
+        return found
+
+
+def _mask(package: str, section: str, type: str, option: str, value: object) -> object:
+    return secret_options.mask(value)
+
+
+def _index(section: object) -> int:
+    index = section.get(".index") if isinstance(section, dict) else None
+    return index if isinstance(index, int) else 0
+
+
+def _lease(fields: list[str]) -> Lease | None:
+    if len(fields) < 4 or not fields[0].isdigit() or not is_mac(fields[1].lower()) or not is_ipv4(fields[2]):
+        return None  # dnsmasq writes `duid …` and IPv6 lines into the same file
+    name = "" if fields[3] == "*" else clean.name(fields[3])
+    return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}
+
+
+def _device(mac: str, present: bool) -> Device:
+    return {"name": "", "mac": mac, "ip": "", "fixed": False, "present": present}
+
+
+def _by_address(device: Device) -> tuple[list[int], str]:
+    parts = str(device["ip"]).split(".")
+    return ([int(part) if part.isdigit() else 999 for part in parts] if device["ip"] else [999], str(device["mac"]))
+
+
+# Five digits are easily distinguished by people and models, and two of a home's devices hardly ever share them.
+_NUMBERS = 100_000
+_HANDLE = r"dev#[0-9]+"
+_PART = r"(dev#[0-9]+)\.(mac|ip)\Z"
+_HEX = frozenset("0123456789abcdef")
+
+
+def is_mac(text: object) -> bool:
+    """Tell whether a text is a MAC address in small letters."""
+    parts = text.split(":") if isinstance(text, str) else []
+    return len(parts) == 6 and all(len(part) == 2 and _HEX.issuperset(part) for part in parts)
+
+
+def is_ipv4(text: object) -> bool:
+    """Tell whether a text is an IPv4 address in the usual form."""
+    parts = text.split(".") if isinstance(text, str) and text.isascii() else []
+    return len(parts) == 4 and all(part.isdigit() and str(int(part)) == part and int(part) < 256 for part in parts)
+
+
+def handle(key: bytes, mac: str) -> str:
+    """Return what the device with a MAC address is called."""
+    return "dev#%d" % (int(hmac_sha256(key, ("device " + mac).encode("utf-8"))[:12], 16) % _NUMBERS)
+
+
+def known_devices(facts: Facts) -> list[Device]:
+    """Return the devices of the router, each with its handle as "device"."""
+    return [{"device": handle(facts.key, str(one["mac"])), **one} for one in facts.devices()]
+
+
+def resolve_handles(operations: list[Operation], devices: Callable[[], list[Device]]) -> list[Operation]:
+    """Return the operations with addresses in the place of handles; `devices()` gives {"device", "mac", "ip", …}.
+
+    Raises: UsageError for a handle that is none, names nothing, or stands where it cannot.
+    """
+    return [_resolve_one(operation, devices) for operation in operations]
+
+
+def _resolve_one(operation: Operation, devices: Callable[[], list[Device]]) -> Operation:
+    value = str(operation.get("value", ""))
+    if "dev#" not in value:
+        return operation
+    import re  # with the first handle: an idle daemon does without
+
+    if not re.search(_HANDLE, value):
+        return operation
+    match = re.match(_PART, value)
+    if match is None:
+        raise UsageError(
+            "%r: a handle of a device is no value by itself" % value,
+            "write its address as the whole value: dev#N.mac or dev#N.ip",
+        )
+    name, part = match.groups()
+    known = [device for device in devices() if device["device"] == name]
+    if len(known) != 1:
+        raise UsageError(
+            "%s means %s" % (name, "more than one device" if known else "no device that is known now"),
+            "read status devices again, or write the address itself",
+        )
+    address = known[0]["mac"] if part == "mac" else known[0]["ip"]
+    if not (is_mac(address) if part == "mac" else is_ipv4(address)):
+        raise UsageError("%s has no %s that is known" % (name, part), "read status devices again")
+    return {**operation, "value": address}
+
+
+def with_names(text: str, devices: Callable[[], list[Device]]) -> str:
+    """Return a text for the owner, in which a device's name stands before its handle."""
+    if "dev#" not in text:
+        return text
+    import re
+
+    # Quotes would end a text in JSON.
+    names = {str(one["device"]): re.sub(r"[\"\\]", "", str(one["name"])) for one in devices() if one["name"]}
+    return re.sub(
+        _HANDLE,
+        lambda found: "%s (%s)" % (names[found.group()], found.group()) if found.group() in names else found.group(),
+        text,
+    )

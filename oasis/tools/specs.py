@@ -1,37 +1,34 @@
-"""Specs of tools: prepared for the registry, chosen for a turn, and a call's arguments checked against them.
+"""Specs of tools: checked for the registry, chosen for a turn, and the arguments of a call checked against them.
 
-Prepared: cleaned, checked, each name once, computed once for each list that a source gives. This adds "source" and
-"fault": why the tool cannot be used, or ""; a source may give a fault itself, as for a plugin whose file is not
-reviewed.
+Prepared: each spec is cleaned and checked once for each list that a source gives; names are unique. This adds "source"
+and "fault", the reason why a tool cannot be used, or "". A source may give a fault itself, as for a plugin whose file
+is not reviewed.
 
-Chosen: as few as will do, because each costs tokens of a small model. The core always; of the others those whose words
-the owner uses, those that the thread used before, and all where the service's context is large. A model may still call
-a tool that it was not offered.
+Chosen: as few as possible, because each costs tokens of a small model. Always the core; of the others those whose words
+the owner uses and those that the thread used before; all where the service's context is large. A model may still call a
+tool that it was not offered.
 
-Arguments: understood are type (one or several, null and number included), enum, const, required, properties,
+Arguments: the check knows type (one or several, null and number included), enum, const, required, properties,
 additionalProperties, items, minimum and its kin, lengths and counts, pattern, anyOf, oneOf, allOf and $ref within the
-schema. Unknown keywords are ignored, as JSON Schema demands. A schema may be from outside: the work on it is bounded.
+schema. It ignores unknown keywords, as JSON Schema demands. A schema may be from outside: the work on it is bounded.
 Source: JSON Schema 2020-12, validation vocabulary.
 
-Patterns: Python's matcher backtracks, so a hostile pattern could keep it busy for years. A pattern is parsed first:
+Patterns: Python's matcher backtracks, so a hostile pattern could keep it busy for years. The pattern is parsed first:
 without repeats inside repeats it costs at most the length of the text to the power of its open repeats. Within STEPS it
-is tried; beyond that, or where Python does not know it, the tool itself must judge the text.
+is tried. Beyond that, or where Python does not know it, the tool itself must judge the text.
 """
 
 from __future__ import annotations
 
-from oasis.core import clean, jsonl
+from oasis.core import clean, jsonl, trim
 from oasis.errors import OasisError, SchemaError, ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from oasis.tools.registry import Source
-
-    Spec = dict[str, Any]
-    Schema = dict[str, Any]
+    from oasis.tools.shapes import GivenSpec, Json, Schema, Source, ToolSpec
 
 
 CLASSES = ("read", "change", "danger", "net")
@@ -42,18 +39,18 @@ _TAKEN = "another tool has this name"
 
 
 class Prepared:
-    """Remembers, for each of some sources, the list it gave last and what was made of it."""
+    """The last list of each source, with its checked specs."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[object, list[Spec]]] = {}
+        self._known: dict[str, tuple[object, list[ToolSpec]]] = {}
 
-    def of(self, sources: Sequence[Source], names: set[str]) -> list[tuple[Source, Spec]]:
+    def of(self, sources: Sequence[Source], names: set[str]) -> list[tuple[Source, ToolSpec]]:
         """Return all specs of the sources, in their order; of two with one name the second cannot be used.
 
         `names` are those that are taken; these are added.
         """
-        known: dict[str, tuple[object, list[Spec]]] = {}
-        found: list[tuple[Source, Spec]] = []
+        known: dict[str, tuple[object, list[ToolSpec]]] = {}
+        found: list[tuple[Source, ToolSpec]] = []
         for source in sources:
             given = source.specs()
             old = self._known.get(source.name)
@@ -65,45 +62,39 @@ class Prepared:
         return found
 
 
-def _spec(given: Spec, source: str) -> Spec:
-    spec: Spec = {**given, "source": source, "fault": ""}
-    spec["description"] = clean.text(given.get("description") or "")[:DESCRIPTION_CHARS]
-    spec["name"] = clean.name(given.get("name"))
-    spec["class"] = given["class"] if given.get("class") in CLASSES else "danger"
-    spec["input_schema"] = clean.value(given.get("input_schema"))
+def _spec(given: GivenSpec, source: str) -> ToolSpec:
+    """Return a checked spec; what a source gives may be from outside, so every key of it may be wrong."""
+    schema = clean.value(given.get("input_schema"))
+    spec: ToolSpec = {
+        **given, "source": source, "fault": "", "input_schema": schema if isinstance(schema, dict) else {},
+        "description": clean.text(given.get("description") or "")[:DESCRIPTION_CHARS],
+        "name": clean.name(given.get("name")),
+        "class": given["class"] if given.get("class") in CLASSES else "danger",
+    }  # fmt: skip
     try:
-        spec["fault"] = _fault(spec, given, len(_told(spec).encode("utf-8"))) or str(given.get("fault", ""))
+        size_bytes = len(jsonl.dumps([spec["name"], spec["description"], schema]).encode("utf-8"))
+        if not spec["name"] or spec["name"] != given["name"] or spec["name"].strip(_NAME):
+            spec["fault"] = "invalid tool name"
+        elif spec["class"] != given.get("class"):
+            spec["fault"] = "invalid class; allowed are " + ", ".join(CLASSES)
+        elif not isinstance(schema, dict) or schema.get("type", "object") != "object":
+            spec["fault"] = "its arguments are no object"
+        elif size_bytes > SCHEMA_BYTES:
+            spec["fault"] = f"its description and arguments take {size_bytes} bytes, {SCHEMA_BYTES} are allowed"
+        else:
+            spec["fault"] = str(given.get("fault", ""))
     except OasisError as error:
         spec["fault"] = error.message
-    if spec["fault"] and not isinstance(spec["input_schema"], dict):
-        spec["input_schema"] = {}
     return spec
 
 
-def _fault(spec: Spec, given: Spec, size_bytes: int) -> str:
-    if not spec["name"] or spec["name"] != given["name"] or spec["name"].strip(_NAME):
-        return "its name is none"
-    if spec["class"] != given.get("class"):
-        return "its class is none of " + ", ".join(CLASSES)
-    if not isinstance(spec["input_schema"], dict) or spec["input_schema"].get("type", "object") != "object":
-        return "its arguments are no object"
-    if size_bytes > SCHEMA_BYTES:
-        return "its description and arguments take %d bytes, %d are allowed" % (size_bytes, SCHEMA_BYTES)
-    return ""
-
-
-def tokens(spec: Spec) -> int:
-    """Return about what a model pays for being told of a tool; nothing is told of one that JSON cannot hold."""
-    from oasis.core import trim  # who counts tokens loads it
-
+def tokens(spec: ToolSpec) -> int:
+    """Return about how many tokens the spec of a tool costs, 0 for one that JSON cannot hold."""
     try:
-        return trim.BLOCK_TOKENS + trim.tokens(_told(spec))
+        text = jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])
+        return trim.BLOCK_TOKENS + trim.tokens(text)
     except OasisError:
         return 0
-
-
-def _told(spec: Spec) -> str:
-    return jsonl.dumps([spec["name"], spec["description"], spec["input_schema"]])
 
 
 # Values looked at, each against one schema; a schema that refers to itself twice would go on for ever.
@@ -124,12 +115,12 @@ _SIZES = {
 
 
 class Misfit(ToolError):
-    """An argument does not fit; `depth` tells how far the schema was followed to it."""
+    """An argument does not fit its schema; `depth` says how far the schema was followed to it."""
 
     depth = 0
 
 
-def check(value: Any, schema: Schema, path: str) -> None:
+def check(value: Json, schema: Schema, path: str) -> None:
     """Raise ToolError, naming the argument, its value and what is allowed, unless `value` fits the schema.
 
     `path` is what stands before the names of arguments: the tool.
@@ -142,46 +133,50 @@ class _Check:
         self._whole = whole
         self._left = CHECKS
 
-    def value(self, value: Any, schema: Any, path: str, depth: int) -> None:
+    def value(self, value: Json, schema: Json, path: str, depth: int) -> None:
         self._left -= 1
         if depth > DEPTH or self._left < 0:
-            raise ToolError("the schema of %s is too involved to be checked" % path.split(".")[0], "use another tool")
+            tool = path.split(".")[0]
+            raise ToolError(f"the schema of {tool} is too complex to be checked", "use another tool")
         if schema is False:
-            raise _misfit(depth, "%s is not allowed" % path)
+            raise _misfit(depth, f"{path} is not allowed")
         if not isinstance(schema, dict):
             return
         schema = self._resolved(schema, path)
         _check_type(value, schema.get("type"), path, depth)
         _check_choice(value, schema, path, depth)
         _check_limits(value, schema, path, depth)
-        if isinstance(value, str) and isinstance(schema.get("pattern"), str):
-            _check_pattern(value, schema["pattern"], path, depth)
+        pattern = schema.get("pattern")
+        if isinstance(value, str) and isinstance(pattern, str) and fits(pattern, value) is False:
+            raise _misfit(depth, f"{path} is {_shown(value)}; it must look like {pattern[:_SHOWN_CHARS]}")
         if isinstance(value, dict):
             self._object(value, schema, path, depth)
         if isinstance(value, list):
             for index, item in enumerate(value):
-                self.value(item, schema.get("items", True), "%s[%d]" % (path, index), depth + 1)
+                self.value(item, schema.get("items", True), f"{path}[{index}]", depth + 1)
         for part in _list(schema.get("allOf")):
             self.value(value, part, path, depth + 1)
         for keyword in ("anyOf", "oneOf"):
-            if _list(schema.get(keyword)):
-                self._one_of(value, schema[keyword], path, depth)
+            self._one_of(value, _list(schema.get(keyword)), path, depth)
 
-    def _object(self, value: dict[str, Any], schema: Schema, path: str, depth: int) -> None:
+    def _object(self, value: dict[str, Json], schema: Schema, path: str, depth: int) -> None:
         named = schema.get("properties")
         properties = named if isinstance(named, dict) else {}
         for name in _list(schema.get("required")):
             if name not in value:
-                raise _misfit(depth, "%s needs the argument %s" % (path, name), _purpose(properties.get(name)))
+                described = properties.get(name) if isinstance(name, str) else None
+                purpose = described.get("description") if isinstance(described, dict) else None
+                hint = purpose[:_SHOWN_CHARS] if isinstance(purpose, str) else ""
+                raise _misfit(depth, f"{path} needs the argument {name}", hint)
         more = schema.get("additionalProperties", True)
         for name, item in value.items():
             if name not in properties and more is False:
                 has = "it has: " + ", ".join(list(properties)[:_SHOWN_NAMES]) if properties else "it has none"
-                raise _misfit(depth, "%s has no argument %s" % (path, _shown(name)), has)
-            self.value(item, properties.get(name, more), "%s.%s" % (path, name), depth + 1)
+                raise _misfit(depth, f"{path} has no argument {_shown(name)}", has)
+            self.value(item, properties.get(name, more), f"{path}.{name}", depth + 1)
 
-    def _one_of(self, value: Any, parts: list[Any], path: str, depth: int) -> None:
-        """Raise what is wrong with the part that came nearest, unless one fits."""
+    def _one_of(self, value: Json, parts: list[Json], path: str, depth: int) -> None:
+        """Raise the fault of the part that came nearest, unless one fits."""
         worst: Misfit | None = None
         for part in parts:
             try:
@@ -199,22 +194,23 @@ class _Check:
             reference = schema.get("$ref")
             if not isinstance(reference, str):
                 return schema
-            found: Any = self._whole
+            found: Json = self._whole
             for word in reference.split("/")[1:] if reference.startswith("#") else ["", ""]:
                 word = word.replace("~1", "/").replace("~0", "~")
                 found = found.get(word) if isinstance(found, dict) else None
             schema = {**found, **{k: v for k, v in schema.items() if k != "$ref"}} if isinstance(found, dict) else {}
-        raise ToolError("the schema of %s refers to itself" % path.split(".")[0], "use another tool")
+        raise ToolError(f"the schema of {path.split('.')[0]} refers to itself", "use another tool")
 
 
-def _check_type(value: Any, wanted: Any, path: str, depth: int) -> None:
+def _check_type(value: Json, wanted: Json, path: str, depth: int) -> None:
     kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
     if kinds and not any(_is_of(value, kind) for kind in kinds):
-        words = " or ".join(_named(kind) for kind in kinds)
-        raise _misfit(depth, "%s must be %s, not %s" % (path, words, _shown(value)))
+        articles = {"null": ""}
+        words = [articles.get(kind, "an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
+        raise _misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
 
 
-def _is_of(value: Any, kind: str) -> bool:
+def _is_of(value: Json, kind: str) -> bool:
     if kind in ("integer", "number") and isinstance(value, bool):
         return False
     if kind == "number":
@@ -224,61 +220,52 @@ def _is_of(value: Any, kind: str) -> bool:
     return isinstance(value, _TYPES.get(kind, object))
 
 
-def _named(kind: str) -> str:
-    return kind if kind == "null" else ("an " if kind[:1] in "aeio" else "a ") + kind
-
-
-def _check_choice(value: Any, schema: Schema, path: str, depth: int) -> None:
-    if isinstance(schema.get("enum"), list) and not any(_is_same(value, one) for one in schema["enum"]):
-        allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in schema["enum"][:_SHOWN_NAMES]])
-        raise _misfit(depth, "%s is %s; allowed are %s" % (path, _shown(value), allowed))
+def _check_choice(value: Json, schema: Schema, path: str, depth: int) -> None:
+    choices = schema.get("enum")
+    if isinstance(choices, list) and not any(_is_same(value, one) for one in choices):
+        allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in choices[:_SHOWN_NAMES]])
+        raise _misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
     if "const" in schema and not _is_same(value, schema["const"]):
-        raise _misfit(depth, "%s is %s; only %s is allowed" % (path, _shown(value), _shown(schema["const"])))
+        raise _misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: Json, other: Json) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _check_limits(value: Any, schema: Schema, path: str, depth: int) -> None:
+def _check_limits(value: Json, schema: Schema, path: str, depth: int) -> None:
+    number = _number(value)
     for keyword, words in _NUMBERS.items():
-        limit = schema.get(keyword)
-        if _is_of(limit, "number") and _is_of(value, "number") and not _is_within(keyword, value, limit):
-            raise _misfit(depth, "%s is %s; %s %s is allowed" % (path, _shown(value), words, limit))
+        limit = _number(schema.get(keyword))
+        if limit is not None and number is not None and not _is_within(keyword, number, limit):
+            raise _misfit(depth, f"{path} is {_shown(value)}; {words} {limit} is allowed")
     for keyword, (kind, words) in _SIZES.items():
-        limit = schema.get(keyword)
-        if _is_of(limit, "number") and isinstance(value, kind) and not _is_within(keyword, len(value), limit):
-            raise _misfit(depth, "%s is %d long; %s are allowed" % (path, len(value), words % limit))
+        limit = _number(schema.get(keyword))
+        if limit is None or not isinstance(value, kind) or not isinstance(value, (str, list, dict)):
+            continue
+        if not _is_within(keyword, len(value), limit):
+            raise _misfit(depth, f"{path} is {len(value)} long; {words % limit} are allowed")
 
 
-def _is_within(keyword: str, size: float, limit: Any) -> bool:
+def _number(value: Json) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _is_within(keyword: str, size: float, limit: float) -> bool:
     if keyword.startswith("exclusive"):
-        return bool(size > limit if keyword.endswith("Minimum") else size < limit)
-    return bool(size >= limit if keyword.startswith("min") else size <= limit)
+        return size > limit if keyword.endswith("Minimum") else size < limit
+    return size >= limit if keyword.startswith("min") else size <= limit
 
 
-def _check_pattern(value: str, pattern: str, path: str, depth: int) -> None:
-    pass  # few schemas have one
-
-    if fits(pattern, value) is False:
-        raise _misfit(depth, "%s is %s; it must look like %s" % (path, _shown(value), pattern[:_SHOWN_CHARS]))
-
-
-def _purpose(schema: Any) -> str:
-    """Return what a schema says of its argument."""
-    described = schema.get("description") if isinstance(schema, dict) else None
-    return described[:_SHOWN_CHARS] if isinstance(described, str) else ""
-
-
-def _shown(value: Any) -> str:
+def _shown(value: Json) -> str:
     try:
-        text = jsonl.dumps(value) if not isinstance(value, str) else "'%s'" % value
+        text = jsonl.dumps(value) if not isinstance(value, str) else f"'{value}'"
     except SchemaError:
         text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
@@ -304,23 +291,18 @@ def fits(pattern: str, text: str) -> bool | None:
     if len(pattern) > PATTERN_CHARS:
         return None
     try:
-        parts = _reader().parse(pattern)
+        # The parser's name until Python 3.10 was sre_parse.
+        parts = (getattr(re, "_parser", None) or __import__("sre_parse")).parse(pattern)
         steps = _steps(parts, len(text) + 1, False)
         if not pattern.startswith("^"):
             steps *= len(text) + 1
         return bool(re.search(pattern, text)) if steps <= STEPS else None
     except (re.error, OverflowError, RecursionError):
-        return None  # another dialect; the tool has its own word on it
+        return None  # another dialect; the tool judges the text itself
 
 
-def _reader() -> Any:
-    import re
-
-    return getattr(re, "_parser", None) or __import__("sre_parse")  # its name until Python 3.10
-
-
-def _steps(parts: Any, length: int, is_repeated: bool) -> int:
-    """Return how many ways the matcher may have to try, more than STEPS where that cannot be told."""
+def _steps(parts: Iterable[tuple[object, Any]], length: int, is_repeated: bool) -> int:
+    """Return how many ways the matcher may have to try, more than STEPS where that is unknown."""
     steps = 1
     for part, argument in parts:
         steps = min(steps * _of_part(str(part), argument, length, is_repeated), _MOST)
@@ -352,7 +334,7 @@ FITTING = 12
 # The owner's messages that count: "and install it" says little by itself.
 MESSAGES = 3
 _WORD_CHARS = 4
-# Of tools that have no words of their own the names and descriptions are looked through; these say nothing.
+# In the names and descriptions of tools that have no words of their own; these say nothing.
 _EMPTY = (
     " about also argument arguments call data each from given have into list name names need only optional return "
     "returned returns some text that their them then these this tool type used user uses using value values want when "
@@ -361,12 +343,12 @@ _EMPTY = (
 
 
 def is_large(context_tokens: int, is_local: bool) -> bool:
-    """Return whether a service takes all tools; where nobody said its context, one in the cloud does."""
+    """Return whether a service takes all tools; one in the cloud does where its context is unknown."""
     return context_tokens >= LARGE_TOKENS or (not context_tokens and not is_local)
 
 
-def chosen(specs: list[Spec], texts: list[str], used: set[str], mode: str, large: bool) -> list[Spec]:
-    """Return the specs to tell a model of, in their order; `texts` are the owner's newest messages."""
+def chosen(specs: list[ToolSpec], texts: list[str], used: set[str], mode: str, large: bool) -> list[ToolSpec]:
+    """Return the specs to offer a model, in their order; `texts` are the owner's newest messages."""
     if mode == "all" or (mode == "fitting" and large):
         return specs
     core = [spec for spec in specs if spec.get("core")]
@@ -384,19 +366,15 @@ def chosen(specs: list[Spec], texts: list[str], used: set[str], mode: str, large
     return [spec for spec in specs if spec in found]
 
 
-def _matches(spec: Spec, text: str, words: list[str]) -> int:
+def _matches(spec: ToolSpec, text: str, words: list[str]) -> int:
     if "words" in spec:
         return sum(_says(word, text, words) for word in spec["words"])
     own = set(_words((spec["name"] + " " + spec["description"]).casefold()))
-    return len([word for word in own.intersection(words) if _means_something(word)])
-
-
-def _means_something(word: str) -> bool:
-    return len(word) >= _WORD_CHARS and " %s " % word not in _EMPTY
+    return sum(len(word) >= _WORD_CHARS and f" {word} " not in _EMPTY for word in own.intersection(words))
 
 
 def _says(word: str, text: str, words: list[str]) -> bool:
-    """Return whether a word, or one that begins with it, is said; phrases and scripts without blanks are looked for."""
+    """Return whether a word, or one that begins with it, is in the text; phrases and other scripts as they stand."""
     if word.isascii() and " " not in word:
         return any(one.startswith(word) for one in words)
     return word in text

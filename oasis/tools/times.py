@@ -12,11 +12,10 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oasis.change.shapes import Plan
+    from oasis.core.shapes import Message
 
-    Message = dict[str, Any]
     Found = list[tuple[str, list[str]]]
 
 # A message as long as this may be an answer to a question of the model's: what was said before counts, too.

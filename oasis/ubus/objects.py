@@ -88,7 +88,7 @@ class Ubus:
         if not out.strip():
             return None
         try:
-            reply = jsonl.loads(out)
+            reply: object = jsonl.loads(out)
         except SchemaError as error:
             raise ToolError("ubus call %s %s answered with %s" % (name, method, error.message))
         return reply if isinstance(reply, dict) else None

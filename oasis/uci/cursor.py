@@ -206,9 +206,8 @@ class Cursor:
         if not items:
             self.delete(package, section, option)
             return
-        target = {"package": package, "section": section, "option": option}
         for word, item in _list_steps(current, items):
-            self._do({"op": word, **target, "value": item})
+            self._do({"op": word, "package": package, "section": section, "option": option, "value": item})
 
     def tset(self, package: str, section: str, values: dict[str, Value | None]) -> None:
         """Set several options of a section; None, "" and [] delete."""
@@ -259,7 +258,7 @@ class Cursor:
     def rename(self, package: str, section: str, option: str | None, name: str | None = None) -> None:
         """Rename an option; with three arguments a section: rename(package, section, name)."""
         if name is None:
-            option, name = None, option
+            option, name = None, option or ""
         self._do(_with_option({"op": "rename", "package": package, "section": section, "name": name}, option))
 
     def reorder(self, package: str, section: str, index: int) -> None:

@@ -13,6 +13,27 @@ from oasis.uci import libuci
 from oasis.uci.package import Package, Section
 from oasis.uci.writer import quote
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Required, TypedDict
+
+    class Step(TypedDict, total=False):
+        """An operation whose package its caller adds: op and the keys that it needs, see below."""
+
+        op: Required[str]
+        section: str  # a name, `cfgXXXXXX` or `@type[n]`
+        option: str
+        value: str
+        type: str
+        name: str
+        index: int
+
+    class Operation(Step):
+        """One operation on a package."""
+
+        package: Required[str]
+
+
 ADD, REMOVE, CHANGE, RENAME, REORDER, LIST_ADD, LIST_DEL = "+", "-", "", "@", "^", "|", "~"
 
 _BLANKS = " \t\n\r\v\f"
@@ -261,8 +282,6 @@ def reorder(package: Package, section: Section, to: int, silent: bool = False) -
 #     del_list  package section option value
 # Stricter than libuci where libuci accepts what it later ignores: names that cannot be read back, sections that are not
 # there, new names that are taken, positions that are no number. Raises UciError naming package.section.option.
-
-Operation = dict[str, object]
 
 # The keys beside op and package: (needed, allowed in addition).
 _KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

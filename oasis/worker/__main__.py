@@ -26,6 +26,7 @@ from oasis.worker import hostnames, lines, protocol, rights, transport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.providers.shapes import Profile
     from oasis.worker.transport import Open
 
 
@@ -42,7 +43,7 @@ def main(user: str) -> None:
         serve(requests.get(), profiles, send)
 
 
-def serve(line: bytes, profiles: dict[str, dict[str, object]], send: Open) -> None:
+def serve(line: bytes, profiles: dict[str, Profile], send: Open) -> None:
     """Answer one request line."""
     number = 0
 
@@ -55,7 +56,7 @@ def serve(line: bytes, profiles: dict[str, dict[str, object]], send: Open) -> No
         sys.stdout.buffer.flush()
 
     try:
-        request = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)
+        request: object = jsonl.loads(line, max_bytes=lines.REQUEST_BYTES)
         if not isinstance(request, dict) or not isinstance(request.get("id"), int):
             raise SchemaError("it is no object with an id")
     except SchemaError as error:

@@ -116,7 +116,7 @@ def decode(line: bytes, number: int) -> dict[str, object]:
     Raises: PeerError for anything but a known event of this very request.
     """
     try:
-        value = jsonl.loads(line, max_bytes=EVENT_BYTES)
+        value: object = jsonl.loads(line, max_bytes=EVENT_BYTES)
     except SchemaError as error:
         raise PeerError(f"the worker wrote no event: {error.message}")
     if not isinstance(value, dict) or value.get("id") != number or not isinstance(value.get("event"), dict):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from oasis.providers import wire
+    from oasis.providers.shapes import Profile
     from oasis.worker.chat import Emit, Sleep
     from oasis.worker.finding import Found
     from oasis.worker.transport import Now, Open
@@ -36,7 +37,7 @@ TOTAL_S = 3600.0
 
 
 def answer(
-    request: Request, profiles: dict[str, dict[str, object]], send: Open, emit: Emit, sleep_s: Sleep,
+    request: Request, profiles: dict[str, Profile], send: Open, emit: Emit, sleep_s: Sleep,
     now_s: Now = time.monotonic,
 ) -> None:  # fmt: skip
     """Answer a request with events; the last one is its ending."""
@@ -51,9 +52,7 @@ def answer(
         emit_masked(failed(error))
 
 
-def _answer(
-    request: Request, profiles: dict[str, dict[str, object]], send: Open, emit: Emit, sleep_s: Sleep, now_s: Now
-) -> None:
+def _answer(request: Request, profiles: dict[str, Profile], send: Open, emit: Emit, sleep_s: Sleep, now_s: Now) -> None:
     op, options, limits = request.get("op"), _options(request, profiles), _limits(request, profiles)
     module = providers.load(str(request.get("vendor") or wire.profile_of(options).get("vendor")))
     if op in ("chat", "show"):
@@ -96,7 +95,7 @@ def _web(request: Request) -> web.Page | web.Findings:
 # What was asked for
 
 
-def _options(request: Request, profiles: dict[str, dict[str, object]]) -> wire.Options:
+def _options(request: Request, profiles: dict[str, Profile]) -> wire.Options:
     name = str(request.get("profile") or "compatible")
     if name not in profiles:
         raise UsageError(f"profile {name!r} is unknown", "use one of: " + ", ".join(sorted(profiles)))
@@ -110,7 +109,7 @@ def _options(request: Request, profiles: dict[str, dict[str, object]]) -> wire.O
     return options
 
 
-def _limits(request: Request, profiles: dict[str, dict[str, object]]) -> dict[str, object]:
+def _limits(request: Request, profiles: dict[str, Profile]) -> dict[str, object]:
     given = request.get("options")
     options = given if isinstance(given, dict) else {}
     profile = profiles.get(str(request.get("profile") or "compatible"), {})
@@ -167,8 +166,8 @@ def _embeddings(
 def _masked(event: events.Event, key: str) -> events.Event:
     """Return an event in which the key, should it stand in words about a failure, is masked."""
     if len(key) >= 4 and event["type"] == "message":  # of an MCP server, which may repeat what it was called with
-        masked: events.Event = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)
-        return masked
+        masked: object = jsonl.loads(jsonl.dumps(event).replace(key, "…"), TOTAL_BYTES)
+        return masked if isinstance(masked, dict) else event
     if len(key) < 4 or event["type"] not in ("error", "retry", "refused"):
         return event
     if event["type"] != "error":

@@ -24,7 +24,7 @@ from oasis.worker import rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import Any, TypedDict
 
     class Request(TypedDict, total=False):
         op: str
@@ -68,7 +68,8 @@ def main(user: str, folder: str) -> None:
     if not user and os.geteuid() == 0:
         raise SystemExit("never as root")
     os.umask(0o077)
-    request = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)
+    given: Any = jsonl.loads(sys.stdin.buffer.read(REQUEST_BYTES), REQUEST_BYTES)
+    request: Request = given
     sys.stdout.buffer.write(jsonl.line(answer(folder, request)))
 
 

@@ -1,5 +1,7 @@
 """What stands between a turn and a worker: the pace, and what a service said of itself."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from oasis.agent.client import Asking
@@ -69,9 +71,17 @@ def sleepless(_):
     raise AssertionError("nobody waits for a clock that is set")
 
 
+def record(models, redactor):
+    """Return the services of a daemon, as far as asking needs them."""
+    unused = SimpleNamespace(blobs=None, unix_s=lambda: 0)
+    return SimpleNamespace(
+        settings=Settings(), models=models, offline=None, facts=None, redactor=redactor, chats=unused, clock=unused
+    )
+
+
 def make(models, pace, patience=None, clock=None):
     patience, clock = patience or Patience(float, int), clock or Wait(lambda: True, sleepless)
-    return Asking(Settings(), models, None, None, Redactor(), None, lambda: 0, pace, patience, clock)
+    return Asking(record(models, Redactor()), pace, patience, clock)
 
 
 def test_every_request_keeps_the_pace_of_its_service():
@@ -183,18 +193,7 @@ def test_a_retry_is_a_note_and_no_part_of_the_answer():
 
 def test_texts_to_embed_keep_the_pace_and_hold_no_secret():
     models, pace = Models(), Pace(True)
-    asking = Asking(
-        Settings(),
-        models,
-        None,
-        None,
-        Hiding(),
-        None,
-        lambda: 0,
-        pace,
-        Patience(float, int),
-        Wait(lambda: True, sleepless),
-    )
+    asking = Asking(record(models, Hiding()), pace, Patience(float, int), Wait(lambda: True, sleepless))
     assert asking.embed(SERVICE, "", ["wifi s3cret", "ab"], lambda: False) == [[8.0], [2.0]]
     assert models.requests[0]["texts"] == ["wifi ***", "ab"] and pace.asked == [("home", 2, 3)]
 

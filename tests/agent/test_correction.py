@@ -5,11 +5,11 @@ import json
 import pytest
 
 from oasis.agent import correction
+from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
+from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import config, of_type, say
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.recorder import results
-from tests.test_toolless import serve  # noqa: F401  (a fixture)
-from tests.test_untrusted import Scene
 
 NO_OPTION = "uci set system.@system[0].hostnam=attic"
 NO_SECTION = "uci set wireless.radoi0.channel=6"

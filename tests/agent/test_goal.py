@@ -9,10 +9,10 @@ import pytest
 
 from oasis.agent.goal import MOST_TURNS, TURNS, checked
 from oasis.errors import UsageError
+from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.cli import launcher
 from tests.daemon.test_wiring import config, follow, of_type
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
-from tests.test_toolless import serve  # noqa: F401  (a fixture)
 
 RENAME = ("configure", {"commands": ["uci set system.@system[0].hostname='attic'"]})
 LOOK = ("read_config", {"package": "system"})

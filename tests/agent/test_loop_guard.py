@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oasis.agent.loop_guard import SAME, Repeats
+from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.daemon.test_wiring import config, follow
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
-from tests.test_toolless import serve  # noqa: F401  (a fixture)
 
 LOOK = ("status", {"what": "overview"})
 RENAME = ("configure", {"commands": ["uci set system.@system[0].hostname='attic'"]})

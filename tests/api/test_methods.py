@@ -8,18 +8,16 @@ import time
 
 import pytest
 
-from oasis.api.chat_methods import Conversations
-from oasis.api.methods import TABLE, Methods, check, failure
+from oasis.api.methods import TABLE, check, failure
 from oasis.api.table import SERVICE
-from oasis.api.tool_methods import Toolset
 from oasis.core import jsonl
 from oasis.core.thread import INTERRUPTED
 from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError, PolicyError, SettingsError, StoreError, UsageError
-from oasis.llm.services import Book
 from oasis.system.root import Root
 from oasis.tools.builtin import changes
-from oasis.tools.operator import Operator
+from oasis.tools.operator import ChatContext, NoRun, Operator
+from oasis.tools.principal import Principal
 from tests.oasisd import copy_root
 
 OWNER = {"name": "owner", "terminal": False}
@@ -106,7 +104,7 @@ def lines(root, chat):
 def filled(name):
     """Return arguments of the right types for a method."""
     values = {str: "x", int: 0, list: [], bool: False, dict: {}}
-    return {key: values[kind] for key, (kind, _) in TABLE[name][1].items()}
+    return {key: values[kind] for key, (kind, _) in TABLE[name].arguments.items()}
 
 
 def test_the_table_is_the_one_written_down():
@@ -150,17 +148,20 @@ def test_every_method_may_be_called_by_the_roles_of_its_access(daemon, name, rol
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_functions_take_the_arguments_of_the_table(daemon, name):
-    word = name.replace(".", "_")
-    places = (Methods, Toolset, Conversations, Book, type(daemon.beside.of(name)))
-    function = next(getattr(place, word) for place in places if hasattr(place, word))
-    taken = dict(inspect.signature(function).parameters)
-    assert taken.pop("self") and (taken.pop("role", None) or not any(hasattr(one, word) for one in places[:2]))
-    if taken.pop("given", None):  # what the owner says of a service, judged where it is read
-        keys = SERVICE if name.startswith("service.") else set(TABLE[name][1]) - set(taken)
-        taken.update({key: inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default="") for key in keys})
-    assert set(taken) == set(TABLE[name][1])
+    method = TABLE[name]
+    taken = dict(inspect.signature(getattr(daemon.methods.owner(method.owner), method.function)).parameters)
+    assert bool(taken.pop("role", None)) == method.takes_role
+    arguments = set(method.arguments)
+    if rest := [
+        key for key, one in taken.items() if one.kind is inspect.Parameter.VAR_KEYWORD
+    ]:  # checked where it is read
+        del taken[rest[0]]
+        of_rest = set(SERVICE) if name.startswith("service.") else arguments - set(taken)
+        assert of_rest <= arguments and not of_rest & set(taken)
+        arguments -= of_rest
+    assert set(taken) == arguments
     required = {key for key, value in taken.items() if value.default is inspect.Parameter.empty}
-    assert required == {key for key, (_, is_required) in TABLE[name][1].items() if is_required}
+    assert required == {key for key, (_, is_required) in method.arguments.items() if is_required and key in arguments}
 
 
 @pytest.mark.parametrize(
@@ -179,9 +180,9 @@ def test_an_unknown_argument_is_named(call, name):
     assert name in caught.value.message and "'colour'" in caught.value.message
 
 
-@pytest.mark.parametrize("name, key", [(name, key) for name in sorted(TABLE) for key in TABLE[name][1]])
+@pytest.mark.parametrize("name, key", [(name, key) for name in sorted(TABLE) for key in TABLE[name].arguments])
 def test_an_argument_of_the_wrong_type_is_named(call, name, key):
-    for value in WRONG[TABLE[name][1][key][0]]:
+    for value in WRONG[TABLE[name].arguments[key][0]]:
         with pytest.raises(UsageError) as caught:
             call(name, **{**filled(name), key: value})
         assert f"{name}: {key} must be" in caught.value.message
@@ -189,7 +190,7 @@ def test_an_argument_of_the_wrong_type_is_named(call, name, key):
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_a_missing_argument_is_named(call, name):
-    for key, (_, is_required) in TABLE[name][1].items():
+    for key, (_, is_required) in TABLE[name].arguments.items():
         params = filled(name)
         del params[key]
         if is_required:
@@ -457,10 +458,9 @@ def test_the_newest_change_is_undone(root, call, renamed):
 
 def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     emitted = []
-    operator = Operator(
-        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: emitted.append((kind, more)), lambda: None,
-        lambda: False, "owner",
-    )  # fmt: skip
+    run = NoRun()
+    run.emit = lambda kind, **more: emitted.append((kind, more))
+    operator = Operator(daemon.methods._services, run, Principal(), ChatContext("chat1"))
     now = int(time.time())
     arguments = {"commands": ["uci set system.@system[0].hostname=guests"], "summary": "a note", "until": "2h"}
     assert changes.configure(arguments, operator)["status"] == "applied"
@@ -473,9 +473,7 @@ def test_a_change_for_a_time_is_told_and_listed(daemon, call):
 
 
 def test_a_change_ends_by_itself_while_the_daemon_runs(daemon, call):
-    operator = Operator(
-        daemon.methods._shop, "run1", "chat1", "", lambda kind, **more: None, lambda: None, lambda: False, "owner"
-    )
+    operator = Operator(daemon.methods._services, NoRun(), Principal(), ChatContext("chat1"))
     arguments = {"commands": ["uci set system.@system[0].hostname=attic"], "until": "1s"}
     change = changes.configure(arguments, operator)["change"]
     deadline = time.monotonic() + 15

@@ -13,7 +13,7 @@ from tests.oasisd import copy_root
 @pytest.fixture
 def parts(tmp_path):
     daemon = Daemon(Root(copy_root(str(tmp_path / "root")), []))
-    yield daemon.beside
+    yield daemon.parts
     daemon.stop()
 
 
@@ -51,3 +51,13 @@ def test_listing_the_tools_makes_no_part_and_a_call_makes_its_own(parts):
     assert not any(parts.is_made(name) for name in parts.names())
     assert schedule.call("schedule_list", {}, None, None)["orders"] == []
     assert [name for name in parts.names() if parts.is_made(name)] == ["schedule"]
+
+
+def test_the_rows_of_a_part_are_handled_by_that_part_and_its_roles_name_real_methods():
+    for manifest in manifests.manifests():
+        rows = getattr(manifest, "ROWS", {})
+        assert {row[1].partition(".")[0] for row in rows.values()} <= set(getattr(manifest, "METHODS", {}))
+        assert all(name in TABLE for names in getattr(manifest, "ROLE_METHODS", {}).values() for name in names)
+        assert "owner" not in getattr(manifest, "ROLE_METHODS", {}) and "owner" not in getattr(
+            manifest, "ROLE_TOOLS", {}
+        )

@@ -7,12 +7,12 @@ import time
 from typing import Any
 
 from oasis.core.ids import Xid
-from oasis.parts.memory import facts_kept, facts_near
-from oasis.parts.memory.facts_reading import Words
+from oasis.parts.memory import owner_facts, ranking
+from oasis.parts.memory.extraction import Words
 from oasis.system.files import Files
 from oasis.system.records import Records
 
-DAY_S = facts_kept.DAY_S
+DAY_S = owner_facts.DAY_S
 THINGS = (
     "printer",
     "television",
@@ -37,8 +37,10 @@ def measure(bench: Any, folder: str, times: int) -> None:
     files = Counting()
     path = folder + "/facts/facts.jsonl"
     ids = Xid(lambda: clock[0], os.urandom)
-    kept = facts_kept.Facts(Records(files, path, facts_kept.MOST + 1), lambda: clock[0], lambda newest: True, ids.next)
-    near = facts_near.Near(_NoEmbedder, lambda: words.empty, print)
+    kept = owner_facts.Facts(
+        Records(files, path, owner_facts.MOST + 1), lambda: clock[0], lambda newest: True, ids.next
+    )
+    near = ranking.Near(_NoEmbedder, lambda: words.empty, print)
     texts = [f"The {thing} of the owner is in the {place}." for place in PLACES for thing in THINGS]
     source = {"chat": ids.next(), "message": "x" * 25}
     for text in texts:

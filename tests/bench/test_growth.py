@@ -7,7 +7,7 @@ import pytest
 
 from tests.bench import growth, turns
 from tests.oasisd import copy_root, set_option, start_daemon
-from tests.test_force import Router
+from tests.tools.test_force import Router
 
 # More runs than are kept after their end (runs.ENDED), and than fill the small caches: full before it is looked at.
 FIRST, MORE = 75, 45

@@ -8,23 +8,22 @@ import pytest
 from oasis.api.table import ROLES, TABLE
 from oasis.bus import calls as module
 from oasis.bus.calls import Waiters
-from oasis.bus.objects import CALLS, faults, objects
+from oasis.bus.objects import CALLS, OTHER_METHODS, objects
 from oasis.change.parse.commands import parse
 from oasis.daemon.wiring import Daemon
 from oasis.errors import UsageError
-from oasis.parts.lua import table
+from oasis.parts.lua.manifest import BUS_ROLES
 from oasis.parts.lua.phone import Phone
-from oasis.parts.lua.table import UPSTREAM
 from oasis.system.root import Root
 from oasis.ubus.blobmsg import encode
 from oasis.ubus.message import REPLY_BYTES
 from tests.bus.on_bus import GONE, OWNER, STRANGER, VIEWER, Bench, Clock
 from tests.oasisd import copy_root
 
-EVERY = {**TABLE, **UPSTREAM}
-SERVED = sorted(name for name, (access, _) in EVERY.items() if access != "local")
-LOCAL = sorted(name for name, (access, _) in TABLE.items() if access == "local")
-MAY = {role: ({*ROLES[role]} & {*TABLE} | {*table.ROLES[role]}) - set(LOCAL) for role in ("owner", "viewer")}
+EVERY = {**TABLE, **OTHER_METHODS}
+SERVED = sorted(name for name, row in EVERY.items() if row.access != "local")
+LOCAL = sorted(name for name, row in TABLE.items() if row.access == "local")
+MAY = {role: ({*ROLES[role]} & {*TABLE} | {*BUS_ROLES[role]}) - set(LOCAL) for role in ("owner", "viewer")}
 REFUSED = "is not for everybody"
 
 
@@ -54,7 +53,7 @@ def test_every_method_is_on_the_bus_but_for_those_of_the_socket_alone():
     found = {f"{where}.{method}" for where, methods in objects().items() for method in methods}
     assert found == {"oasis." + name for name in SERVED}
     assert LOCAL
-    assert not set(TABLE) & set(UPSTREAM), "one name has one meaning"
+    assert not set(TABLE) & set(OTHER_METHODS), "one name has one meaning"
 
 
 def test_specs_have_their_kinds():
@@ -68,9 +67,9 @@ def test_specs_have_their_kinds():
 
 
 def test_upstream_names_what_its_roles_may_one_by_one():
-    assert set(table.ROLES["owner"]) == set(UPSTREAM)
-    reads = {name for name, (access, _) in UPSTREAM.items() if access == "read"}
-    assert set(table.ROLES["viewer"]) == reads
+    assert set(BUS_ROLES["owner"]) == set(OTHER_METHODS)
+    reads = {name for name, row in OTHER_METHODS.items() if row.access == "read"}
+    assert set(BUS_ROLES["viewer"]) == reads
 
 
 @pytest.mark.parametrize("name", SERVED)
@@ -178,7 +177,7 @@ WRONG = {
 @pytest.mark.parametrize("name", SERVED)
 def test_wrong_types_and_unknown_arguments_are_told(bench, name):
     where, method = split(name)
-    for key, (kind, _) in EVERY[name][1].items():
+    for key, (kind, _) in EVERY[name].arguments.items():
         for value in WRONG[kind]:
             error = bench.call(where, method, OWNER, **{key: value})["error"]
             assert error["code"] in ("usage", "policy"), (key, value)
@@ -337,17 +336,17 @@ class Peer:
 
 def test_a_name_that_is_taken_is_told_with_its_owner_and_the_way_out(daemon, bench):
     peer = Peer({"oasis.chat": "a plugin of rpcd"})
-    daemon.methods.bus = lambda: faults(peer)
+    daemon._peer = peer
     try:
         told = bench.call("oasis", "info")["bus"]
         assert len(told) == 1
         for word in ("oasis.chat", "a plugin of rpcd", "remove", "restart rpcd"):
             assert word in told[0]
         assert daemon.methods.call("info", {}, {"name": "owner", "terminal": False})["bus"] == told, "on the socket too"
-        peer = Peer(reason="no such file or directory")
+        daemon._peer = Peer(reason="no such file or directory")
         assert bench.call("oasis", "info")["bus"] == ["not on the bus: no such file or directory"]
     finally:
-        daemon.methods.bus = list
+        daemon._peer = None
     assert bench.call("oasis", "info")["bus"] == []
 
 
@@ -367,7 +366,7 @@ def test_what_is_made_with_its_first_use_is_made_once(tmp_path):
     root = copy_root(str(tmp_path / "r"))
     daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
     try:
-        for part in (daemon.exchanges, daemon.conversations, daemon._services_book, daemon._came):
+        for part in (daemon.exchanges, daemon.conversations, daemon.book, daemon.origins):
             found = at_once(part)
             assert len(found) == 8
             assert len(set(map(id, found))) == 1
@@ -382,7 +381,7 @@ def test_a_page_with_a_login_of_its_own_is_told_what_that_login_proved_and_keeps
     other = "d" * 32
     bench.rpcd.rights[other] = bench.rpcd.rights[OWNER]
     operations = parse("uci set wireless.default_radio0.ssid=Attic")[0]
-    plan = daemon.methods._shop.planner.propose(operations, "run1", "chat1", "a test")
+    plan = daemon.methods._services.planner.propose(operations, "run1", "chat1", "a test")
     change = str(daemon.transaction.apply(plan)["id"])
     try:
         daemon._evidence().life._arrived.add(other)  # as Life.arrive does; see tests/change/apply/test_proof_of_life.py

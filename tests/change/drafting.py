@@ -48,8 +48,10 @@ def op(text):
         found["option"] = parts[2]
     if verb == "set" and not parts[2]:
         found["type"] = value
+    elif verb == "reorder":
+        found["index"] = int(value)
     elif sign:
-        found[{"rename": "name", "reorder": "index"}.get(verb, "value")] = value
+        found["name" if verb == "rename" else "value"] = value
     return found
 
 

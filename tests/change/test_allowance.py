@@ -7,8 +7,8 @@ import pytest
 
 from oasis.change.apply.journal import AUTOMATIC, HISTORY
 from oasis.change.approval import A_TURN, AN_HOUR, HOUR_S, Allowance
+from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import config, of_type
-from tests.test_untrusted import Scene
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from tests.agent.test_untrusted_words import Scene, lease
 from tests.daemon.test_wiring import approve, config, follow, of_type, say
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
-from tests.test_untrusted import Scene, lease
 
 TV = "aa:bb:cc:00:00:67"
 FOR_GOOD = "stays for good; it would have ended at "

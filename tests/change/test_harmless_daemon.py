@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import config, of_type
-from tests.test_untrusted import Scene
 
 OWNER, NEW = "aa:bb:cc:00:00:01", "aa:bb:cc:00:00:02"
 

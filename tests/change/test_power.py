@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -247,7 +248,11 @@ def first_with_an_end(kit):
 
 def end(kit):
     audit = Audit(kit.files, kit.root.state_folder + "/audit.jsonl", kit.clock.unix_s)
-    Expiry(kit.journal, kit.planner, kit.transaction, audit, kit.clock, lambda newest: True, print).step()
+    services = SimpleNamespace(
+        journal=kit.journal, planner=kit.planner, transaction=kit.transaction, audit=audit, clock=kit.clock,
+        is_clock_trusted=lambda newest: True, log=lambda text, is_fault: print(text),
+    )  # fmt: skip
+    Expiry(services).step()
 
 
 def nothing(kit):

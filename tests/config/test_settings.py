@@ -212,7 +212,7 @@ def test_no_method_ever_replies_with_a_key(root):
                 "plan": "x",
                 "message": "help",
             }
-            known = {key: value for key, value in params.items() if key in TABLE[name][1]}
+            known = {key: value for key, value in params.items() if key in TABLE[name].arguments}
             if name == "run.start":
                 known["service"] = "offline"
             try:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from oasis.parts.lua.phone import Story
     from oasis.parts.memory.documents import Vectors
-    from oasis.parts.memory.facts_kept import Facts
+    from oasis.parts.memory.owner_facts import Facts
     from oasis.parts.memory.structured import Embedder
-    from oasis.parts.telegram.run import Told
+    from oasis.parts.telegram.text import RunText
     from oasis.tools.builtin import BuiltIn
     from oasis.tools.registry import Registry
 
@@ -87,7 +87,13 @@ if TYPE_CHECKING:
         def text(self, about: Any, /) -> str: ...
 
     def _satisfied(
-        embedder: Embedder, vectors: Vectors, facts: Facts, tools: BuiltIn, registry: Registry, story: Story, told: Told
+        embedder: Embedder,
+        vectors: Vectors,
+        facts: Facts,
+        tools: BuiltIn,
+        registry: Registry,
+        story: Story,
+        told: RunText,
     ) -> tuple[EmbeddingProvider, VectorStore, MemoryStore, Tool, ToolRegistry, Frontend, Frontend]:
         """Let the type checker compare ours with what they are to be."""
         return embedder, vectors, facts, tools, registry, story, told

@@ -16,9 +16,9 @@ from oasis.core.ids import Xid
 from oasis.errors import SchemaError, UsageError
 from oasis.parts.lua.phone import Story
 from oasis.parts.memory.documents import Vectors
-from oasis.parts.memory.facts_kept import Facts
+from oasis.parts.memory.owner_facts import Facts
 from oasis.parts.memory.structured import Embedder
-from oasis.parts.telegram.run import Told
+from oasis.parts.telegram.text import RunText
 from oasis.system.records import Records
 from oasis.tools.builtin import BuiltIn
 from tests.contracts.contracts import (
@@ -323,7 +323,7 @@ def phone():
 
 def telegram():
     def read(events, state):
-        told = Told()
+        told = RunText()
         for event in events:
             told.take(event)
         return told.text(True)

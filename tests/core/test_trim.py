@@ -279,6 +279,14 @@ def test_a_summary_that_is_too_long_is_cut():
     assert "characters are left out here" in found["messages"][0]["content"]
 
 
+def test_a_summary_that_the_owner_asked_for_may_be_left_out():
+    given = [message(1, content="what was said", summary_of=name(9))]
+    given += exchange(11)
+    given.append(message(21))
+    found = trim.fit(given, 2000, "so far", most=2)
+    assert found["messages"][0]["stands_for"] == len(found["left_out"])
+
+
 def test_results_of_joined_branches_go_with_their_call():
     given = exchange(1)
     given.append(message(20, content="other branch"))

@@ -125,8 +125,8 @@ def lines_of_json(data):
         name, params = request["method"], request["params"]
         rpc.result(request["id"], params)
         if name in TABLE:
-            kept = check(name, params, TABLE[name][1])
-            assert all(isinstance(kept[key], TABLE[name][1][key][0]) for key in kept)
+            kept = check(name, params, TABLE[name].arguments)
+            assert all(isinstance(kept[key], TABLE[name].arguments[key][0]) for key in kept)
             assert "role" not in kept
     except OasisError:
         pass

@@ -82,21 +82,21 @@ class Router(Daemon):
         super().__init__(root)
         self.models = self.methods._exchanges().asking._models = Proposing()
 
-    def call(self, method, **words):
+    def ask(self, method, **words):
         return self.methods.call(method, words, OWNER)
 
     def propose(self, *proposed):
         """Return the events of a run in which the model proposes commands."""
         self.models.commands = list(proposed)
-        started = self.call("run.start", message="do it", service="scripted")
+        started = self.ask("run.start", message="do it", service="scripted")
         events, since, deadline = [], 0, time.monotonic() + RUN_S
         while not events or events[-1]["type"] != "end":
             assert time.monotonic() < deadline, events
-            reply = self.call("run.poll", run=started["run"], since=since, wait_ms=1000)
+            reply = self.ask("run.poll", run=started["run"], since=since, wait_ms=1000)
             events, since = events + reply["events"], reply["next"]
             for plan in [event["plan"] for event in reply["events"] if event["type"] == "plan"]:
                 if plan["needs_approval"]:  # more were made already than are made at once in an hour
-                    self.call("plan.approve", plan=plan["id"], hash=plan["hash"])
+                    self.ask("plan.approve", plan=plan["id"], hash=plan["hash"])
         return events
 
 
@@ -114,7 +114,7 @@ def router(tmp_path_factory):
         handle.write(text)
         handle.truncate()
     made = Router(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
-    assert made.call("info")["approval"] == Policy("none").approval
+    assert made.ask("info")["approval"] == Policy("none").approval
     yield made
     made.stop()
 
@@ -136,7 +136,7 @@ def test_text_that_looks_like_an_attack_is_stored_as_text(router, value):
     before = files(router.root.folder)
     events = router.propose(PLACE + quoted(value))
     assert [event["change"]["state"] for event in events if event["type"] == "change"] == ["applied"], events
-    router.call("change.confirm", unproved=True)
+    router.ask("change.confirm", unproved=True)
     after = files(router.root.folder)
     assert {name for name in after if after[name] != before.get(name)} == {"/etc/config/system"}
     assert set(after) == set(before)

@@ -179,9 +179,9 @@ def show_change(page: Any) -> None:
 def show_fix(page: Any) -> None:
     """Have the doctor propose a fix; it waits for the next picture, too."""
     page.locator(".oasis-verdict:not(.spinning)").wait_for()
-    if not page.locator(".oasis-errand").count():
+    if not page.locator(".oasis-run").count():
         page.get_by_role("button", name="Fix…").first.click()
-    page.locator(".oasis-errand .oasis-plan").wait_for()
+    page.locator(".oasis-run .oasis-plan").wait_for()
 
 
 def wait_for(selector: str) -> Callable[[Any], None]:

@@ -162,7 +162,7 @@ def test_plan_that_waits_elsewhere_is_decided_here_after_a_reload_too(router: An
     button(page, "Approve").click()
     button(page, "Keep").click()
     expect(page.locator(".oasis-entry")).to_have_count(1)
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed")
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed")
 
 
 def test_chat_of_a_change_is_opened(router: Any, visit: Any) -> None:

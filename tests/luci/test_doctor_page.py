@@ -59,7 +59,7 @@ def test_approved_fix_is_applied_and_kept_on_this_page(router: Any, visit: Any) 
     page.locator(".oasis-finding").first.get_by_role("button", name="Fix…").click()
     button(page, "Approve").click()
     button(page, "Keep").click()
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed")
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed")
     button(page, "Look again").click()
     expect(page.locator(".oasis-finding")).to_have_count(3)
 

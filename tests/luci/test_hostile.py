@@ -189,7 +189,7 @@ def walk_changes(page: Any) -> None:
     expect(page.locator(".oasis-diff")).to_have_count(7)
     expect(page.locator(".oasis-entry .oasis-fault").first).to_be_visible()
     press(page, "Undo", at=0)
-    expect(page.locator(".oasis-errand .oasis-change, .oasis-errand .oasis-fault")).not_to_have_count(0)
+    expect(page.locator(".oasis-run .oasis-change, .oasis-run .oasis-fault")).not_to_have_count(0)
     page.locator(".oasis-entry[data-change=h4]").get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Undo the rest").wait_for()
 
@@ -215,8 +215,8 @@ def walk_doctor(page: Any) -> None:
     unfold(page)
     press(page, "Fix…", at=0)
     press(page, "Fix…", at=1)
-    expect(page.locator(".oasis-errand .oasis-plan")).to_have_count(2)
-    expect(page.locator(".oasis-errand .oasis-refused")).to_have_count(1)
+    expect(page.locator(".oasis-run .oasis-plan")).to_have_count(2)
+    expect(page.locator(".oasis-run .oasis-refused")).to_have_count(1)
     unfold(page)
 
 
@@ -308,20 +308,20 @@ def undo_twice(page: Any) -> None:
 OPENED: dict[str, tuple[str, Callable[[Any], object], str, str, str]] = {
     "plan": (
         "chat", ask_guest, "oasis/plan.js",
-        "E('p', { 'class': 'oasis-summary' }, [ words.whole(plan.summary) ])",
-        "E('p', { 'class': 'oasis-summary' }, words.whole(plan.summary))",
+        "E('p', { 'class': 'oasis-summary' }, [ clean.whole(plan.summary) ])",
+        "E('p', { 'class': 'oasis-summary' }, clean.whole(plan.summary))",
     ),
     "words of a plan": (
         "chat", ask_guest, "oasis/plan.js",
         "'tabindex': '0' }, [ text ])", "'tabindex': '0' }, text)",
     ),
     "refusal": (
-        "chat", lambda page: asked(page, "shut the lan"), "oasis/refused.js",
-        "[ words.whole(refusal.summary) ]", "words.whole(refusal.summary)",
+        "chat", lambda page: asked(page, "shut the lan"), "oasis/plan.js",
+        "[ clean.whole(refusal.summary) ]", "clean.whole(refusal.summary)",
     ),
     "tool": (
-        "chat", lambda page: asked(page, "hostile"), "oasis/blocks.js",
-        "E('code', [ words.plain(name) ])", "E('code', words.plain(name))",
+        "chat", lambda page: asked(page, "hostile"), "oasis/message.js",
+        "E('code', [ clean.plain(name) ])", "E('code', clean.plain(name))",
     ),
     "answer": (
         "chat", lambda page: None, "oasis/markdown.js",
@@ -329,34 +329,34 @@ OPENED: dict[str, tuple[str, Callable[[Any], object], str, str, str]] = {
     ),
     "change": (
         "chat", approve_guest, "oasis/change.js",
-        "E('strong', [ words.plain(change.summary) ])", "E('strong', words.plain(change.summary))",
+        "E('strong', [ clean.plain(change.summary) ])", "E('strong', clean.plain(change.summary))",
     ),
     "entry": (
-        "changes", lambda page: None, "oasis/history.js",
+        "changes", lambda page: None, "view/oasis/changes.js",
         "'oasis-entry-title' }, [ title(item) ]", "'oasis-entry-title' }, title(item)",
     ),
-    "conflict": ("changes", undo_twice, "oasis/errands.js", "[ E('code', [ place ]) ]", "[ E('code', place) ]"),
+    "conflict": ("changes", undo_twice, "oasis/panel.js", "[ E('code', [ place ]) ]", "[ E('code', place) ]"),
     "audit": (
         "audit", lambda page: None, "view/oasis/audit.js",
-        "[ words.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]", "words.plain(line.plan_hash)",
+        "[ clean.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]", "clean.plain(line.plan_hash)",
     ),
     "tools": (
-        "tools", lambda page: None, "oasis/shelf.js",
-        "E('p', [ words.plain(tool.description) ])", "E('p', words.plain(tool.description))",
+        "tools", lambda page: None, "view/oasis/tools.js",
+        "E('p', [ clean.plain(tool.description) ])", "E('p', clean.plain(tool.description))",
     ),
     "question": (
-        "tools", lambda page: page.get_by_role("switch").nth(4).click(), "oasis/shelf.js",
-        "[ E('p', [ question.format(words.plain(this.tool.name)) ]) ]",
-        "[ E('p', question.format(words.plain(this.tool.name))) ]",
+        "tools", lambda page: page.get_by_role("switch").nth(4).click(), "view/oasis/tools.js",
+        "[ E('p', [ question.format(clean.plain(this.tool.name)) ]) ]",
+        "[ E('p', question.format(clean.plain(this.tool.name))) ]",
     ),
     "finding": (
-        "doctor", lambda page: None, "oasis/findings.js",
-        "E('h3', [ words.plain(finding.title) ])", "E('h3', words.plain(finding.title))",
+        "doctor", lambda page: None, "view/oasis/doctor.js",
+        "E('h3', [ clean.plain(finding.title) ])", "E('h3', clean.plain(finding.title))",
     ),
     "check": (
-        "doctor", lambda page: None, "oasis/findings.js",
-        "{ 'class': 'oasis-small' }, [ ' \\u2013 ', words.plain(check.why) ]",
-        "{ 'class': 'oasis-small' }, words.plain(check.why)",
+        "doctor", lambda page: None, "view/oasis/doctor.js",
+        "{ 'class': 'oasis-small' }, [ ' \\u2013 ', clean.plain(check.why) ]",
+        "{ 'class': 'oasis-small' }, clean.plain(check.why)",
     ),
     "cell": (
         "audit", lambda page: None, "oasis/page.js", "E('div', nodes(content))", "E('div', nodes(content).join(''))",

@@ -160,7 +160,7 @@ _CONTENT = "return Array.isArray(message.content) ?"
 BROKEN = {
     "a block": ("markdown.js", "case 'rule': return E('hr');", "case 'rule': throw new Error('broken');", "---"),
     "a message": (
-        "blocks.js", _CONTENT, "if (message.content == 'broken') throw new Error('broken'); " + _CONTENT, "broken",
+        "message.js", _CONTENT, "if (message.content == 'broken') throw new Error('broken'); " + _CONTENT, "broken",
     ),
 }  # fmt: skip
 

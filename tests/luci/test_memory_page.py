@@ -69,7 +69,7 @@ def test_document_is_added_found_and_deleted(furnished: Any, visit: Any) -> None
     page = visit(url, where="memory")
     expect(page.get_by_text("There is no document yet.")).to_be_visible()
     add(page, or_a_text=LETTER, Title="Provider letter")
-    expect(page.locator(".oasis-errand").get_by_text("is added")).to_be_visible()
+    expect(page.locator(".oasis-run").get_by_text("is added")).to_be_visible()
     expect(row(page, "Provider letter").locator(".oasis-badge")).to_have_text("by words")
     found = find(page, "which vlan does the line have")
     expect(found).to_contain_text("The <b>VLAN</b> of the line is 7.")
@@ -96,7 +96,7 @@ def test_file_is_sent_and_what_cannot_be_read_is_told(furnished: Any, visit: Any
         dialog(page).get_by_role("button", name="Add", exact=True).click()
         closed(page)
     expect(row(page, "Mesh")).to_contain_text("mesh.md")
-    expect(page.locator(".oasis-errand").get_by_role("alert")).to_contain_text("pack.zip is an archive")
+    expect(page.locator(".oasis-run").get_by_role("alert")).to_contain_text("pack.zip is an archive")
 
 
 def test_an_option_is_explained(furnished: Any, visit: Any) -> None:  # noqa: F811

@@ -120,7 +120,7 @@ def test_chat_page_tells_what_happened_behind_a_number(furnished: Any, visit: An
     expect(count).to_be_visible()
     count.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".oasis-happened li")).to_contain_text("rename the router to attic")
+    expect(page.locator(".oasis-notice-list li")).to_contain_text("rename the router to attic")
     expect(page.get_by_text("Notices", exact=True)).to_be_visible()
     find_barriers(page)
     page.reload()

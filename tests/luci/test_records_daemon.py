@@ -38,7 +38,7 @@ def test_change_is_undone_from_the_list(furnished: Any, visit: Any) -> None:  # 
     page.locator(".oasis-entry > summary").click()
     expect(page.locator(".oasis-entry .oasis-added")).to_contain_text("attic")
     button(page, "Undo").click()
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
     assert config(daemon, "system") == before
     expect(page.locator(".oasis-entry")).to_have_count(2)
     expect(page.locator(".oasis-entry > summary").last).to_contain_text("Undone later")
@@ -51,7 +51,7 @@ def test_what_somebody_else_changed_since_is_a_conflict_and_stays(furnished: Any
     mine = config(daemon, "system", config(daemon, "system").replace("Europe/Berlin", "Europe/Paris"))
     page.locator(".oasis-entry > summary").click()
     button(page, "Undo").click()
-    row = page.locator(".oasis-errand tbody tr")
+    row = page.locator(".oasis-run tbody tr")
     expect(row).to_have_count(1, timeout=SLOW_MS)
     expect(row).to_contain_text("zonename")
     expect(row).to_contain_text("Europe/Paris")
@@ -59,7 +59,7 @@ def test_what_somebody_else_changed_since_is_a_conflict_and_stays(furnished: Any
     button(page, "Undo the rest and leave these as they are").click()
     button(page, "Approve").click()
     button(page, "Keep").click(timeout=SLOW_MS)
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
     assert "option timezone 'UTC'" in config(daemon, "system")
     assert "Europe/Paris" in config(daemon, "system")
 
@@ -107,5 +107,5 @@ def test_fix_is_a_plan_until_it_is_approved_and_can_be_put_back(furnished: Any, 
     assert config(daemon, "system") == before
     button(page, "Approve").click()
     button(page, "Roll back now").click(timeout=SLOW_MS)
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "rolled_back", timeout=SLOW_MS)
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "rolled_back", timeout=SLOW_MS)
     assert config(daemon, "system") == before

@@ -65,7 +65,7 @@ def test_order_is_run_now_and_what_came_of_it_is_told(furnished: Any, visit: Any
     daemon.call("schedule.add", when="22:00 daily", wish="call the router attic")
     page = visit(url, where="schedule")
     press(row(page, "call the router attic"), "Run now")
-    expect(page.locator(".oasis-errand").get_by_role("status").last).to_have_text("Done")
+    expect(page.locator(".oasis-run").get_by_role("status").last).to_have_text("Done")
     expect(row(page, "Done: rename the router to attic.")).to_be_visible()
 
 

@@ -48,7 +48,7 @@ def log_in(page: Any) -> None:
 @pytest.mark.parametrize("where", PAGES)
 def test_page_is_shown_fits_a_phone_and_holds_no_barrier(luci: Any, where: str) -> None:
     luci.goto(luci.url.replace("/changes", "/" + where))
-    luci.wait_for_selector(".oasis-log" if where == "chat" else ".oasis-page-body > :not(.oasis-errands)")
+    luci.wait_for_selector(".oasis-log" if where == "chat" else ".oasis-page-body > :not(.oasis-runs)")
     expect(luci.locator(".oasis-page-body .spinning")).to_have_count(0, timeout=SLOW_MS)
     expect(luci.locator(".oasis [role=alert]:not(:empty)")).to_have_count(0)
     ours = """[ ...document.querySelectorAll('.oasis, .oasis *') ].filter(node => node.checkVisibility()

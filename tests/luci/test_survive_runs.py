@@ -70,7 +70,7 @@ def test_session_that_ends_while_a_fix_waits_brings_back_its_plan(router: Any, v
     log_in_again(page, log_in)
     button(page, "Approve").click()
     button(page, "Keep").click()
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed")
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed")
 
 
 def test_session_that_ends_in_the_window_still_lets_the_owner_keep(router: Any, visit: Any, log_in: Any) -> None:
@@ -125,7 +125,7 @@ def test_network_that_restarts_while_a_fix_waits_keeps_the_plan(router: Any, vis
     net.mend()
     button(page, "Approve").click()
     button(page, "Keep").click()
-    expect(page.locator(".oasis-errand .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
+    expect(page.locator(".oasis-run .oasis-change")).to_have_attribute("data-state", "confirmed", timeout=SLOW_MS)
 
 
 def test_network_that_is_gone_in_the_window_is_told_and_the_banner_goes_on(router: Any, visit: Any, wire: Any) -> None:

@@ -4,11 +4,11 @@ import importlib.util
 import json
 
 from oasis.api.table import ROLES, TABLE
-from oasis.parts.lua import table as upstream
-from oasis.parts.lua.table import UPSTREAM
+from oasis.bus.objects import OTHER_METHODS
+from oasis.parts.lua.manifest import BUS_ROLES
 from tests.oasisd import REPOSITORY
 
-SERVED = {name for name, (access, _) in {**TABLE, **UPSTREAM}.items() if access != "local"}
+SERVED = {name for name, row in {**TABLE, **OTHER_METHODS}.items() if row.access != "local"}
 
 
 def generator():
@@ -37,11 +37,14 @@ def test_the_checked_in_files_are_the_generated_ones():
 
 def test_every_method_is_named_once_and_by_itself_and_under_its_access():
     made = generator()
-    for path, name, table in ((made.PAGES, "luci-app-oasis", TABLE), (made.CALLERS, "oasis", {**TABLE, **UPSTREAM})):
+    for path, name, table in (
+        (made.PAGES, "luci-app-oasis", TABLE),
+        (made.CALLERS, "oasis", {**TABLE, **OTHER_METHODS}),
+    ):
         found = group(path, name)
         for access in ("read", "write"):
-            served = {*ROLES["viewer"], *upstream.ROLES["viewer"]}
-            all_ = [method for method, (kind, _) in table.items() if kind != "local"]
+            served = {*ROLES["viewer"], *BUS_ROLES["viewer"]}
+            all_ = [method for method, row in table.items() if row.access != "local"]
             wanted = ["oasis." + method for method in all_ if (method in served) == (access == "read")]
             assert sorted(named(found[access])) == sorted(wanted)
             assert set(found[access]) == {"ubus"}, "neither files nor packages"
@@ -52,14 +55,14 @@ def test_readers_are_granted_what_the_daemon_serves_them_and_nothing_else():
     made = generator()
     for path, name, roles in (
         (made.PAGES, "luci-app-oasis", ROLES["viewer"]),
-        (made.CALLERS, "oasis", (*ROLES["viewer"], *upstream.ROLES["viewer"])),
+        (made.CALLERS, "oasis", (*ROLES["viewer"], *BUS_ROLES["viewer"])),
     ):
         assert set(named(group(path, name)["read"])) == {"oasis." + one for one in roles}
     assert not {"memory.list", "memory.export", "telegram.list"} & set(ROLES["viewer"])
 
 
 def test_what_is_for_the_socket_only_stands_in_no_file():
-    local = [name for name, (access, _) in TABLE.items() if access == "local"]
+    local = [name for name, row in TABLE.items() if row.access == "local"]
     assert local
     for text in generator().texts().values():
         for name in local:

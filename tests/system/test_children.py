@@ -17,7 +17,7 @@ import pytest
 import oasis
 from oasis.llm.pool import ENV
 from oasis.llm.process import Process
-from oasis.parts.offline.process import Offline
+from oasis.parts.offline.child_process import Offline
 from oasis.system.child import MODEL, SERVICE, TOOL, Executor
 from oasis.system.root import SCRIPTS, Root
 
@@ -54,7 +54,7 @@ def test_one_module_of_the_daemon_starts_processes():
     assert {name: words for name, words in found.items() if words} == {
         "system/child.py": {"posix_spawn"},
         "cli/without_daemon.py": {"posix_spawn"},  # a command at a terminal: the init script, by the owner's word
-        "parts/memory/command_skills.py": {"posix_spawnp"},  # a command at a terminal: the owner's own editor
+        "parts/memory/command.py": {"posix_spawnp"},  # a command at a terminal: the owner's own editor
         "worker/confined.py": {"execvpe"},  # a process that has given its rights away becomes the program
     }
 
@@ -68,8 +68,8 @@ def test_a_child_is_made_in_five_places_each_with_limits():
     assert found == {
         "system/child.py": "limits",
         "llm/process.py": "MODEL",
-        "parts/offline/process.py": "MODEL",
-        "parts/mcp/stdio.py": "SERVER",
+        "parts/offline/child_process.py": "MODEL",
+        "parts/mcp/server_connection.py": "SERVER",
         "tools/workspace/programs.py": "LIMITS",
     }
 

@@ -1,7 +1,6 @@
 """A registry to try tools in: a source of functions, hands that note what is asked of them, and the owner's word."""
 
-from oasis.tools.permissions import Permits
-from oasis.tools.registry import Registry
+from oasis.tools.registry import Permits, Registry
 from oasis.uci import model
 
 

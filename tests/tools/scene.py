@@ -8,8 +8,7 @@ from oasis.system.child import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.builtin import BuiltIn
-from oasis.tools.facts import Facts
-from oasis.tools.router import Router
+from oasis.tools.router import Facts, Router
 from oasis.ubus.objects import Ubus
 from oasis.uci import model
 from oasis.uci.model import tables

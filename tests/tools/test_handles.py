@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.errors import UsageError
-from oasis.tools import facts
+from oasis.tools import router
 from tests.parts.offline.stock import HOME, Router
 
 KEY = b"k" * 32
@@ -17,14 +17,14 @@ DEVICES = [
 
 def resolved(value):
     step = {"op": "set", "package": "dhcp", "section": "a", "option": "mac", "value": value}
-    return facts.resolve_handles([step], lambda: DEVICES)[0]["value"]
+    return router.resolve_handles([step], lambda: DEVICES)[0]["value"]
 
 
 def test_a_handle_is_the_same_every_time_and_tells_nothing_without_the_key():
-    one = facts.handle(KEY, "aa:bb:cc:00:00:01")
-    assert one == facts.handle(KEY, "aa:bb:cc:00:00:01") and one.startswith("dev#") and one[4:].isdigit()
-    assert one != facts.handle(b"o" * 32, "aa:bb:cc:00:00:01")
-    found = [device["device"] for device in facts.known_devices(Router(HOME).facts)]
+    one = router.handle(KEY, "aa:bb:cc:00:00:01")
+    assert one == router.handle(KEY, "aa:bb:cc:00:00:01") and one.startswith("dev#") and one[4:].isdigit()
+    assert one != router.handle(b"o" * 32, "aa:bb:cc:00:00:01")
+    found = [device["device"] for device in router.known_devices(Router(HOME).facts)]
     assert len(set(found)) == len(found) == 7
 
 
@@ -32,7 +32,7 @@ def test_a_handle_stands_for_checked_addresses_as_a_whole_value():
     assert resolved("dev#1.mac") == "aa:bb:cc:00:00:01"
     assert resolved("dev#1.ip") == "192.168.1.101"
     assert resolved("plain") == "plain"
-    assert facts.resolve_handles([{"op": "add", "package": "dhcp", "type": "host"}], lambda: DEVICES)[0]["op"] == "add"
+    assert router.resolve_handles([{"op": "add", "package": "dhcp", "type": "host"}], lambda: DEVICES)[0]["op"] == "add"
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def test_any_other_handle_is_refused(value, reason):
 
 
 def test_the_owner_reads_names_that_break_no_json():
-    told = facts.with_names('{"a": "dev#1, dev#12 and dev#77"}', lambda: DEVICES)
+    told = router.with_names('{"a": "dev#1, dev#12 and dev#77"}', lambda: DEVICES)
     assert told == '{"a": "anna\'s (dev#1), dev#12 and dev#77"}'
 
 
 @pytest.mark.parametrize("text", ["AA:bb:cc:00:00:01", "aa:bb:cc:00:00", "aa:bb:cc:00:00:01 x", "x", "", None, 5])
 def test_what_is_no_mac_address(text):
-    assert not facts.is_mac(text)
+    assert not router.is_mac(text)
 
 
 @pytest.mark.parametrize(
     "text", ["1.2.3", "1.2.3.256", "01.2.3.4", "1.2.3.4 x", "1.2.3.٤", "a.b.c.d", "", None, "1.2.3.4\n"]
 )
 def test_what_is_no_ipv4_address(text):
-    assert not facts.is_ipv4(text)
-    assert facts.is_ipv4("192.168.1.9") and facts.is_mac("aa:bb:cc:00:00:01")
+    assert not router.is_ipv4(text)
+    assert router.is_ipv4("192.168.1.9") and router.is_mac("aa:bb:cc:00:00:01")

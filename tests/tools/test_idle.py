@@ -20,8 +20,7 @@ daemon.runs.wait_ended(20)
 print(*loaded())
 daemon.stop()
 """
-TOOLS = {"status", "status_network", "logs", "probing", "wifi_scan", "packages", "power", "backup", "read_config",
-         "changes"}  # fmt: skip
+TOOLS = {"status", "status_network", "diagnose", "probing", "packages", "read_config", "changes"}
 
 
 def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
@@ -32,6 +31,6 @@ def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
     idle, listed, called = [
         {name.rpartition(".")[2] for name in line.split()} for line in done.stdout.strip().split("\n")
     ]
-    assert not idle & (TOOLS | {"registry", "builtin", "permissions", "specs", "router"})
+    assert not idle & (TOOLS | {"registry", "builtin", "specs"})
     assert "registry" in listed and not listed & TOOLS
     assert called & TOOLS == {"status", "status_network"}

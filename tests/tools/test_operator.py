@@ -3,20 +3,20 @@
 from types import SimpleNamespace
 
 from oasis.core import jsonl
-from oasis.tools.operator import Operator
+from oasis.tools.operator import NoRun, Operator
+from oasis.tools.principal import OWNER
 from oasis.tools.registry import RESULT_BYTES
 from tests.change.kit import Kit
 
 
 def carry_out(kit, plan):
     """Carry out a plan that needs no approval; return the result."""
-    facts = SimpleNamespace(seen=lambda hide, shows_names: SimpleNamespace())
+    facts = SimpleNamespace(seen=lambda hide, **shown: SimpleNamespace())
     audit = SimpleNamespace(write=lambda what, plan, role: None)
     shop = SimpleNamespace(
         facts=facts, planner=kit.planner, desk=None, transaction=kit.transaction, audit=audit, now_s=kit.clock.now_s
     )
-    hands = Operator(shop, "run1", "", "", lambda kind, **more: None, lambda: None, lambda: False, "owner")
-    return hands.carry_out(plan)
+    return Operator(shop, NoRun(), OWNER).carry_out(plan)
 
 
 def test_a_long_change_that_was_made_is_told_as_made(tmp_path):

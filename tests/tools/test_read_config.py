@@ -4,7 +4,7 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.tools.builtin import read_config
-from oasis.tools.facts import Facts
+from oasis.tools.router import Facts
 from tests.parts.offline.stock import HOME, Router
 
 WIREGUARD = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.tools.facts import Facts
+from oasis.tools.router import Facts
 from oasis.ubus.objects import Ubus, opener
 from tests.router import ubus as fixtures
 from tests.tools.scene import Scene

@@ -3,8 +3,8 @@
 import pytest
 
 from oasis.tools import times
+from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import approve, config, of_type
-from tests.test_untrusted import Scene
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
 
 def _rules() -> list[dict[str, Any]]:
     with open(_DATA, "rb") as handle:
-        found: list[dict[str, Any]] = jsonl.loads(handle.read())["services"]
+        found: list[dict[str, Any]] = jsonl.shipped(handle.read())["services"]
         return found
 
 

@@ -20,11 +20,34 @@ from oasis.errors import OasisError, PolicyError, ToolError, UciError, UsageErro
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
     from oasis.change.audit import Audit
     from oasis.change.plan import Plan, Planner
     from oasis.change.shapes import Callable, Clock, Record
+
+    class Services(Protocol):
+        """What of the daemon's services an end needs; daemon/wiring.py makes them."""
+
+        journal: Journal
+        planner: Planner
+        transaction: Transaction
+        audit: Audit
+
+        @property
+        def clock(self) -> Clock: ...
+        def is_clock_trusted(self, newest_unix_s: int, /) -> bool:
+            """Tell whether the wall clock may be believed, given the time of the newest record."""
+
+        def log(self, text: str, is_fault: bool, /) -> object: ...
+        def expiry_failed(self, record: Record, words: str, /) -> None:
+            """Hear what could not end."""
+
+        def spoken(self, words: str, now_s: int, /) -> int:
+            """Read an end as people say it. Raises: UsageError."""
+
 
 # How long after a boot the clock may take to be set before openings are closed.
 UNTRUSTED_S = 900
@@ -40,31 +63,17 @@ FURTHEST_S = 366 * 24 * 3600
 
 
 class Expiry:
-    """The ends of one router's changes.
+    """The ends of one router's changes."""
 
-    `is_clock_trusted(newest)` tells whether the wall clock may be believed, `newest` being the time of the newest
-    record; `log(text)` tells what was done.
-    """
-
-    def __init__(
-        self,
-        journal: Journal,
-        planner: Planner,
-        transaction: Transaction,
-        audit: Audit,
-        clock: Clock,
-        is_clock_trusted: Callable[[int], bool],
-        log: Callable[[str], object],
-    ) -> None:
-        self._journal = journal
-        self._planner = planner
-        self._transaction = transaction
-        self._audit = audit
-        self._clock = clock
-        self._is_clock_trusted = is_clock_trusted
-        self._log = log
-        self.failed: Callable[[Record, str], object] = lambda record, words: None  # is told what could not end
-        self.spoken: Callable[[str, int], int] | None = None  # reads an end that was said as people say it
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._journal = services.journal
+        self._planner = services.planner
+        self._transaction = services.transaction
+        self._audit = services.audit
+        self._clock = services.clock
+        self._is_clock_trusted = services.is_clock_trusted
+        self._log: Callable[[str], object] = lambda text: services.log(text, False)
         self._news = threading.Condition()
         self._thread: threading.Thread | None = None
         self._is_stopped = self._has_news = False
@@ -84,9 +93,9 @@ class Expiry:
         try:
             found = when.until(words, now_s)
         except UsageError:
-            if self.spoken is None or words.strip()[:4].isdigit():
+            if words.strip()[:4].isdigit():
                 raise
-            found = self.spoken(words, now_s)
+            found = self._services.spoken(words, now_s)
         if found > now_s + FURTHEST_S:
             raise UsageError("%r is more than a year away" % words, "leave the end out")
         return found
@@ -207,7 +216,7 @@ class Expiry:
         words = "could not expire: " + reason
         self._log("change %s %s" % (record["id"], words))
         self._journal.update(str(record["id"]), expiry=words)
-        self.failed(record, words)
+        self._services.expiry_failed(record, words)
 
     def _try_later(self, change: str, reason: str) -> None:
         tries = self._tries[change] = self._tries.get(change, 0) + 1

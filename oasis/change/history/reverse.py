@@ -247,31 +247,38 @@ class _Script:
         same = [other is one for other in self._stand if self._kinds[id(other)] == kind]
         return "@%s[%d]" % (kind, same.index(True))
 
-    def _step(self, op: str, one: Section, **more: object) -> None:
-        self.steps.append({"op": op, "package": self._package, "section": self._call(one), **more})
+    def _step(self, op: str, one: Section) -> Operation:
+        """Append an operation on a section and return it."""
+        step: Operation = {"op": op, "package": self._package, "section": self._call(one)}
+        self.steps.append(step)
+        return step
+
+    def _put(self, op: str, one: Section, option: str, value: str) -> None:
+        step = self._step(op, one)
+        step["option"], step["value"] = option, value
 
     def delete(self, one: Section) -> None:
         self._step("delete", one)
         self._stand = [other for other in self._stand if other is not one]
 
     def rename(self, one: Section, name: str) -> None:
-        self._step("rename", one, name=name)
+        self._step("rename", one)["name"] = name
         self._names[id(one)] = name
 
     def retype(self, one: Section, kind: str) -> None:
-        self._step("set", one, type=kind)
+        self._step("set", one)["type"] = kind
         self._kinds[id(one)] = kind
 
     def put(self, one: Section, option: str, value: Any) -> None:
         if value is None:
-            self._step("delete", one, option=option)
+            self._step("delete", one)["option"] = option
         elif isinstance(value, list):
             if option in one.options:
-                self._step("delete", one, option=option)
+                self._step("delete", one)["option"] = option
             for item in value:
-                self._step("add_list", one, option=option, value=item)
+                self._put("add_list", one, option, item)
         else:
-            self._step("set", one, option=option, value=value)
+            self._put("set", one, option, value)
 
     def create(self, old: Section) -> None:
         """Create a section of `before` at the end; it stands for itself from now on."""
@@ -281,10 +288,10 @@ class _Script:
         if old.anonymous:
             self.steps.append({"op": "add", "package": self._package, "type": old.type})
         else:
-            self._step("set", old, type=old.type)
+            self._step("set", old)["type"] = old.type
         for option, value in old.options.items():
             for item in value if isinstance(value, list) else [value]:
-                self._step("add_list" if isinstance(value, list) else "set", old, option=str(option), value=item)
+                self._put("add_list" if isinstance(value, list) else "set", old, str(option), item)
 
     def arrange(self, order: list[Section]) -> None:
         """Move sections until they stand in this order, one that was put in front in a single step."""
@@ -295,7 +302,7 @@ class _Script:
             if self._stand[at + 1] is wanted:
                 mover = self._stand[at]
                 place = [one is mover for one in order].index(True)
-            self._step("reorder", mover, index=place)
+            self._step("reorder", mover)["index"] = place
             self._stand.remove(mover)
             self._stand.insert(place, mover)
 

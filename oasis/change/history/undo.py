@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Draft, Plan, Planner
     from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Record
+    from oasis.shapes import ErrorReply
 
 # Conflicts told in words; a program gets them all.
 _TOLD = 5
@@ -37,7 +38,7 @@ class ConflictError(ApplyError):
         )
         self.conflicts = conflicts
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ErrorReply:
         return {**super().as_dict(), "conflicts": self.conflicts}
 
 

@@ -120,19 +120,22 @@ def _add(arguments: list[str]) -> Operation:
 
 
 def _set(text: str) -> Operation:
-    where, value = _split(text, "set")
-    if "option" in where:
-        return {"op": "set", **where, "value": _value(value, where)}
-    _check(_TYPE, value, "section type")
-    return {"op": "set", **where, "type": value}
+    made, value = _split(text, "set")
+    if "option" in made:
+        made["value"] = _value(value, made)
+    else:
+        _check(_TYPE, value, "section type")
+        made["type"] = value
+    return made
 
 
 def _list(verb: str) -> Callable[[str], Operation]:
     def make(text: str) -> Operation:
-        where, value = _split(text, verb)
-        if "option" not in where:
+        made, value = _split(text, verb)
+        if "option" not in made:
             raise UsageError("names no option", "uci %s package.section.option=value" % verb)
-        return {"op": verb, **where, "value": _value(value, where)}
+        made["value"] = _value(value, made)
+        return made
 
     return make
 
@@ -142,20 +145,21 @@ def _delete(text: str) -> Operation:
         raise UsageError(
             "delete takes no value", "uci del_list package.section.option=value takes one item out of a list"
         )
-    return {"op": "delete", **_where(text)}
+    return _begun("delete", text)
 
 
 def _rename(text: str) -> Operation:
-    where, name = _split(text, "rename")
-    _check(_NAME, name, "new name")
-    return {"op": "rename", **where, "name": name}
+    made, made["name"] = _split(text, "rename")
+    _check(_NAME, made["name"], "new name")
+    return made
 
 
 def _reorder(text: str) -> Operation:
-    where, index = _split(text, "reorder")
-    if "option" in where or not re.match(r"[0-9]{1,4}\Z", index):
+    made, index = _split(text, "reorder")
+    if "option" in made or not re.match(r"[0-9]{1,4}\Z", index):
         raise UsageError("takes a section and a position", "for example: uci reorder firewall.@rule[3]=0")
-    return {"op": "reorder", **where, "index": int(index)}
+    made["index"] = int(index)
+    return made
 
 
 _VERBS: dict[str, Callable[[str], Operation]] = {
@@ -173,21 +177,22 @@ def _split(text: str, verb: str) -> tuple[Operation, str]:
     left, sign, value = text.partition("=")
     if not sign:
         raise UsageError("has no `=`", "uci %s package.section.option=value" % verb)
-    return _where(left), value
+    return _begun(verb, left), value
 
 
-def _where(text: str) -> Operation:
+def _begun(verb: str, text: str) -> Operation:
+    """Return an operation with its package, section and option."""
     # `@type[n]` holds no dot, so dots divide.
     parts = text.split(".")
     if len(parts) not in (2, 3):
         raise UsageError("%r names no section" % text, "package.section or package.section.option")
     _check(_PACKAGE, parts[0], "package")
     _check(_SECTION, parts[1], "section")
-    where: Operation = {"package": parts[0], "section": parts[1]}
+    made: Operation = {"op": verb, "package": parts[0], "section": parts[1]}
     if len(parts) == 3:
         _check(_NAME, parts[2], "option")
-        where["option"] = parts[2]
-    return where
+        made["option"] = parts[2]
+    return made
 
 
 def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
@@ -198,17 +203,17 @@ def _check(pattern: re.Pattern[str], text: str, what: str) -> None:
         )
 
 
-def _value(text: str, where: Operation) -> str:
+def _value(text: str, made: Operation) -> str:
     """Return a value; which control characters it may hold its type tells (validators.py).
 
     Quotes of typography are no quotes to a shell: around a value, they would become a part of it.
     """
     if _is_typographic(text):
         # The plain form of a secret would be the secret.
-        inner = "…" if secret_options.may_hold(where["package"], where["option"]) else text[1:-1]
+        inner = "…" if secret_options.may_hold(made["package"], made["option"]) else text[1:-1]
         raise UsageError(
             "the value stands in %s and %s, which would become a part of it" % (text[0], text[-1]),
-            "write plain quotes: %s='%s'" % (where["option"], inner.replace("'", "'\\''")),
+            "write plain quotes: %s='%s'" % (made["option"], inner.replace("'", "'\\''")),
         )
     return text
 
@@ -230,10 +235,10 @@ def _check_quotes(arguments: list[str]) -> None:
         )
     left, _, value = whole.partition("=")
     if left.count(".") == 2 and _is_typographic(value):
-        _value(value, _where(left))
+        _value(value, _begun("set", left))
 
 
-def as_commands(operations: list[dict[str, object]], shown: Callable[[Operation, str], str] | None = None) -> list[str]:
+def as_commands(operations: list[Operation], shown: Callable[[Operation, str], str] | None = None) -> list[str]:
     """Return operations as uci command lines; `shown(operation, value) -> str` may mask values."""
     lines = []
     for operation in operations:

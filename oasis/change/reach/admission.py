@@ -18,7 +18,18 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Box, Config, Intervals, Network, Networks, Peer, Ruleset
+    from oasis.change.reach.shapes import (
+        Box,
+        Config,
+        Intervals,
+        Listener,
+        Network,
+        Networks,
+        Peer,
+        Ruleset,
+        Side,
+        Table,
+    )
 
 PACKAGES = ("network", "firewall", "wireless", "dropbear", "uhttpd")
 _OPENS = "lets in what was kept out before: "
@@ -142,7 +153,7 @@ class Change:
         is_same = names[0] == names[1] and peer["sides"][0]["macs"] == peer["sides"][1]["macs"]
         return plain(names[0] if is_same and names[0] else str(peer["label"]))
 
-    def _network(self, nets: Networks, config: Config, side: dict[str, Any]) -> str:
+    def _network(self, nets: Networks, config: Config, side: Side) -> str:
         """Return the zone of a side's network, or the network where no zone has it; "" without one."""
         names = sorted(name for name, one in nets.items() if one["device"] in side["devices"])
         for section in sections.typed(config.get("firewall", {}), "zone"):
@@ -167,7 +178,7 @@ def _rules(config: Config, nets: Networks) -> Ruleset | None:
     return ruleset.compile_rules(config["firewall"], nets, [], "") if "firewall" in config else None
 
 
-_NO_FIREWALL: dict[str, Any] = {
+_NO_FIREWALL: Ruleset = {
     "policy": "accept", "forward": "accept", "output": "accept", "zones": [], "rules": {}, "redirects": {},
     "includes": [], "doubt": "", "is_mute": False, "is_slow": False,
 }  # fmt: skip
@@ -175,7 +186,7 @@ _WITH_PASSWORD, _WITH_KEY, _PAGE = "SSH with the root password", "SSH with a key
 _SERVICES = (_WITH_PASSWORD, _WITH_KEY, _PAGE)
 
 
-def _offered(service: str, section: dict[str, Any]) -> tuple[str, ...]:
+def _offered(service: str, section: Table) -> tuple[str, ...]:
     """Return what somebody who reaches a listener may try."""
     if service == "uhttpd":
         return (_PAGE,)
@@ -184,13 +195,13 @@ def _offered(service: str, section: dict[str, Any]) -> tuple[str, ...]:
     return (_WITH_PASSWORD,) * is_by_password + (_WITH_KEY,) * is_by_key
 
 
-def _bound(box: Box, listener: dict[str, Any], found: list[Peer], side: int, nets: Networks) -> list[Box]:
+def _bound(box: Box, listener: Listener, found: list[Peer], side: int, nets: Networks) -> list[Box]:
     """Return the packets that arrive where a listener is bound."""
     bound = listener["bound"]
     if bound is None:
         return [{**box, "family": walk.of_family(family)} for family in listener["families"]]
     if "device" in bound:
-        return [{**box, "src": _numbered(found, side, {bound["device"]})}]
+        return [{**box, "src": _numbered(found, side, {str(bound["device"])})}]
     outside = {str(one["device"]) for one in nets.values() if _is_outside(one)}
     near = walk.inverse("src", _numbered(found, side, outside))
     made = []

@@ -31,17 +31,20 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Facts, Iterable, Path, Table
+    from oasis.change.reach.shapes import Added, Facts, Interface, Iterable, Path, Table
+    from oasis.core.shapes import Any
     from oasis.system.connections import Connection
+
+    Reply = dict[str, Any]  # of netifd and procd, read as they write it
 
 
 # Linux, include/uapi/linux/if_bridge.h, struct __fdb_entry: MAC, port, is_local, age, port_hi, 3 bytes unused
 _FDB_ENTRY_BYTES = 16
 
 
-def interfaces(dump: dict[str, Any]) -> Facts:
+def interfaces(dump: Reply) -> dict[str, Interface]:
     """Return "interfaces" of the reply to `network.interface dump`."""
-    found = {}
+    found: dict[str, Interface] = {}
     for entry in dump.get("interface", []):
         told = [(4, one) for one in entry.get("ipv4-address", [])] + [(6, one) for one in entry.get("ipv6-address", [])]
         told += [(6, one["local-address"]) for one in entry.get("ipv6-prefix-assignment", []) if "local-address" in one]
@@ -59,7 +62,7 @@ def interfaces(dump: dict[str, Any]) -> Facts:
     return found
 
 
-def added_rules(dump: dict[str, Any], services: dict[str, Any]) -> list[dict[str, Any]]:
+def added_rules(dump: Reply, services: Reply) -> list[Added]:
     """Return "firewall" of `network.interface dump` and `service get_data {"type": "firewall"}`."""
     found = []
     for entry in dump.get("interface", []):
@@ -88,7 +91,7 @@ def leases(text: bytes) -> list[str]:
     return [words[2] for words in lines if len(words) >= 4 and address_text.number(words[2])]
 
 
-def access_points(status: dict[str, Any]) -> dict[str, str]:
+def access_points(status: Reply) -> dict[str, str]:
     """Return "wifi" of the reply to `network.wireless status`."""
     told = [one for radio in status.values() if isinstance(radio, dict) for one in radio.get("interfaces", [])]
     return {str(one["ifname"]): str(one["section"]) for one in told if one.get("ifname") and one.get("section")}

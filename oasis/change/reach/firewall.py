@@ -18,7 +18,7 @@ from oasis.catalogue import address_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Interval, Iterable, Match, Packet, Rule, Ruleset, Values, Zone
+    from oasis.change.reach.shapes import Interval, IsOwn, Iterable, Judged, Match, Packet, Rule, Ruleset, Values, Zone
 
 
 # Chains of fw4 that a packet to the router or its answer comes through, beside `input` and `input_ZONE`.
@@ -38,7 +38,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-def judge(ruleset: Ruleset, packet: Packet, is_own: Any, proven: set[str]) -> dict[str, Any]:
+def judge(ruleset: Ruleset, packet: Packet, is_own: IsOwn, proven: set[str]) -> Judged:
     """Return where a new connection ends; `is_own((family, address))` tells whether an address is the router's."""
     return _Walk(ruleset, packet, is_own, proven).run()
 
@@ -56,9 +56,9 @@ def matches_zone(zone: Zone, packet: Packet) -> Match:
 
 
 class _Walk:
-    def __init__(self, ruleset: Ruleset, packet: Packet, is_own: Any, proven: set[str]) -> None:
+    def __init__(self, ruleset: Ruleset, packet: Packet, is_own: IsOwn, proven: set[str]) -> None:
         self._ruleset = ruleset
-        self._packet = dict(packet)
+        self._packet = packet.copy()
         self._is_own = is_own
         self._proven = proven
         self._ends: list[tuple[str, str]] = []  # ("accept" | "deny", why) in the order met; the last is sure
@@ -66,7 +66,7 @@ class _Walk:
         self._passed: set[str] = set()
         self._is_rewritten: Match = False
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Judged:
         if self._ruleset["doubt"]:
             self._doubts.append(self._ruleset["doubt"])
         for zone in self._ruleset["zones"]:
@@ -80,7 +80,7 @@ class _Walk:
             self._input()
         return self._result()
 
-    def _result(self) -> dict[str, Any]:
+    def _result(self) -> Judged:
         verdicts = {verdict for verdict, _ in self._ends}
         state, reason = "cannot_tell", "; ".join(self._doubts)
         if not self._doubts and len(verdicts) == 1:

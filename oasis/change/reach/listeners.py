@@ -13,7 +13,7 @@ from oasis.change.reach.facts import PASSWORDS, shut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Config, Facts, Networks, Table
+    from oasis.change.reach.shapes import Bound, Config, Connection, Facts, Heard, Listener, Networks, Table
 
 # Options that change nothing for somebody who opens a page or logs in.
 _QUIET = {
@@ -37,7 +37,7 @@ _NUMBERS = ("SSHKeepAlive", "IdleTimeout", "MaxAuthTries", "RecvWindowSize", "md
 _NAMED = {"http": "80", "https": "443"}  # of /etc/services, which uhttpd asks
 
 
-def listeners(config: Config, networks: Networks) -> list[dict[str, Any]]:
+def listeners(config: Config, networks: Networks) -> list[Listener]:
     """Return every listener of the two services, in the order of their sections."""
     found = []
     for section in sections.typed(config.get("dropbear", {}), "dropbear"):
@@ -47,7 +47,7 @@ def listeners(config: Config, networks: Networks) -> list[dict[str, Any]]:
     return found
 
 
-def hears(listener: dict[str, Any], family: int, address: int, device: str | None) -> bool:
+def hears(listener: Listener, family: int, address: int, device: str | None) -> bool:
     """Return whether a connection to the router's address, coming in at a device, reaches a listener."""
     bound = listener["bound"]
     if family not in listener["families"]:
@@ -63,10 +63,10 @@ def judge(
     before: Config,
     after: Config,
     networks: tuple[Networks, Networks],
-    old: dict[str, Any],
-    new: dict[str, Any],
+    old: Connection,
+    new: Connection,
     facts: Facts,
-) -> tuple[str, str, int, dict[str, Any] | None]:
+) -> Heard:
     """Return (state, reason, port, listener) of the service behind a path.
 
     Shape: `networks` before and after; `old` and `new` {"family", "address", "port", "device", "source"} of the
@@ -85,16 +85,16 @@ def judge(
     return _moved(before, after, served, later, new, facts, unbound(after, networks[1]))
 
 
-def _is_at(listener: dict[str, Any], connection: dict[str, Any]) -> bool:
+def _is_at(listener: Listener, connection: Connection) -> bool:
     return listener["port"] == connection["port"] and hears(
         listener, connection["family"], connection["address"], connection["device"]
     )
 
 
 def _kept(
-    before: Config, after: Config, served: dict[str, Any], found: dict[str, Any], later: list[dict[str, Any]],
-    new: dict[str, Any], facts: Facts,
-) -> tuple[str, str, int, dict[str, Any] | None]:  # fmt: skip
+    before: Config, after: Config, served: Listener, found: Listener, later: list[Listener],
+    new: Connection, facts: Facts,
+) -> Heard:  # fmt: skip
     port, name = new["port"], "%s.%s" % (found["service"], found["section"])
     if found["doubt"]:
         return "cannot_tell", found["doubt"], port, found
@@ -115,9 +115,7 @@ def _kept(
     return _page(old, section, name, new, facts, found)
 
 
-def _page(
-    old: Table, section: Table, name: str, new: dict[str, Any], facts: Facts, found: dict[str, Any]
-) -> tuple[str, str, int, dict[str, Any] | None]:
+def _page(old: Table, section: Table, name: str, new: Connection, facts: Facts, found: Listener) -> Heard:
     """Judge what uhttpd does with a connection that it takes."""
     port = new["port"]
     if found["service"] != "uhttpd":
@@ -136,9 +134,9 @@ def _page(
 
 
 def _moved(
-    before: Config, after: Config, served: dict[str, Any], later: list[dict[str, Any]], new: dict[str, Any],
+    before: Config, after: Config, served: Listener, later: list[Listener], new: Connection,
     facts: Facts, not_started: dict[str, str],
-) -> tuple[str, str, int, dict[str, Any] | None]:  # fmt: skip
+) -> Heard:  # fmt: skip
     """Look for the same service elsewhere."""
     family, address, device = new["family"], new["address"], new["device"]
     same = [one for one in later if one["service"] == served["service"] and hears(one, family, address, device)]
@@ -179,13 +177,13 @@ def _comes_up(name: str, networks: Networks) -> bool:
     return network is not None and network["is_up"] and network["device"] != ""
 
 
-def https_port(config: Config, listener: dict[str, Any]) -> int:
+def https_port(config: Config, listener: Listener) -> int:
     """Return the port that uhttpd sends browsers to."""
     section = config["uhttpd"][listener["section"]]
     return _endpoint(sections.texts(section, "listen_https")[0])[1]
 
 
-def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
+def _dropbear(section: Table, networks: Networks) -> list[Listener]:
     if not sections.flag(section, "enable", True):
         return []
     words = sections.texts(section, "Port") or ["22"]
@@ -195,7 +193,7 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
     doubt = doubt or _wrong(section)
     if section[".name"] in unbound({"dropbear": {section[".name"]: section}}, networks):
         return []
-    bound: dict[str, Any] | None = None
+    bound: Bound | None = None
     direct = sections.texts(section, "DirectInterface")
     names = sections.texts(section, "Interface")
     if len(names) > 1:
@@ -205,7 +203,7 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
         bound = {"device": network["device"]}
         doubt = doubt or ("dropbear: the device of %s is not known" % direct[0] if network["device"] is None else "")
     elif names:
-        held = [one[:2] for name in names for one in networks.get(name, {}).get("addresses", [])]
+        held = [one[:2] for name in names if name in networks for one in networks[name]["addresses"]]
         unknown = any(networks[name]["unknown4"] or networks[name]["unknown6"] for name in names if name in networks)
         if held:
             bound = {"addresses": held}
@@ -216,10 +214,10 @@ def _dropbear(section: Table, networks: Networks) -> list[dict[str, Any]]:
     return [_listener("dropbear", section, int(word), (4, 6), bound, False, doubt) for word in words]
 
 
-def _uhttpd(section: Table) -> list[dict[str, Any]]:
+def _uhttpd(section: Table) -> list[Listener]:
     if not sections.flag(section, "enabled", True):
         return []
-    found: list[dict[str, Any]] = []
+    found: list[Listener] = []
     doubt = "uhttpd: option config replaces these settings" if sections.text(section, "config") else ""
     for option, is_tls in (("listen_http", False), ("listen_https", True)):
         for word in sections.texts(section, option):
@@ -231,7 +229,7 @@ def _uhttpd(section: Table) -> list[dict[str, Any]]:
                 continue  # an empty name: the socket is not made
             why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")
             families = (4, 6) if number is None else (number[0],)
-            bound = None if number is None or number[1] == 0 else {"addresses": [number]}
+            bound: Bound | None = None if number is None or number[1] == 0 else {"addresses": [number]}
             made = _listener("uhttpd", section, port, families, bound, is_tls, why)
             if any(_is_taken(one, made) for one in found):
                 made["doubt"] = made["doubt"] or "uhttpd: an address before it in the list holds port %d" % port
@@ -239,7 +237,7 @@ def _uhttpd(section: Table) -> list[dict[str, Any]]:
     return found
 
 
-def _is_taken(earlier: dict[str, Any], one: dict[str, Any]) -> bool:
+def _is_taken(earlier: Listener, one: Listener) -> bool:
     """Return whether the socket of an earlier address keeps a later one of the same process from being made."""
     is_other = earlier["bound"] != one["bound"] or earlier["families"] != one["families"]
     return is_other and earlier["port"] == one["port"] and _overlaps(earlier, one)
@@ -258,30 +256,29 @@ def _listener(
     section: Table,
     port: int,
     families: tuple[int, ...],
-    bound: dict[str, Any] | None,
+    bound: Bound | None,
     is_tls: bool,
     doubt: str,
-) -> dict[str, Any]:
+) -> Listener:
     return {
         "service": service, "section": section[".name"], "port": port, "families": families, "bound": bound,
         "is_tls": is_tls, "doubt": doubt,
     }  # fmt: skip
 
 
-def _clash(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _clash(one: Listener, other: Listener) -> bool:
     """Return whether two listeners of a port get in each other's way; the same words twice do not matter."""
     if (one["service"], one["section"]) == (other["service"], other["section"]) and one["is_tls"] == other["is_tls"]:
         return False
     return _overlaps(one, other)
 
 
-def _overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _overlaps(one: Listener, other: Listener) -> bool:
     if not set(one["families"]) & set(other["families"]):
         return False
     if one["bound"] is None or other["bound"] is None or one["bound"] == other["bound"]:
         return True
-    mine, theirs = (set(end["bound"].get("addresses", [])) for end in (one, other))
-    return bool(mine & theirs)
+    return bool({*one["bound"].get("addresses", [])} & {*other["bound"].get("addresses", [])})
 
 
 def _is_at_least(section: Table, option: str, least: int) -> bool:

@@ -16,7 +16,7 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Config, Facts, Network, Networks, Subnet, Table, Tables
+    from oasis.change.reach.shapes import Config, Facts, Interface, Network, Networks, Subnet, Table, Tables
 
 _ON_DEVICE = ("static", "none", "dhcp", "dhcpv6", "")
 _OWN_DEVICE = ("wireguard", "amneziawg", "vxlan", "gre", "openconnect", "openvpn")
@@ -71,14 +71,14 @@ def covers(subnet: Subnet, family: int, value: int) -> bool:
     return subnet[0] == family and subnet[1] >> shift == value >> shift
 
 
-def _dynamic(name: str, entry: dict[str, object]) -> Network:
+def _dynamic(name: str, entry: Interface) -> Network:
     return {
         "name": name, "device": entry.get("device", ""), "proto": "dynamic", "addresses": entry.get("addresses", []),
         "unknown4": True, "unknown6": True, "zone": entry.get("zone", ""), "is_up": True, "why": "", "options": {},
     }  # fmt: skip
 
 
-def _network(section: Table, old: Table, running: dict[str, object], package: Tables, old_package: Tables) -> Network:
+def _network(section: Table, old: Table, running: Interface, package: Tables, old_package: Tables) -> Network:
     proto = sections.text(section, "proto", "none")
     held, why = static_addresses(section) if proto == "static" else ([], "")
     network: Network = {
@@ -93,7 +93,7 @@ def _network(section: Table, old: Table, running: dict[str, object], package: Ta
     return network
 
 
-def _device(section: Table, old: Table, running: dict[str, object]) -> str | None:
+def _device(section: Table, old: Table, running: Interface) -> str | None:
     """Return the l3 device's name."""
     proto, name = sections.text(section, "proto", "none"), str(section[".name"])
     device = sections.text(section, "device")
@@ -174,11 +174,11 @@ def _subnet(word: str, family: int, bits: int) -> Subnet | None:
 
 
 def _add_running(
-    network: Network, section: Table, old: Table, running: dict[str, object], package: Tables, old_package: Tables
+    network: Network, section: Table, old: Table, running: Interface, package: Tables, old_package: Tables
 ) -> None:
     """Add what the router got from elsewhere, and the addresses of our own prefix when that alone changes."""
     configured = static_addresses(old)[0] if old and sections.text(old, "proto") == "static" else []
-    told: list[Subnet] = list(running.get("addresses", []))  # type: ignore[call-overload]
+    told: list[Subnet] = list(running.get("addresses", []))
     got = [one for one in told if one not in configured and one not in network["addresses"]]
     prefix, old_prefix = _own_prefix(package), _own_prefix(old_package)
     is_assigned = "ip6assign" in section

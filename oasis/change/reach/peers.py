@@ -14,17 +14,17 @@ from oasis.change.reach import attachment, network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Config, Networks, Peer, Table, Tables
+    from oasis.change.reach.shapes import Config, Network, Networks, Peer, Side, Table, Tables
 
 NO_ZONE = "interfaces without a zone"
 _OPEN = ("", "none", "owe")
 _ON_LINK = ("static", "none", "dhcp", "dhcpv6", "")
-_GONE = {"devices": (), "macs": ("", ()), "nets": ()}
+_GONE: Side = {"devices": (), "macs": ("", ()), "nets": ()}
 
 
 def networks_of(config: Config) -> Networks:
     """Return the interfaces that are up, each with a name for its device: @INTERFACE where only the router knows it."""
-    found = {}
+    found: Networks = {}
     for name, one in network.networks(config, {}, config).items():
         if one["is_up"] and sections.flag(one["options"], "auto", True):
             found[name] = {**one, "device": one["device"] or "@" + name}
@@ -40,7 +40,9 @@ def peers(sides: tuple[Config, Config], nets: tuple[Networks, Networks], earlier
     return [one for one in found if one["sides"][0]["devices"] or one["sides"][1]["devices"]]
 
 
-def _side(devices: list[str] | set[str], macs: tuple[str, tuple[str, ...]] = ("", ()), nets: object = ()) -> Table:
+def _side(
+    devices: list[str] | set[str], macs: tuple[str, tuple[str, ...]] = ("", ()), nets: tuple[str, ...] = ()
+) -> Side:
     return {"devices": tuple(sorted(set(devices))), "macs": macs, "nets": nets}
 
 
@@ -49,7 +51,7 @@ def _side(devices: list[str] | set[str], macs: tuple[str, tuple[str, ...]] = (""
 
 def _ports(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
     places = sorted({place for side, found in zip(sides, nets) for place in _places(side.get("network", {}), found)})  # noqa: B905
-    made = []
+    made: list[Peer] = []
     for port, tag in places:
         met = [_arrivals(side.get("network", {}), found, port, tag) for side, found in zip(sides, nets)]  # noqa: B905
         label = "port %s" % port if not tag else "port %s, VLAN %d" % (port, tag)
@@ -57,12 +59,12 @@ def _ports(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> lis
     return made
 
 
-def _ways_in(met: list[set[str]]) -> list[list[Table]]:
+def _ways_in(met: list[set[str]]) -> list[list[Side]]:
     """Return the sides of each way in from a port: a device in no zone is open beside one whose zone is shut.
 
     Who comes by a device that was not there came by any of the others before.
     """
-    found: list[list[Table]] = []
+    found: list[list[Side]] = []
     for name in sorted(met[0] | met[1]):
         ends = [_side([name] if name in one else one) for one in met]
         if ends not in found:
@@ -97,7 +99,7 @@ def _arrivals(package: Tables, found: Networks, port: str, tag: int) -> set[str]
     return {name for name in met if not attachment.is_switched_off(package, name)}
 
 
-def _rides(one: Table, devices: list[str]) -> bool:
+def _rides(one: Network, devices: list[str]) -> bool:
     below = sections.texts(one["options"], "device") + sections.texts(one["options"], "ifname")
     return one["proto"] in network.PPP and any(name in devices for name in below)
 
@@ -162,7 +164,7 @@ def _credential(section: Table) -> tuple[object, ...]:
     return (_is_open(section), *(section.get(key) for key in ("mode", "key", "auth_server", "sae_password")))
 
 
-def _air(found: list[Table], nets: Networks) -> Table:
+def _air(found: list[Table], nets: Networks) -> Side:
     names = [name for one in found for name in sections.texts(one, "network") if name in nets]
     kind = sections.text(found[0], "macfilter") if len(found) == 1 else ""
     macs = tuple(word.lower() for word in sections.texts(found[0], "maclist")) if kind in ("allow", "deny") else ()
@@ -180,16 +182,19 @@ def _wifi_label(section: Table) -> str:
 
 
 def _wireguard(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> list[Peer]:
-    held: list[dict[str, tuple[str, Table]]] = []
+    held: list[dict[str, tuple[str, Side]]] = []
     for side, found in zip(sides, nets):  # noqa: B905
-        own: dict[str, tuple[str, Table]] = {}
+        own: dict[str, tuple[str, Side]] = {}
         for section in side.get("network", {}).values():
             kind = next((one for one in network.PEERS if str(section[".type"]).startswith(one)), "")
             name = str(section[".type"])[len(kind) :]
             if kind and name in found and not sections.flag(section, "disabled", False):
                 label = sections.text(section, "description") or "with the key %s…" % _key(section)[:8]
                 allowed = tuple(sections.texts(section, "allowed_ips"))
-                own[_key(section)] = ("the WireGuard peer " + label, _side([found[name]["device"]], ("", ()), allowed))
+                own[_key(section)] = (
+                    "the WireGuard peer " + label,
+                    _side([str(found[name]["device"])], ("", ()), allowed),
+                )
         held.append(own)
     return [
         {
@@ -238,11 +243,13 @@ def _named_by_firewall(sides: tuple[Config, Config], taken: set[str]) -> list[Pe
     }
     # A beginning stands for one more device than those that have a name.
     names = {word[:-1] + "~" if word[-1:] in ("+", "*") else word for word in words} - taken - {"~", "", "lo"}
-    found = [{"label": "device " + name.replace("~", "*"), "sides": [_side([name])] * 2} for name in sorted(names)]
+    found: list[Peer] = [
+        {"label": "device " + name.replace("~", "*"), "sides": [_side([name])] * 2} for name in sorted(names)
+    ]
     return [*found, {"label": NO_ZONE, "sides": [_side(["~"])] * 2}]
 
 
-def macs_of(side: Table) -> tuple[str, list[int]]:
+def macs_of(side: Side) -> tuple[str, list[int]]:
     """Return how the MACs of a side count, and the MACs as numbers."""
     kind, words = side["macs"]
     return kind, [int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word)]

@@ -26,7 +26,9 @@ from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Networks, Rule, Ruleset, Table, Tables, Values, Zone
+    from typing import Literal
+
+    from oasis.change.reach.shapes import Added, Net, Networks, Rule, Ruleset, Table, Tables, Values, Zone
 
 _DEPENDS = "ipset helper limit start_date stop_date start_time stop_time weekdays mark dscp"
 _PROTOCOLS = (
@@ -37,7 +39,7 @@ _PROTOCOLS = (
 _SYN_RATE, _SYN_BURST = 5, 10
 
 
-def compile_rules(package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str = "tcp") -> Ruleset:
+def compile_rules(package: Tables, networks: Networks, added: list[Added], proto: str = "tcp") -> Ruleset:
     """Return the ruleset of a firewall package for "tcp", "udp" or "ipv6-icmp", or for "": all, and forwarding too.
 
     `added`: the rules of services (facts "firewall").
@@ -63,7 +65,7 @@ def family_of(values: list[Values]) -> int:
 
 
 class _Compiler:
-    def __init__(self, package: Tables, networks: Networks, added: list[dict[str, Any]], proto: str) -> None:
+    def __init__(self, package: Tables, networks: Networks, added: list[Added], proto: str) -> None:
         self._package = package
         self._proto = proto
         self._asked = ("icmp", "ipv6-icmp") if proto == "ipv6-icmp" else (proto,)
@@ -71,8 +73,10 @@ class _Compiler:
         self._added = [_section(number, rule) for number, rule in enumerate(added)]
         self._reader = sections.Reader(networks)
         self._sets: dict[str, Values] = {}
-        self._made: Ruleset = {"zones": self._reader.zones, "rules": {}, "redirects": {}, "includes": [], "doubt": "",
-                               "is_mute": False}  # fmt: skip
+        self._made: Ruleset = {
+            "policy": "drop", "output": "drop", "forward": "drop", "zones": self._reader.zones, "rules": {},
+            "redirects": {}, "includes": [], "doubt": "", "is_mute": False, "is_slow": False,
+        }  # fmt: skip
 
     def run(self) -> Ruleset:
         self._defaults()
@@ -118,7 +122,7 @@ class _Compiler:
         self._values = values
         is_limited = values.get("synflood_protect", values.get("syn_flood", False))
         rate, unit = values["synflood_rate"]
-        self._made["is_slow"] = is_limited and (
+        self._made["is_slow"] = bool(is_limited) and (
             unit != "second" or rate < _SYN_RATE or (values["synflood_burst"] or _SYN_BURST) < _SYN_BURST
         )
 
@@ -149,8 +153,9 @@ class _Compiler:
             self._doubt("there are two zones named %s" % values["name"])
         self._reader.zones.append({
             "name": values["name"], "label": self._label(section), "family": family, "subnets": subnets,
-            "input": values.get("input", self._values["input"]), "output": values.get("output", self._values["output"]),
-            "forward": values.get("forward", self._values["forward"]),
+            "input": values.get("input") or self._values["input"],
+            "output": values.get("output") or self._values["output"],
+            "forward": values.get("forward") or self._values["forward"],
             "groups": _groups(devices) if is_bound else [],
             "masq": values.get("masq", False), "masq6": values.get("masq6", False), "has_dnat": False,
             "held": held,
@@ -175,7 +180,7 @@ class _Compiler:
             "label": self._label(section), "family": values.get("family"), "sources": sources, "targets": targets,
             "ports": values.get("dest_port", []), "source_ports": values.get("src_port", []),
             "macs": values.get("src_mac", []), "device": values.get("device"),
-            "direction": values.get("direction", "in"), "target": values.get("target"),
+            "direction": values.get("direction", "in"), "target": values.get("target") or "",
             "is_complete": all(value["is_complete"] for value in sources + targets),
             "rate": _rate(values), "depends": [word for word in _DEPENDS.split() if values.get(word)], "dest": None,
             "limit": values.get("limit"), "members": self._members(values),
@@ -237,9 +242,9 @@ class _Compiler:
         way = "forward" if is_through else "input"
         chain = "notrack" if is_untracked else way if zone == "*" else "%s_%s" % (way, zone["name"])
         for proto in self._protocols(values, section):
-            made = {**rule, "proto": proto, "types": []}
+            made: Rule = {**rule, "proto": proto, "types": []}
             if proto not in ("tcp", "udp"):
-                made.update(ports=[], source_ports=[])
+                made["ports"], made["source_ports"] = [], []
             if "icmp" in proto:
                 made["types"] = values.get("icmp_type", [])
                 made["family"] = 6 if proto == "ipv6-icmp" else rule["family"]
@@ -253,9 +258,9 @@ class _Compiler:
         family = infer_family(values.get("family"), [end["family"] or 0 for end in (zone, dest) if end != "*"])
         if family == -1:
             return
-        rule = {**self._common(section, {"target": "accept"}, [], []), "family": family, "dest": dest, "proto": "any"}
+        rule: Rule = {**self._common(section, {"target": "accept"}, [], []), "family": family, "dest": dest}
         chain = "forward" if zone == "*" else "forward_" + zone["name"]
-        self._made["rules"].setdefault(chain, []).append({**rule, "types": []})
+        self._made["rules"].setdefault(chain, []).append({**rule, "proto": "any", "types": []})
 
     def _redirect(self, section: Table) -> None:
         values = self._reader.parse(section, sections.REDIRECT)
@@ -268,7 +273,7 @@ class _Compiler:
         if not zone or zone == "*" or (target and (target["invert"] or any(net[3] >= 0 for net in target["nets"]))):
             return
         zone["has_dnat"] = True
-        dest = values.get("dest") or self._zone_of(target)
+        dest: Zone | str | None = values.get("dest") or self._zone_of(target)
         if values["reflection"] and isinstance(dest, dict) and zone["masq"]:
             dest["has_dnat"] = True
         sources, heads = _listed(values, "src_ip"), _listed(values, "src_dip")
@@ -296,18 +301,18 @@ class _Compiler:
 
     def _reflect(self, rule: Rule, values: Values, zone: Zone, dest: Zone) -> None:
         """Add what sends a peer inside back when it uses the outer address."""
-        family = rule["to"][0]
-        if not zone["masq" if family == 4 else "masq6"]:
+        family = rule["to"][0] if rule["to"] else 0
+        if not family or not zone["masq" if family == 4 else "masq6"]:
             return
         outer: list[Values] = rule["targets"] or [{"invert": False, "is_complete": True, "nets": _hosts(zone["held"])}]
-        inners: list[Any] = values.get("reflection_zone") or [dest]
+        inners: list[Zone | Literal["*"]] = values.get("reflection_zone") or [dest]
         for inner in inners:
             if inner == "*" or inner["family"] not in (0, None, family):
                 continue
             near: list[Values] = [{"invert": False, "is_complete": True, "nets": _prefixes(inner["held"])}]
             if all(any(net[0] == family for value in side for net in value["nets"]) for side in [outer, near]):
                 inner["has_dnat"] = True
-                made = {**rule, "family": family, "sources": near, "targets": outer, "macs": []}
+                made: Rule = {**rule, "family": family, "sources": near, "targets": outer, "macs": []}
                 self._made["redirects"].setdefault(inner["name"], []).append(made)
 
     def _zone_of(self, target: Values | None) -> Zone | None:
@@ -339,7 +344,7 @@ class _Compiler:
         })  # fmt: skip
 
 
-def _section(number: int, rule: dict[str, Any]) -> Table:
+def _section(number: int, rule: Added) -> Table:
     made: Table = {".name": "added %d" % number, ".type": str(rule.get("type") or "rule"), ".anonymous": True}
     for key, value in rule.items():
         if key != "type" and value is not None:
@@ -381,7 +386,7 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
     else:
         families = [one for one in (4, 6) if one in held and rule["family"] in (0, None, one)]
     to_port = values["dest_port"]["low"] if rule["proto"] != "any" and "dest_port" in values else None
-    made = []
+    made: list[Rule] = []
     for family in families:
         nets = [net for net in (target["nets"] if target else []) if net[0] == family]
         is_plain = not nets or nets[0][1] == nets[0][2]
@@ -394,11 +399,11 @@ def _rewrites(rule: Rule, values: Values, target: Values | None) -> list[Rule]:
     return made
 
 
-def _hosts(held: list[tuple[int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _hosts(held: list[tuple[int, int, int]]) -> list[Net]:
     return [(family, value, value, -1) for family, value, _ in held]
 
 
-def _prefixes(held: list[tuple[int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _prefixes(held: list[tuple[int, int, int]]) -> list[Net]:
     found = []
     for family, value, bits in held:
         rest = (1 << ((32 if family == 4 else 128) - bits)) - 1

@@ -31,10 +31,16 @@ from oasis.change.reach.way import Way, value_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.reach.shapes import (
+        Added,
         Answer,
-        Any,
         Config,
+        Connection,
+        End,
         Facts,
+        Heard,
+        Interval,
+        Judged,
+        Listener,
         Network,
         Networks,
         Packet,
@@ -111,7 +117,7 @@ class _Check:
     def _is_same(self, name: str) -> bool:
         return sections.content(self._before.get(name, {})) == sections.content(self._after.get(name, {}))
 
-    def _standing(self) -> dict[str, Any]:
+    def _standing(self) -> End:
         """Return the way as it is now, when network and Wi-Fi stay as they are."""
         source = value_of(self._path["source"])
         known = [one for one in self._way.then.values() if one["device"] == self._device]
@@ -120,7 +126,7 @@ class _Check:
             "address": value_of(self._path["address"]), "source": (source, source),
         }  # fmt: skip
 
-    def _arrived(self, way: dict[str, Any]) -> tuple[str, str, str]:
+    def _arrived(self, way: End) -> tuple[str, str, str]:
         """Go on from the interface, unless the way ends before it."""
         if way["state"] == "no":
             return self._unless_shut_before(way["reason"])
@@ -133,11 +139,11 @@ class _Check:
             return found
         return "cannot_tell", way["reason"], ""
 
-    def _is_told(self, way: dict[str, Any]) -> str:
+    def _is_told(self, way: End) -> str:
         """Return whether the firewall lets the peer ask for another address, or the router tell it."""
         if "firewall" not in self._after:
             return "yes"
-        device = way["network"]["device"]
+        device = way["network"]["device"] if way["network"] else None
         rules = ruleset.compile_rules(self._after["firewall"], self._way.then, self._facts.get("firewall", []), "udp")
         packet = self._packet(0xFFFFFFFF, device, 67, (0, 0))
         if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
@@ -152,7 +158,7 @@ class _Check:
             return "cannot_tell", "how your device reaches the router now is not understood", ""
         return "no", reason, ""
 
-    def _at(self, way: dict[str, Any]) -> tuple[str, str, str]:
+    def _at(self, way: End) -> tuple[str, str, str]:
         """Judge firewall and listener at the interface and address that the peer meets."""
         met = way["network"]
         device = met["device"] if met else self._device or None
@@ -164,31 +170,32 @@ class _Check:
         if let_in[0] != "yes":
             return let_in[0], let_in[1], ""
         if heard[1] == "redirect":
-            to = listeners.https_port(self._after, heard[3] or {})
+            assert heard[3] is not None
+            to = listeners.https_port(self._after, heard[3])
             further = self._let_in(way, device, to)
             if further[0] != "yes":
                 return further[0], "the page goes on to port %d: %s" % (to, further[1]), ""
         reason = "; ".join(one for one in (way["reason"], heard[1] if heard[2] != port else "") if one)
         return "yes", reason, self._new_address(way, heard[2])
 
-    def _new_address(self, way: dict[str, Any], port: int) -> str:
+    def _new_address(self, way: End, port: int) -> str:
         text = address_text.text_of(self._family, way["address"])
         if port != int(self._path["port"]):
             return "%s:%d" % (text if self._family == 4 else "[%s]" % text, port)
         return text if way["moved"] else ""
 
-    def _heard(self, way: dict[str, Any], device: str | None, port: int) -> tuple[str, str, int, dict[str, Any] | None]:
-        now = {
+    def _heard(self, way: End, device: str | None, port: int) -> Heard:
+        now: Connection = {
             "family": self._family, "address": value_of(self._path["address"]), "port": port,
             "device": self._device or None, "source": value_of(self._path["source"]),
         }  # fmt: skip
         is_alike = all(self._is_same(name) for name in ("dropbear", "uhttpd", "network")) and self._is_calm
         if is_alike:
             return "yes", "", port, None
-        then = {**now, "address": way["address"], "device": device}
+        then: Connection = {**now, "address": way["address"], "device": device}
         return listeners.judge(self._before, self._after, (self._way.now, self._way.then), now, then, self._facts)
 
-    def _let_in(self, way: dict[str, Any], device: str | None, port: int) -> tuple[str, str]:
+    def _let_in(self, way: End, device: str | None, port: int) -> tuple[str, str]:
         now = self._packet(value_of(self._path["address"]), self._device or None, int(self._path["port"]), None)
         then = self._packet(way["address"], device, port, way["source"])
         is_alike = now == then and self._is_same("firewall") and (self._is_calm or self._zoned_alike())
@@ -207,14 +214,14 @@ class _Check:
             return self._discovered(now, then, proven)
         return later["state"], later["reason"]
 
-    def _discovered(self, now: dict[str, Any], then: dict[str, Any], proven: set[str]) -> tuple[str, str]:
+    def _discovered(self, now: Packet, then: Packet, proven: set[str]) -> tuple[str, str]:
         """Judge what IPv6 needs beside the connection itself; a doubt that is the same as today is none."""
         added = self._facts.get("firewall", [])
         found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
         before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
         return ("yes", "") if found or before == (found, why) else ("cannot_tell", why)
 
-    def _redirected(self, way: dict[str, Any], device: str | None, end: dict[str, Any]) -> tuple[str, str]:
+    def _redirected(self, way: End, device: str | None, end: Judged) -> tuple[str, str]:
         for one in listeners.listeners(self._after, self._way.then):
             if one["port"] == end["port"] and listeners.hears(one, self._family, end["address"], device):
                 return "cannot_tell", "a redirect leads to port %d of the router" % end["port"]
@@ -224,7 +231,8 @@ class _Check:
         """Return whether names and addresses that the firewall may use are the same before and after."""
         keys = ("device", "addresses", "zone", "unknown4", "unknown6")
         sides = [
-            {name: [one[key] for key in keys] for name, one in side.items()} for side in (self._way.now, self._way.then)
+            {name: [value for key, value in one.items() if key in keys] for name, one in side.items()}
+            for side in (self._way.now, self._way.then)
         ]
         return sides[0] == sides[1]
 
@@ -236,15 +244,13 @@ class _Check:
             )
         return self._rulesets[side]
 
-    def _judge(
-        self, side: int, config: Config, nets: Networks, packet: dict[str, Any], proven: set[str]
-    ) -> dict[str, Any]:
+    def _judge(self, side: int, config: Config, nets: Networks, packet: Packet, proven: set[str]) -> Judged:
         def is_own(address: tuple[int, int]) -> bool:
             return network.owns(nets, *address)
 
         return firewall.judge(self._ruleset(side), packet, is_own, proven)
 
-    def _packet(self, address: int, device: str | None, port: int, source: tuple[int, int] | None) -> dict[str, Any]:
+    def _packet(self, address: int, device: str | None, port: int, source: Interval | None) -> Packet:
         own = value_of(self._path["source"])
         return {
             "family": self._family, "device": device, "source": source or (own, own), "address": address,
@@ -280,13 +286,13 @@ _SOLICITED_NODE = 0xFF02_0000_0000_0000_0000_0001_FF00_0000
 
 
 def judge_discovery(
-    package: Tables, nets: Networks, added: list[dict[str, Any]], packet: Packet, proven: set[str]
+    package: Tables, nets: Networks, added: list[Added], packet: Packet, proven: set[str]
 ) -> tuple[bool, str]:
     """Return whether the packets of neighbour discovery surely pass both ways, and what stops them or may."""
-    rules = {**ruleset.compile_rules(package, nets, added, "ipv6-icmp"), "redirects": {}, "is_slow": False}
+    rules: Ruleset = {**ruleset.compile_rules(package, nets, added, "ipv6-icmp"), "redirects": {}, "is_slow": False}
     group = _SOLICITED_NODE | packet["address"] & 0xFFFFFF
     for kind, to in ((_SOLICITATION, group), (_SOLICITATION, packet["address"]), (_ADVERTISEMENT, packet["address"])):
-        asked = {**packet, "type": kind, "address": to}
+        asked: Packet = {**packet, "type": kind, "address": to}
         found = firewall.judge(rules, asked, lambda _: True, proven)
         if found["state"] != "yes":
             return False, "IPv6 neighbours may not find each other: " + str(found["reason"])
@@ -351,7 +357,7 @@ def _silenced(sides: tuple[Config, Config], nets: tuple[Networks, Networks], fac
     return found
 
 
-def _ssh(config: Config, nets: Networks) -> list[dict[str, Any]]:
+def _ssh(config: Config, nets: Networks) -> list[Listener]:
     return [one for one in listeners.listeners(config, nets) if one["service"] == "dropbear"]
 
 
@@ -361,24 +367,24 @@ def _at_home(one: Network) -> list[Subnet]:
     return [held for held in one["addresses"] if is_near and held[0] == 4 and address_text.is_private4(held[1])]
 
 
-def _answers(one: Network, nets: Networks, heard: list[dict[str, Any]], rules: Ruleset | None) -> str:
+def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset | None) -> str:
     """Return whether SSH answers somebody in a network: "yes", "no" or "cannot_tell"."""
     found = {"no"}
     for family, address, bits in _at_home(one):
         rest = (1 << (32 - bits)) - 1
-        packet = {
+        packet: Packet = {
             "family": family, "device": one["device"], "source": (address & ~rest, address | rest), "address": address,
-            "source_port": (1024, 65535), "mac": "",
+            "source_port": _EPHEMERAL, "port": 0, "mac": "",
         }  # fmt: skip
         for port in {one["port"] for one in heard}:
-            end = {"state": "yes", "address": address, "port": port}
+            state, at = "yes", (port, address)
             if rules is not None:
                 end = firewall.judge(rules, {**packet, "port": port}, lambda told: network.owns(nets, *told), set())
+                state, at = end["state"], (end["port"], end["address"])
             is_met = any(
-                other["port"] == end["port"] and listeners.hears(other, family, end["address"], one["device"])
-                for other in heard
+                other["port"] == at[0] and listeners.hears(other, family, at[1], one["device"]) for other in heard
             )
-            found.add(str(end["state"]) if is_met else "no")
+            found.add(state if is_met else "no")
     return next(state for state in ("yes", "cannot_tell", "no") if state in found)
 
 

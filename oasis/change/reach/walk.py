@@ -17,7 +17,18 @@ from oasis.change.reach import peers, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Box, Intervals, Networks, Peer, Rule, Ruleset, Table, Values, Zone
+    from oasis.change.reach.shapes import (
+        Box,
+        Intervals,
+        Network,
+        Networks,
+        Peer,
+        Rule,
+        Ruleset,
+        Side,
+        Values,
+        Zone,
+    )
 
 
 ROUTER = 0  # of the dimension dst; the others are peers, from 1
@@ -186,14 +197,14 @@ def _to(numbers: range | list[int]) -> Box:
     return {"dst": union(tuple((one, one) for one in numbers))}
 
 
-def _covers(one: Table, family: int, value: int) -> bool:
+def _covers(one: Network, family: int, value: int) -> bool:
     size = 32 if family == 4 else 128
     return any(
         held[0] == family and held[1] >> (size - held[2]) == value >> (size - held[2]) for held in one["addresses"]
     )
 
 
-def _own(end: Table) -> list[Box]:
+def _own(end: Side) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
     kind, macs = peers.macs_of(end)
     held = union(tuple((one, one) for one in macs))
@@ -300,7 +311,7 @@ def _conditions(rule: Rule) -> list[list[Box]]:
         if limit is not None:
             found.append([{"rate": ((0, limit[0] * _UNITS[limit[1]]),)}])
             del words["limit"]
-    times = {key: words.pop(key) for key in ("start_time", "stop_time", "weekdays") if key in words}
+    times: dict[str, str] = {key: words.pop(key) for key in ("start_time", "stop_time", "weekdays") if key in words}
     if times:
         found.append([{"time": _times(times)}])
     if "ipset" in words:

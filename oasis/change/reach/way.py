@@ -19,7 +19,7 @@ from oasis.change.reach import attachment, network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Candidate, Config, Facts, Iterable, Network, Path, Subnet, Table, Tables
+    from oasis.change.reach.shapes import Candidate, Config, End, Facts, Iterable, Network, Path, Subnet, Table, Tables
 
 
 # Options of interface and device whose change moves no packet of a peer that is on the link.
@@ -60,7 +60,7 @@ class Way:
             self._before, self.now, self._device, address_text.text_of(self._family, self._source), self._facts
         )
 
-    def find(self, candidate: Candidate) -> dict[str, Any]:
+    def find(self, candidate: Candidate) -> End:
         """Return how a peer at that place reaches the router after the change."""
         met, why = self._met(candidate)
         if not met:
@@ -80,13 +80,13 @@ class Way:
         refused = [one for one in self.then.values() if not one["is_up"] and one["proto"] == "static"]
         return self._family == 6 and any("ip6assign" in one["options"] for one in refused)
 
-    def _ending(self, state: str, why: str, met: Network | None = None) -> dict[str, Any]:
+    def _ending(self, state: str, why: str, met: Network | None = None) -> End:
         return {
             "state": state, "reason": why, "network": met, "address": self._address,
             "source": (self._source, self._source), "moved": False, "is_renewed": False,
         }  # fmt: skip
 
-    def _best(self, found: list[dict[str, Any]]) -> dict[str, Any]:
+    def _best(self, found: list[End]) -> End:
         for state in ("yes", "cannot_tell", "no"):
             for is_moved in (False, True):
                 for one in found:
@@ -208,7 +208,7 @@ class Way:
                 return "a route to your device changes"
         return ""
 
-    def _arrive(self, met: Network) -> dict[str, Any]:
+    def _arrive(self, met: Network) -> End:
         """Return how the peer finds the router on an interface that it meets."""
         off = self._no_ipv6(met)
         if off:
@@ -219,14 +219,15 @@ class Way:
                 "yes" if is_same else "cannot_tell", "" if is_same else "a link-local address may change", met
             )
         own = [one for one in met["addresses"] if one[0] == self._family]
-        before = self._subnet(self.now.get(met["name"], {}).get("addresses", [])) or self._subnet(
+        same = self.now.get(met["name"])
+        before = (self._subnet(same["addresses"]) if same else None) or self._subnet(
             [one for old in self.now.values() if old["device"] == self._device for one in old["addresses"]]
         )
         if self._has(self._address):
             return self._stay(met, before, self._subnet(own), any(one[1] == self._address for one in own))
         return self._move(met, before, own)
 
-    def _stay(self, met: Network, before: Subnet | None, after: Subnet | None, is_on_it: bool) -> dict[str, Any]:
+    def _stay(self, met: Network, before: Subnet | None, after: Subnet | None, is_on_it: bool) -> End:
         """Judge an address that is still the router's."""
         rival = self._rival(met, after)
         if rival:
@@ -247,7 +248,7 @@ class Way:
             "yes" if is_same else "cannot_tell", "" if is_same else "your device is behind another router", met
         )
 
-    def _move(self, met: Network, before: Subnet | None, own: list[Subnet]) -> dict[str, Any]:
+    def _move(self, met: Network, before: Subnet | None, own: list[Subnet]) -> End:
         gone = "%s is the router's address no more" % address_text.text_of(self._family, self._address)
         unknown = met["unknown4"] if self._family == 4 else met["unknown6"]
         if not own:
@@ -269,12 +270,12 @@ class Way:
             return self._ending("cannot_tell", why + ", and your device is behind another router", met)
         return self._renewed(met, new)
 
-    def _renewed(self, met: Network, new: Subnet | None) -> dict[str, Any]:
+    def _renewed(self, met: Network, new: Subnet | None) -> End:
         """Judge a move for which the peer needs another address of its own."""
         if new is None:
             return self._ending("cannot_tell", "your device has to get another address", met)
         low = new[1] >> (size := (32 if self._family == 4 else 128) - new[2]) << size
-        made = {
+        made: End = {
             **self._ending("yes", "", met),
             "address": new[1],
             "moved": True,

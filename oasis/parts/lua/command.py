@@ -1,4 +1,4 @@
-"""`oasis plugins`: tool servers on this router that were made for upstream, and the owner's word on each."""
+"""`oasis plugins`: tool servers on this router that were made for the Lua Oasis: list, review, accept."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
+    from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
 
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 ACTIONS = ("list", "review", "accept")
 

@@ -1,11 +1,11 @@
-"""The methods that upstream's programs call (table.py): its names and the shapes of its replies over our methods.
+"""The methods that programs of the Lua Oasis call (manifest.py): its names and reply shapes, over our methods.
 
 Everything is done by a method of ours in the role of the caller, so nothing is let through here that is not let
 through there. What upstream did past its owner is not done: a tool that changes anything is not run by itself but is
 asked for in a chat, the router is restarted by no call, and no icon file is removed. Upstream's gate `rpc.enable` is
 not read: it made up for calls without a login, and each of these has the rights of a session.
 
-Replies keep upstream's keys and add to them; a failure has `status` and `desc` beside `error`, and whatever the phone
+Replies keep upstream's keys and add to them; a failure has `status`, `desc` and `error`, and whatever the phone
 app needs to find in it.
 
 `oasis.chat.send` does a whole turn in one call, for programs that cannot follow a run. The phone app gives a call 30 s,
@@ -27,11 +27,11 @@ import threading
 
 from oasis.api.chat_methods import ICON_FILE, ICONS
 from oasis.api.methods import failure
-from oasis.api.table import check
+from oasis.api.table import Method, check
 from oasis.core import jsonl
 from oasis.core import lua_chats as forms
 from oasis.errors import OasisError, PolicyError, UsageError
-from oasis.parts.lua.table import UPSTREAM
+from oasis.parts.lua.manifest import BUS_METHODS
 from oasis.system.digest import sha256
 from oasis.uci.model import listed
 
@@ -71,13 +71,13 @@ class Phone:
         self.heard = self._sending.heard
 
     def call(self, name: str, params: dict[str, object], role: Role) -> Reply:
-        """Call a method of UPSTREAM; a missing argument is "".
+        """Call a method of BUS_METHODS; a missing argument is "".
 
         Raises: as the methods behind it, UsageError for arguments that are no texts.
         """
-        arguments = UPSTREAM[name][1]
-        values = {**dict.fromkeys(arguments, ""), **check(name, params, arguments)}
-        reply: Reply = getattr(self, "_" + name.replace(".", "_"))(role, **values)
+        method = Method(*BUS_METHODS[name])
+        values = {**dict.fromkeys(method.arguments, ""), **check(name, params, method.arguments)}
+        reply: Reply = getattr(self, method.function)(role, **values)
         return reply
 
     def failed(self, name: str, error: OasisError) -> Reply:
@@ -115,7 +115,7 @@ class Phone:
 
     def _config(self, role: Role) -> Reply:
         path = self._daemon.settings.main().get("chat_path", "/etc/oasis/chats")
-        return {"path": path, "prefix": "", "chat_max": "0"}  # no limit: none is told by 0
+        return {"path": path, "prefix": "", "chat_max": "0"}  # 0: no limit
 
     def _confirm(self, role: Role) -> Reply:
         change = self._ask("change.pending", {}, role)["change"]
@@ -174,7 +174,7 @@ class Phone:
     def _system_confirm(self, role: Role, option: str) -> Reply:
         raise PolicyError("the router is neither restarted nor shut down from here", "LuCI: System, Reboot")
 
-    # Icons: the page's own files and what an older Oasis left beside them
+    # Icons: the page's own files and what an older Oasis left there
 
     def _icons(self) -> Reply:
         """Return {"ctrl": {"path", "using"}, "list": {key: file}}, {} where there is no icon."""
@@ -187,7 +187,7 @@ class Phone:
 
     def _kept_icons(self) -> dict[str, Any]:
         data = self._daemon.files.read(self._daemon.root.state_folder + ICON_FILE)
-        return jsonl.loads(data) if data else {"using": "", "hidden": []}
+        return jsonl.shipped(data) if data else {"using": "", "hidden": []}
 
     def _keep_icons(self, **changed: object) -> Reply:
         line = jsonl.line({**self._kept_icons(), **changed})
@@ -281,7 +281,7 @@ class Phone:
                 "say what you want in the chat; what it changes is then shown to you before it is done",
             )
         text = self._daemon.exchanges().errands.look(tool, arguments_of(param))
-        reply = jsonl.loads(text)
+        reply: object = jsonl.loads(text)
         return reply if isinstance(reply, dict) else {"result": reply}
 
 
@@ -349,7 +349,7 @@ def _value(kind: str, text: str) -> object:
 SEND_S = 23.0
 AGAIN_S = 120.0
 _SLICE_MS = 3000
-# Exchanges that are remembered: more than one phone begins in two minutes.
+# Turns that are remembered: more than the phones of a house begin in two minutes.
 _KEPT = 16
 _OPEN = ("running", "waiting")
 # A reply of the bus has 256 KiB, and one that is too long would have no content: then the app sends once more. Of what
@@ -361,7 +361,7 @@ _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 
 
 class Sending:
-    """The exchanges of one daemon that came in one call. `call(name, arguments, role)` calls a method."""
+    """The turns that programs start with a single call. `call(name, arguments, role)` calls a method."""
 
     def __init__(self, call: Call, waiters: Waiters, now_s: Callable[[], float]) -> None:
         self._call = call
@@ -373,7 +373,7 @@ class Sending:
     def send(self, role: Role, chat: str, topic: str, message: str) -> dict[str, object]:
         """Give a message to a chat, "" for a new one, and return its answer in upstream's shape.
 
-        Raises: what the start of a run raises; a run that fails is told in the reply.
+        Raises: what the start of a run raises; a run that fails is reported in the reply.
         """
         until_s = self._now_s() + SEND_S
         with self._lock:
@@ -387,14 +387,14 @@ class Sending:
         return {**story.reply(sent["chat"]), "id": sent["chat"], "title": self._title(role, sent["chat"])}
 
     def heard(self, session: str) -> None:
-        """Note that a session calls something else: what it was told last has arrived."""
+        """Note that a session calls something else: the last reply to it has arrived."""
         with self._lock:
             for sent in self._known:
                 if session and sent["is_told"] and sent["session"] == session:
                     sent["is_heard"] = True
 
     def follow(self, run: str, role: Role, until_s: float) -> Story:
-        """Follow a run to its end, or until it waits for its owner, or the time is over; return what it told."""
+        """Follow a run until it ends, waits for its owner, or the time is over; return its story."""
         story, since = Story(), 0
         place = self._waiters.enter()
         try:
@@ -410,7 +410,7 @@ class Sending:
             self._waiters.leave(place)
 
     def _sent(self, role: Role, chat: str, message: str) -> dict[str, Any] | None:
-        """Return the exchange that a message began before, when it is to be joined."""
+        """Return the turn that a message started before, if it should be joined."""
         digest = sha256(message.encode("utf-8", "replace"))
         sent: dict[str, Any]
         for sent in reversed(self._known):
@@ -445,7 +445,7 @@ class Sending:
 
 
 class Story:
-    """What the events of a run come to, told in one text."""
+    """The events of a run as one text."""
 
     def __init__(self) -> None:
         self.is_open = True

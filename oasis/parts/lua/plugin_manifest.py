@@ -1,10 +1,8 @@
-"""What tool servers say of their tools: manifests (version 1), and upstream's `tool` sections of UCI as they stand.
+"""The tool servers that were made for the Lua Oasis, as this router describes them: their tools, and their files.
 
-Reads values, opens nothing, and believes nothing: what has no name is left out, what is too long is cut, of what makes
-no sense the usual is taken. Source: the manifests and sections that upstream's setup program writes and reads.
-
-Shape of a tool: {"server", "name", "description", "input_schema", "says": [text for the owner while it runs],
-"timeout_s", "kind": lua | ucode | manual, "path": of its script or ""}
+Tools are read from manifests (version 1) and from the Lua Oasis's `tool` sections of UCI. Entries without a name are
+left out, long texts cut, nonsense replaced by the default. Source: the manifests and sections that its setup program
+writes and reads.
 
 A bus object counts as a tool server only with a plugin file of rpcd behind it: the program /usr/libexec/rpcd/NAME, or
 one script /usr/share/rpcd/ucode/*.uc that publishes NAME. Objects of the base system and our own never count, whatever
@@ -21,14 +19,12 @@ from oasis.errors import PolicyError, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Mapping
 
+    from oasis.core.shapes import Json
+    from oasis.parts.lua.shapes import Schema, Script, Tool
     from oasis.system.root import Root
     from oasis.uci.model import Section
-
-    Tool = dict[str, Any]
-    Script = dict[str, object]
 
 
 MANIFEST_BYTES = 256 * 1024
@@ -36,98 +32,97 @@ TOOLS = 200  # of one manifest
 TIMEOUT_S, MOST_S = 60, 600
 # Older ones say `script_type` and `script_path`.
 _KINDS = {"lua_script": "lua", "ucode_script": "ucode", "manual": "manual", "lua": "lua", "ucode": "ucode"}
-# Upstream's words for types, and those of JSON Schema; every other one is text, as upstream has it.
+# The Lua Oasis's words for types, and those of JSON Schema; every other one is text, as there.
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "array": "array", "object": "object"}
 _NO = ("0", "off", "no", "false", "")
-# An option that only upstream writes tells its sections from those in which an owner's word alone stands.
+# Options that only the Lua Oasis writes: without them a section holds only what the owner set for a tool.
 _TELLING = ("description", "script", "property")
 
 
 def of_file(data: bytes) -> list[Tool]:
     """Return the tools of a manifest.
 
-    Raises: SchemaError when it is none of version 1.
+    Raises: SchemaError when it is no manifest of version 1.
     """
     given = jsonl.loads(data, MANIFEST_BYTES)
     if not isinstance(given, dict) or given.get("version") != 1 or isinstance(given["version"], bool):
         raise SchemaError("it is no manifest of version 1")
     kind, tools = _KINDS.get(str(given.get("source_type") or given.get("script_type"))), given.get("tools")
     if kind is None or not isinstance(tools, list):
-        hint = "source_type is one of lua_script, ucode_script, manual"
-        raise SchemaError("it has no tools of a kind that is known", hint)
+        raise SchemaError("it has no tools of a known kind", "source_type is one of lua_script, ucode_script, manual")
     path = given.get("source_path") or given.get("script_path")
-    where = {"kind": kind, "path": path if isinstance(path, str) else ""}
-    return [{**_of_entry(one), **where} for one in tools[:TOOLS] if isinstance(one, dict) and _is_named(one)]
-
-
-def _is_named(entry: dict[str, Any]) -> bool:
-    return all(isinstance(entry.get(key), str) and entry[key] for key in ("server", "name"))
-
-
-def _of_entry(entry: dict[str, Any]) -> Tool:
-    given = entry.get("properties")
-    properties = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    triples = [(one.get("name"), one.get("type"), one.get("description")) for one in properties]
-    return _tool(entry, triples, entry.get("required"), entry.get("additional_properties") is True)
-
-
-def of_sections(sections: Iterable[Section]) -> list[Tool]:
-    """Return the tools of upstream's registry; sections that only hold what the owner set are none."""
     found = []
-    for section in sections:
-        options: dict[str, Any] = section.options
-        if section.type == "tool" and _is_named(options) and any(key in options for key in _TELLING):
-            triples = [tuple([*text.split(":", 2), "", ""][:3]) for text in _texts(options.get("property"))]
-            is_open = str(options.get("additionalProperties", "0")).lower() not in _NO
-            kind = str(options.get("script") or "manual")
-            tool = _tool(options, triples, options.get("required"), is_open)
-            tool.update(kind=kind if kind in _KINDS.values() else "manual", path=str(options.get("source_path") or ""))
+    for one in tools[:TOOLS]:
+        if isinstance(one, dict) and _is_named(one):
+            properties = one.get("properties")
+            listed = [item for item in properties if isinstance(item, dict)] if isinstance(properties, list) else []
+            triples = [(item.get("name"), item.get("type"), item.get("description")) for item in listed]
+            tool = _tool(one, triples, one.get("additional_properties") is True)
+            tool["kind"], tool["path"] = kind, path if isinstance(path, str) else ""
             found.append(tool)
     return found
 
 
-def _tool(entry: dict[str, Any], properties: list[Any], required: object, is_open: bool) -> Tool:
-    says = [clean.line(entry[key]) for key in ("execution_message", "download_message") if _is_text(entry.get(key))]
-    return {
-        "server": entry["server"],
-        "name": entry["name"],
-        "description": entry["description"] if _is_text(entry.get("description")) else "",
-        "input_schema": schema(properties, _texts(required), is_open),
-        "says": says,
-        "timeout_s": seconds(entry.get("timeout")),
-    }
+def _is_named(entry: Mapping[str, Json]) -> bool:
+    return all(isinstance(entry.get(key), str) and entry[key] for key in ("server", "name"))
 
 
-def schema(properties: list[Any], required: list[str], is_open: bool) -> dict[str, Any]:
-    """Return the JSON Schema of (name, type, description) triples.
+def of_sections(sections: Iterable[Section]) -> list[Tool]:
+    """Return the tools of the Lua Oasis's registry; sections that only hold what the owner set are skipped."""
+    found = []
+    for section in sections:
+        options: dict[str, Json] = {
+            key: value if isinstance(value, str) else list(value) for key, value in section.options.items()
+        }
+        if section.type == "tool" and _is_named(options) and any(key in options for key in _TELLING):
+            split = [[*text.split(":", 2), "", ""] for text in _texts(options.get("property"))]
+            is_open = str(options.get("additionalProperties", "0")).lower() not in _NO
+            tool = _tool(options, [(one[0], one[1], one[2]) for one in split], is_open)
+            kind = str(options.get("script") or "manual")
+            tool["kind"] = kind if kind in _KINDS.values() else "manual"
+            tool["path"] = str(options.get("source_path") or "")
+            found.append(tool)
+    return found
+
+
+def _tool(entry: Mapping[str, Json], properties: Iterable[tuple[Json, Json, Json]], is_open: bool) -> Tool:
+    """Return a tool of (name, type, description) triples; its script is filled in by the caller.
 
     An argument without a description stays, and a required one that nobody described is text.
     """
-    made: dict[str, Any] = {}
-    for name, kind, description in properties:
-        if _is_text(name):
-            made[name] = {"type": _TYPES.get(str(kind), "string")}
-            if _is_text(description):
-                made[name]["description"] = clean.line(description)
+    required = _texts(entry.get("required"))
+    made: dict[str, Json] = {}
+    for name, kind, words in properties:
+        if isinstance(name, str) and name:
+            described = {"description": clean.line(words)} if isinstance(words, str) and words else {}
+            made[name] = {"type": _TYPES.get(str(kind), "string"), **described}
     for name in required:
         made.setdefault(name, {"type": "string"})
-    return {"type": "object", "properties": made, "required": required, "additionalProperties": is_open}
+    schema: Schema = {"type": "object", "properties": made, "required": [*required], "additionalProperties": is_open}
+    description = entry.get("description")
+    says = [entry.get(key) for key in ("execution_message", "download_message")]
+    return {
+        "server": str(entry["server"]),
+        "name": str(entry["name"]),
+        "description": description if isinstance(description, str) else "",
+        "input_schema": schema,
+        "says": [clean.line(text) for text in says if isinstance(text, str) and text],
+        "timeout_s": seconds(entry.get("timeout")),
+        "kind": "manual",
+        "path": "",
+    }
 
 
-def seconds(given: object) -> int:
-    """Return how long a call may take; some of upstream's tools tell it in thousandths."""
+def seconds(given: Json) -> int:
+    """Return how long a call may take; some tools give it in milliseconds."""
     text = str(given) if isinstance(given, (int, str)) and not isinstance(given, bool) else ""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     return min(number // 1000 if number > MOST_S else number, MOST_S) or TIMEOUT_S
 
 
-def _texts(given: object) -> list[str]:
+def _texts(given: Json) -> list[str]:
     items = given if isinstance(given, list) else [given]
     return list(dict.fromkeys(item for item in items if isinstance(item, str) and item))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 PROGRAMS = "/usr/libexec/rpcd"
@@ -151,31 +146,29 @@ OURS = (
 
 
 def find(root: Root, server: str) -> Script:
-    """Return the file of a tool server: {"path": on the router, "kind": lua | ucode, "data": bytes}.
+    """Return the file of a tool server.
 
-    Raises: PolicyError saying why there is none that counts.
+    Raises: PolicyError saying why no file counts.
     """
     if not _NAME.match(server):
-        raise PolicyError("%r cannot be the name of a tool server" % server[:64])
+        raise PolicyError(f"{server[:64]!r} cannot be the name of a tool server")
     if server in OURS:
-        raise PolicyError("%s is an object of Oasis itself and no tool server" % server)
+        raise PolicyError(f"{server} is an object of Oasis itself and no tool server")
     if re.split(r"[.-]", server)[0] in BASE:
-        raise PolicyError("%s belongs to the router's own system and is no tool server" % server)
+        raise PolicyError(f"{server} belongs to the router's own system and is no tool server")
     found = [one for one in (_program(root, server), *_published(root, server)) if one]
     if not found:
         raise PolicyError(
-            "%s is no plugin of rpcd" % server, "there is neither %s/%s nor a script that names it" % (PROGRAMS, server)
+            f"{server} is no plugin of rpcd", f"there is neither {PROGRAMS}/{server} nor a script that names it"
         )
     if len(found) > 1:
-        raise PolicyError(
-            "%s is named by more than one file" % server,
-            "remove all but one: " + ", ".join(str(f["path"]) for f in found),
-        )
+        several = ", ".join(one["path"] for one in found)
+        raise PolicyError(f"{server} is named by more than one file", f"remove all but one: {several}")
     return found[0]
 
 
 def paths(root: Root, server: str) -> list[str]:
-    """Return every path of this host that could be behind a server: what to look at for changes."""
+    """Return every path of this host that could be behind a server, to be watched for changes."""
     return [root.path(PROGRAMS + "/" + server), *(root.path(path) for path in _ucode(root))]
 
 
@@ -185,7 +178,7 @@ def _program(root: Root, server: str) -> Script | None:
         return None
     data = _read(root, path)
     if not os.access(root.path(path), os.X_OK):
-        raise PolicyError("%s is not executable, so rpcd does not run it" % path)
+        raise PolicyError(f"{path} is not executable, so rpcd does not run it")
     return {"path": path, "kind": "lua", "data": data}
 
 
@@ -217,17 +210,17 @@ def _read(root: Root, path: str) -> bytes:
     try:
         number = os.open(root.path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise PolicyError("%s cannot be read: %s" % (path, error.strerror), "a link does not count")
+        raise PolicyError(f"{path} cannot be read: {error.strerror}", "a link does not count")
     try:
         state = os.fstat(number)
         if state.st_mode & 0o170000 != 0o100000:
-            raise PolicyError("%s is no file" % path)
+            raise PolicyError(f"{path} is no file")
         if state.st_uid != os.geteuid() or state.st_mode & 0o022:
-            raise PolicyError("others than root can write to %s" % path, "chown root %s; chmod go-w %s" % (path, path))
+            raise PolicyError(f"others than root can write to {path}", f"chown root {path}; chmod go-w {path}")
         with open(number, "rb", closefd=False) as handle:
             data = handle.read(SCRIPT_BYTES + 1)
     finally:
         os.close(number)
     if len(data) > SCRIPT_BYTES:
-        raise PolicyError("%s is longer than %d bytes" % (path, SCRIPT_BYTES), "nobody reviews that much")
+        raise PolicyError(f"{path} is longer than {SCRIPT_BYTES} bytes", "nobody reviews that much")
     return data

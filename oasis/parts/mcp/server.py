@@ -1,7 +1,7 @@
 """The MCP server's protocol: what a client may ask for, in both ways of the protocol. Knows no transport.
 
 Since 2026-07-28 each request tells its version and what its client can do (`_meta`), and the server never asks by
-itself; before, a handshake told both. A Session serves one client in either way: `handle(message, exchange)` returns
+itself; before, a handshake carried both. A Session serves one client in either way: `handle(message, exchange)` returns
 the answer to one message, None for a notification. The exchange is how a request that takes long talks back meanwhile.
 
     exchange.notify(method, params)         before the answer
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    Message = dict[str, Any]
+    from oasis.parts.mcp.shapes import Message
+
+    Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
     class Exchange(Protocol):
         def notify(self, method: str, params: Message) -> None: ...
         def ask(self, method: str, params: Message) -> Message | None: ...
         def is_cancelled(self) -> bool: ...
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
 
 
 MODERN = "2026-07-28"
@@ -236,7 +236,7 @@ WAIT_S = 45.0
 PATIENT_S = 600.0
 # Runs that a client can ask for again: the daemon keeps fewer.
 RUNS = 64
-# Beside the tools of the router: what a client asks with when the owner took longer than its call could.
+# In addition to the router's tools: a client calls this when the owner took longer than its call could wait.
 FOLLOW = "run_result"
 _FOLLOW_TOOL = {
     "name": FOLLOW,
@@ -278,12 +278,12 @@ class Bridge:
         self._runs: dict[str, tuple[str, int]] = {}  # run: tool, and up to where its events are known
 
     def introduce(self, name: str) -> None:
-        """Note how the client calls itself first; it is shown to the owner beside what the client proposes."""
+        """Note how the client calls itself first; the owner sees it with what the client proposes."""
         with self._lock:
             if name and not self._name:
                 self._name, self._shared = name, None
 
-    def _call(self, method: str, params: dict[str, object]) -> dict[str, Any]:
+    def _call(self, method: str, params: dict[str, object]) -> Message:
         with self._lock:
             if self._shared is None:
                 self._shared = self._connect(self._name)
@@ -439,7 +439,7 @@ class _Watching:
         return "" if answer is None or answer.get("action") == "accept" else "withdrawn"
 
     def result(self) -> Message:
-        """Return what the tool told."""
+        """Return the tool's result."""
         if self._result:
             return _told(self._result["text"], bool(self._result["is_error"]))
         return _told({"error": self._error or {"message": "the call ended without a result"}}, True)
@@ -474,7 +474,7 @@ def parsed(line: bytes | str) -> Message | list[Message]:
 
     Raises: SchemaError for what is no JSON object, or is too long or too deep.
     """
-    value = jsonl.loads(line)
+    value: object = jsonl.loads(line)
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         return value
     if not isinstance(value, dict):

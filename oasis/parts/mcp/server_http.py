@@ -28,11 +28,10 @@ from oasis.parts.mcp.server import parsed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
     from oasis.cli.terminal import Screen
-
-    Message = dict[str, Any]
+    from oasis.parts.mcp.shapes import Message
 
 
 PATH = "/mcp"
@@ -93,7 +92,7 @@ class Server(http.server.ThreadingHTTPServer):
     def shared(self, client: object) -> mcp.Session:
         """Return the session of a client by its name, for requests that tell all else themselves.
 
-        Each client has runs of its own, and the owner is told who proposes what.
+        Each client has runs of its own, and the owner sees who proposes what.
         """
         name = clean.name(client.get("name")) if isinstance(client, dict) else ""
         with self.lock:

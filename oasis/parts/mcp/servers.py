@@ -7,7 +7,7 @@
         option timeout '60'
 
 Upstream's sections `remote_mcp_server` (server_label, server_url, allowed_tools) are read as well. A server is asked
-what it has only by the owner's word (`refresh`) or when it says that this changed; the list is kept on flash, so that
+what it has only when the owner asks (`refresh`) or when it says that this changed; the list is kept on flash, so that
 a start of the router waits for nobody. Calls connect by themselves, and once more when the server has gone.
 
 What servers were last seen to have is kept on flash, with the tools that a model may be offered. All of it is words of
@@ -21,20 +21,26 @@ import threading
 from oasis.config.settings import is_at_home, write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, SchemaError, StoreError, ToolError, UsageError
-from oasis.parts.mcp import peer as protocol
-from oasis.parts.mcp.stdio import USER, ForgottenError, Http, Stdio
+from oasis.parts.mcp.server_connection import ITEMS, USER, ForgottenError, Http, Peer, Stdio, whose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import TypeVar
 
-    from oasis.api.parts import Kit
-    from oasis.parts.mcp.peer import Message, Peer
-    from oasis.parts.mcp.stdio import Post
+    from oasis.api.parts import Services
+    from oasis.change.shapes import Role
+    from oasis.config.settings import Settings
+    from oasis.parts.mcp.server_connection import Post
+    from oasis.parts.mcp.shapes import Entry, Kept, Line, Message, ServerRow
     from oasis.system.files import Files
+    from oasis.tools.router import Watch
+    from oasis.tools.shapes import Arguments, GivenSpec, Schema
     from oasis.uci import model
     from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Step
+
+    T = TypeVar("T")
 
 
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
@@ -45,7 +51,7 @@ TIMEOUT_S, MOST_S = 60, 600
 class Server:
     """One server, as a source of the registry (tools/registry.py)."""
 
-    def __init__(self, settings: dict[str, Any], connect: Callable[[dict[str, Any]], Any], keep: Keep) -> None:
+    def __init__(self, settings: Entry, connect: Callable[[Entry], Line], keep: Keep) -> None:
         self.settings = settings
         self.name = "mcp:" + settings["name"]
         self._connect = connect
@@ -54,17 +60,17 @@ class Server:
         self._holding = threading.Lock()
         self._is_over = False
         self._peer: Peer | None = None
-        self._line: Any = None
-        self._specs: list[dict[str, Any]] | None = None
+        self._line: Line | None = None
+        self._specs: list[GivenSpec] | None = None
         self.fault = ""
 
-    def specs(self) -> list[dict[str, Any]]:
+    def specs(self) -> list[GivenSpec]:
         """Return what the server had when it was last asked."""
         if self._specs is None:
             self._specs = specs(self.settings, self._keep.read(self.settings["name"]))
         return self._specs
 
-    def call(self, name: str, arguments: dict[str, Any], operator: object, watch: Any) -> dict[str, Any]:
+    def call(self, name: str, arguments: Arguments, operator: object, watch: Watch) -> Message:
         """Call a tool of the server; connects where that is needed.
 
         Raises: ToolError with the server's words, or ours.
@@ -72,7 +78,7 @@ class Server:
         own = name.partition(SEPARATOR)[2]  # once, at the first: a tool's own name may hold the separator
         return dict(self._remembered(lambda: self._called(own, arguments, watch)))
 
-    def _remembered(self, work: Callable[[], Any]) -> Any:
+    def _remembered(self, work: Callable[[], T]) -> T:
         """Do what needs the line, and once more when the server has forgotten its session."""
         try:
             return work()
@@ -80,7 +86,7 @@ class Server:
             self.close()
             return work()
 
-    def _called(self, name: str, arguments: dict[str, Any], watch: Any) -> dict[str, Any]:
+    def _called(self, name: str, arguments: Arguments, watch: Watch) -> Message:
         peer = self._opened()
         method, params, read = _request(name, arguments, self._own(name))
         if read is None:
@@ -110,7 +116,7 @@ class Server:
         self._specs = None
         return [str(one["name"]) for one in self.specs()]
 
-    def _asked(self) -> Message:
+    def _asked(self) -> Kept:
         peer = self._opened()
         return {
             "tools": peer.listed("tools"),
@@ -123,7 +129,7 @@ class Server:
                 return self._peer
             self.close()
             line = self._connect(self.settings)
-            peer = protocol.Peer(self.settings["name"], line)
+            peer = Peer(self.settings["name"], line)
             try:
                 self._take(line, None)
                 peer.connect()
@@ -135,7 +141,7 @@ class Server:
             self.fault = ""
             return peer
 
-    def _take(self, line: Any, peer: Peer | None) -> None:
+    def _take(self, line: Line, peer: Peer | None) -> None:
         """Hold a line; one that was closed while it was being opened is not held."""
         with self._holding:
             if not self._is_over and (peer is None or self._line is line):
@@ -162,12 +168,9 @@ class Server:
         return self.fault or ("connected" if self._peer is not None else "not connected")
 
 
-def read(sections: list[model.Section]) -> list[dict[str, Any]]:
-    """Return the servers of the settings, wrong ones with what is wrong in `note`.
-
-    Shape: [{"name", "enabled", "command": [str], "url", "timeout_s", "allowed": [tools], [] for all, "note"}]
-    """
-    found: dict[str, dict[str, Any]] = {}
+def read(sections: list[model.Section]) -> list[Entry]:
+    """Return the servers of the settings, wrong ones with what is wrong in `note`."""
+    found: dict[str, Entry] = {}
     for section in sections:
         if _is_server(section):
             entry = _entry(section)
@@ -179,7 +182,7 @@ def _is_server(section: model.Section) -> bool:
     return section.type in ("mcp_server", "remote_mcp_server")
 
 
-def _entry(section: model.Section) -> dict[str, Any]:
+def _entry(section: model.Section) -> Entry:
     options = section.options
     is_old = section.type == "remote_mcp_server"
     name = str(options.get("server_label" if is_old else "name") or section.name)
@@ -187,13 +190,18 @@ def _entry(section: model.Section) -> dict[str, Any]:
     given = options.get("command", [])
     command = [str(word) for word in given] if isinstance(given, list) else str(given).split()
     allowed = options.get("allowed_tools", [])
-    entry: dict[str, Any] = {"name": name, "command": command, "url": url, "note": fault(name, command, url)}
-    entry["enabled"] = str(options.get("enabled", "0" if is_old else "1")) == "1" and not entry["note"]
+    note = fault(name, command, url)
     seconds = str(options.get("timeout", TIMEOUT_S))
     is_number = seconds.isascii() and seconds.isdigit() and len(seconds) < 10
-    entry["timeout_s"] = min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S
-    entry["allowed"] = [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split()
-    return entry
+    return {
+        "name": name,
+        "command": command,
+        "url": url,
+        "note": note,
+        "enabled": str(options.get("enabled", "0" if is_old else "1")) == "1" and not note,
+        "timeout_s": min(int(seconds), MOST_S) if is_number and int(seconds) else TIMEOUT_S,
+        "allowed": [str(one) for one in allowed] if isinstance(allowed, list) else str(allowed).split(),
+    }
 
 
 def fault(name: str, command: list[str], url: str) -> str:
@@ -215,15 +223,72 @@ def _is_address(url: str) -> bool:
     return scheme in ("http", "https") and bool(slashes) and is_plain and bool(rest.partition("/")[0])
 
 
-def _request(name: str, arguments: dict[str, Any], is_tool: bool) -> tuple[str, Message, Any]:
+def _request(
+    name: str, arguments: Arguments, is_tool: bool
+) -> tuple[str, Message, Callable[[Message], Message] | None]:
     """Return method, params, and what reads the result; None where there is a list to be gone through."""
     if not is_tool and name in ("resources", "prompts"):
         return "", {"what": name}, None
     if not is_tool and name == "read":
-        return "resources/read", {"uri": arguments["uri"]}, protocol.contents
+        return "resources/read", {"uri": arguments["uri"]}, _contents
     if not is_tool and name == "prompt":
-        return "prompts/get", {"name": arguments["name"], "arguments": arguments.get("arguments", {})}, protocol.prompt
-    return "tools/call", {"name": name, "arguments": arguments}, protocol.told
+        return (
+            "prompts/get",
+            {"name": arguments["name"], "arguments": arguments.get("arguments", {})},
+            _prompt,
+        )
+    return "tools/call", {"name": name, "arguments": arguments}, _told
+
+
+def _told(result: Message) -> Message:
+    """Return the result of a call as a tool tells it: its texts, and what else there was.
+
+    Shape: {"text", "structured"?, "links"?: [uri], "left_out"?: [kinds of content], "is_error"?: True}
+    """
+    content = result.get("content")
+    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    texts, links, left_out = [], [], []
+    for block in blocks:
+        kind, resource = block.get("type"), block.get("resource")
+        if kind == "text":
+            texts.append(str(block.get("text", "")))
+        elif kind == "resource" and isinstance(resource, dict) and isinstance(resource.get("text"), str):
+            texts.append(resource["text"])
+        elif kind == "resource_link":
+            links.append(str(block.get("uri", ""))[:500])
+        else:
+            left_out.append(clean.line(kind)[:40])
+    found: Message = {"text": "\n".join(texts)}
+    structured = result.get("structuredContent")
+    if structured is not None and not texts:
+        found["structured"] = structured
+    if links:
+        found["links"] = links[:ITEMS]
+    if left_out:
+        found["left_out"] = left_out[:ITEMS]
+    if result.get("isError") is True:
+        found["is_error"] = True
+    return found
+
+
+def _contents(result: Message) -> Message:
+    """Return what was read of a resource."""
+    items = result.get("contents")
+    found = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    texts = [str(one["text"]) for one in found if isinstance(one.get("text"), str)]
+    left = [clean.line(one.get("mimeType"))[:80] for one in found if "text" not in one]
+    return {"text": "\n".join(texts), "left_out": left} if left else {"text": "\n".join(texts)}
+
+
+def _prompt(result: Message) -> Message:
+    """Return the texts of a prompt."""
+    items = result.get("messages")
+    texts = []
+    for one in items if isinstance(items, list) else []:
+        content = one.get("content") if isinstance(one, dict) else None
+        if isinstance(content, dict) and isinstance(content.get("text"), str):
+            texts.append(content["text"])
+    return {"text": "\n\n".join(texts)}
 
 
 def _plain(item: Message) -> Message:
@@ -262,7 +327,7 @@ class Servers:
         _end(gone)
         return found
 
-    def _connect(self, entry: dict[str, Any]) -> Any:
+    def _connect(self, entry: Entry) -> Line:
         if entry["url"]:
             token = self._token(entry["name"])
             if token and entry["url"].startswith("http://") and not is_at_home(entry["url"]):
@@ -271,22 +336,24 @@ class Servers:
             return Http(entry["name"], entry["url"], token, self._post())
         return Stdio(entry["name"], entry["command"], self._env, self._user)
 
-    def listed(self, is_owner: bool = True) -> list[dict[str, Any]]:
-        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token.
-
-        Shape: [{"name", "where", "enabled", "state", "tools": int, "has_token": bool, "note"?}]
-        """
+    def listed(self, is_owner: bool = True) -> list[ServerRow]:
+        """Return every server as the owner sees it; others see no arguments and no path, which may hold a token."""
         running = {server.settings["name"]: server for server in self.sources()}
         found = [self._shown(entry, running.get(entry["name"])) for entry in read(self._sections())]
         return found if is_owner else [{**one, "where": _origin(one["where"])} for one in found]
 
-    def _shown(self, entry: dict[str, Any], server: Server | None) -> dict[str, Any]:
-        shown = {key: entry[key] for key in ("name", "enabled")}
-        shown["where"] = entry["url"] or " ".join(entry["command"])
-        shown["state"] = server.state() if server else "off"
-        shown["tools"] = len(server.specs()) if server else 0
-        shown["has_token"] = bool(entry["url"] and self._token(entry["name"]))
-        return {**shown, "note": entry["note"]} if entry["note"] else shown
+    def _shown(self, entry: Entry, server: Server | None) -> ServerRow:
+        row: ServerRow = {
+            "name": entry["name"],
+            "enabled": entry["enabled"],
+            "where": entry["url"] or " ".join(entry["command"]),
+            "state": server.state() if server else "off",
+            "tools": len(server.specs()) if server else 0,
+            "has_token": bool(entry["url"] and self._token(entry["name"])),
+        }
+        if entry["note"]:
+            row["note"] = entry["note"]
+        return row
 
     def refresh(self, name: str) -> list[str]:
         """Ask one server what it has; see Server.refresh.
@@ -316,12 +383,12 @@ class Servers:
             raise UsageError(wrong, "like: oasis servers add files node /opt/files.js")
         if any(entry["name"] == name for entry in read(self._sections())):
             raise UsageError("there is an MCP server %r already" % name, "remove it first")
-        place = {"section": "@mcp_server[-1]"}
-        steps: list[dict[str, Any]] = [{"op": "add", "type": "mcp_server"}]
-        steps.append({"op": "set", **place, "option": "name", "value": name})
-        steps += [{"op": "add_list", **place, "option": "command", "value": word} for word in command]
+        section = "@mcp_server[-1]"
+        steps: list[Step] = [{"op": "add", "type": "mcp_server"}]
+        steps.append({"op": "set", "section": section, "option": "name", "value": name})
+        steps += [{"op": "add_list", "section": section, "option": "command", "value": word} for word in command]
         if url:
-            steps.append({"op": "set", **place, "option": "url", "value": url})
+            steps.append({"op": "set", "section": section, "option": "url", "value": url})
         self._write(steps)
 
     def check(self, name: str) -> None:
@@ -340,7 +407,7 @@ class Servers:
         self.sources()  # which ends its line
         self._keep.drop(name)
 
-    def _write(self, steps: list[dict[str, Any]]) -> None:
+    def _write(self, steps: list[Step]) -> None:
         write(self._cursor(), steps)
 
 
@@ -359,20 +426,51 @@ def _origin(where: str) -> str:
     return scheme + slashes + rest.partition("/")[0].partition("?")[0] if slashes else where.partition(" ")[0]
 
 
-def gather(kit: Kit) -> Servers:
-    """Return the MCP servers of a daemon."""
+class Methods:
+    """The part `mcp`: its methods, and its servers for the registry."""
+
+    def __init__(self, servers: Servers, settings: Settings) -> None:
+        self._servers = servers
+        self._settings = settings
+        self.sources = servers.sources
+        self.close = servers.close
+
+    def mcp_list(self, role: Role) -> dict[str, list[ServerRow]]:
+        return {"servers": self._servers.listed(role["name"] == "owner")}
+
+    def mcp_add(self, name: str, command: list[str] | None = None, url: str = "") -> dict[str, str]:
+        self._servers.add(name, command or [], url)
+        return {"status": "OK"}
+
+    def mcp_delete(self, name: str) -> dict[str, str]:
+        self._servers.delete(name)
+        self._settings.set_key("mcp:" + name, "")
+        return {"status": "OK"}
+
+    def mcp_key(self, name: str, key: str) -> dict[str, str]:
+        self._servers.check(name)
+        self._settings.set_key("mcp:" + name, key)
+        return {"status": "OK"}
+
+    def mcp_refresh(self, name: str) -> dict[str, list[str]]:
+        return {"tools": self._servers.refresh(name)}
+
+
+def gather(kit: Services) -> Methods:
+    """Return the part of a daemon."""
     keep = Keep(kit.files, kit.root.state_folder + "/mcp")
     user = USER if kit.root.folder == "/" else ""
-    return Servers(
+    servers = Servers(
         kit.settings.sections, keep, lambda name: kit.settings.key("mcp:" + name), lambda: kit.models.post, user, {},
         kit.cursor,
     )  # fmt: skip
+    return Methods(servers, kit.settings)
 
 
 SEPARATOR = "___"
 LIST_BYTES = 512 * 1024
-# Beside a server's tools: its resources and prompts, where it says that it has some.
-EXTRAS: dict[str, tuple[str, str, dict[str, Any]]] = {
+# In addition to a server's tools: its resources and prompts, if it claims to have some.
+EXTRAS: dict[str, tuple[str, str, dict[str, str]]] = {
     "resources": ("resources", "List the resources of the server {}: addresses, names, what they are.", {}),
     "read": ("resources", "Read a resource of the server {}.", {"uri": "its address"}),
     "prompts": ("prompts", "List the prompts that the server {} offers.", {}),
@@ -386,10 +484,10 @@ class Keep:
     def __init__(self, files: Files, folder: str) -> None:
         self._files = files
         self._folder = folder
-        self._read: dict[str, Message] = {}
+        self._read: dict[str, Kept] = {}
 
-    def read(self, name: str) -> Message:
-        """Return {"tools": [...], "has": [...]}, {} when it was never asked or cannot be read."""
+    def read(self, name: str) -> Kept:
+        """Return what a server had; empty when it was never asked or the file cannot be read."""
         if name not in self._read:
             data = self._files.read("%s/%s.json" % (self._folder, name))
             try:
@@ -399,7 +497,7 @@ class Keep:
             self._read[name] = _kept(found) if isinstance(found, dict) and found else {}
         return self._read[name]
 
-    def write(self, name: str, found: Message) -> None:
+    def write(self, name: str, found: Kept) -> None:
         """Keep what a server has; written only when it is something else.
 
         Raises: ToolError for a list that is too long, StoreError.
@@ -424,7 +522,7 @@ class Keep:
             pass  # it was never asked
 
 
-def _kept(found: Message) -> Message:
+def _kept(found: Message) -> Kept:
     """Return a list as it was kept, whatever became of its file."""
     tools, has = found.get("tools"), found.get("has")
     return {
@@ -433,7 +531,7 @@ def _kept(found: Message) -> Message:
     }
 
 
-def specs(settings: dict[str, Any], kept: Message) -> list[dict[str, Any]]:
+def specs(settings: Entry, kept: Kept) -> list[GivenSpec]:
     """Return the specs of what a server has (tools/registry.py)."""
     name, found = settings["name"], []
     tools = kept.get("tools")
@@ -454,7 +552,7 @@ def specs(settings: dict[str, Any], kept: Message) -> list[dict[str, Any]]:
     return found
 
 
-def _spec(settings: dict[str, Any], own: str, words: str, schema: dict[str, Any], kind: str) -> dict[str, Any]:
+def _spec(settings: Entry, own: str, words: str, schema: Schema, kind: str) -> GivenSpec:
     name = settings["name"]
     return {
         "name": name + SEPARATOR + own,
@@ -463,7 +561,7 @@ def _spec(settings: dict[str, Any], own: str, words: str, schema: dict[str, Any]
         "class": kind,
         "timeout_s": settings["timeout_s"],
         "approval": "ask",  # that it only looks is the server's own claim
-        "untrusted": protocol.whose(name),
+        "untrusted": whose(name),
     }
 
 

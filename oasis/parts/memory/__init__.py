@@ -1,1 +1,1 @@
-"""What Oasis remembers beside the chats: records in files, knowledge, facts; files and services enter as arguments."""
+"""What Oasis keeps in addition to chats: facts about the owner, their documents, and skills."""

@@ -3,10 +3,9 @@
 A document comes as a whole or not at all, and goes with its file: nothing is ever rewritten, and a search reads one
 line at a time. Knows nothing of where documents come from, nor of vectors but their files' names, which go along.
 
-Shape of a document: {"id": xid, "title", "kind", "source", "added_unix_s", "chars", "chunks": how many, "taint": [whose
-words], "url"?}; of a chunk: {"n": its number, "text"}
+A line of a chunk is {"n": its number, "text"}.
 
-Vectors lie beside them: one file each, a line of JSON, {"label": whose model made them, "dims", "count"}, then `count`
+Vectors have one file a document: a line of JSON, {"label": whose model made them, "dims", "count"}, then `count`
 rows: a scale (float32, little endian) and `dims` signed bytes. A row is its vector at length 1, rounded to 127 steps; a
 zero vector has the scale 0. One block of a file is in memory at a time; unreadable files are skipped. With many rows
 two steps are taken: of all rows only the signs are compared, as bits; of the nearest by these all bytes.
@@ -26,11 +25,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import FileIO
-    from typing import Any
+    from typing import TypeGuard
 
+    from oasis.core.shapes import Json
+    from oasis.parts.memory.shapes import Document, VectorHead
     from oasis.system.files import Files
 
-    Document = dict[str, Any]
     Row = tuple[str, int]
 
 
@@ -108,7 +108,7 @@ class Documents:
         return sum([self._files.size(self.folder + "/" + name) for name in self._files.names(self.folder)])
 
     def all(self, reports: list[str] | None = None) -> list[Document]:
-        """Return all documents, the oldest first; what cannot be read is told and stays where it is."""
+        """Return all documents, the oldest first; unreadable ones are reported and stay where they are."""
         found = []
         for name in self.names():
             document = self.get(name)
@@ -125,8 +125,7 @@ class Documents:
             return None
         with handle:
             found = _value((handle.read(_HEAD_BYTES) or b"").partition(b"\n")[0])
-        is_ours = found is not None and found.get("id") == name and isinstance(found.get("title"), str)
-        return found if is_ours else None
+        return found if _is_document(found, name) else None
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a document's chunks, one at a time; what is too long is left out."""
@@ -170,7 +169,11 @@ def chunk(line: bytes) -> tuple[int, str] | None:
     return (number, text) if isinstance(number, int) and isinstance(text, str) else None
 
 
-def _value(line: bytes) -> dict[str, Any] | None:
+def _is_document(found: dict[str, Json] | None, name: str) -> TypeGuard[Document]:
+    return found is not None and found.get("id") == name and isinstance(found.get("title"), str)
+
+
+def _value(line: bytes) -> dict[str, Json] | None:
     try:
         found = jsonl.loads(line)
     except SchemaError:
@@ -211,8 +214,8 @@ class Vectors:
         self._files.folder(self._folder)
         self._files.rewrite(self._path(name), jsonl.blocks([head, *rows]))
 
-    def about(self, name: str) -> dict[str, Any] | None:
-        """Return {"label", "dims", "count"} of a document's vectors, None when it has none that can be read."""
+    def about(self, name: str) -> VectorHead | None:
+        """Return the head of a document's vectors, None without readable ones."""
         handle = self._files.reader(self._path(name))
         if handle is None:
             return None
@@ -332,15 +335,18 @@ def _best(rows: list[tuple[float, Row]], most: int) -> list[tuple[float, Row]]:
     return sorted(rows, key=lambda row: -row[0])[:most]
 
 
-def _head(handle: FileIO) -> dict[str, Any] | None:
+def _head(handle: FileIO) -> VectorHead | None:
     handle.seek(0)
     line, end, _ = (handle.read(_VECTOR_HEAD_BYTES) or b"").partition(b"\n")
     try:
-        found = jsonl.loads(line) if end else None
+        found: object = jsonl.loads(line) if end else None
     except SchemaError:
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("label"), str):
+    if not isinstance(found, dict):
         return None
-    if not all(isinstance(found.get(key), int) and 0 < found[key] < 1 << 24 for key in ("dims", "count")):
+    label, dims, count = found.get("label"), found.get("dims"), found.get("count")
+    if not (isinstance(label, str) and isinstance(dims, int) and isinstance(count, int)):
         return None
-    return {**found, "begins": len(line) + 1}
+    if not (0 < dims < 1 << 24 and 0 < count < 1 << 24):
+        return None
+    return {"label": label, "dims": dims, "count": count, "begins": len(line) + 1}

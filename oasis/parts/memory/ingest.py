@@ -3,8 +3,6 @@
 HTML and PDF are read elsewhere, by what is given: `read_html(text)` and `read_pdf(name, data)`, both returning {"text",
 "title"?, "note"?, "cut"?}. What is given in is somebody's words; whose, the draft tells.
 
-Shape of a draft: {"title", "kind", "source", "chars", "url"?, "taint"?}; see library.py.
-
 Chunks: cut at paragraphs, where one is too long at sentences, then at words. Lengths are characters. A chunk begins
 with the end of the one before it, where that fits, so that what stands across a border is found. Only the space between
 chunks changes; paragraphs stay paragraphs.
@@ -21,16 +19,18 @@ import re
 
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, UsageError
-from oasis.tools.workspace import web
-from oasis.tools.workspace.web import closed_by
+from oasis.tools.workspace import source as web
+from oasis.tools.workspace.source import closed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    Draft = dict[str, Any]
-    Read = dict[str, Any]
+    from oasis.api.parts import Services
+    from oasis.config.shapes import Service
+    from oasis.parts.memory.shapes import Draft, Read
+
     Piece = tuple[str, str]  # what stands between it and the piece before, and its text
 
 
@@ -334,7 +334,7 @@ _WRITE_DOWN = (
 class Reading:
     """Reads for one document; `kit` is that of parts.py, `is_cancelled()` ends it."""
 
-    def __init__(self, kit: Any, is_cancelled: Callable[[], bool]) -> None:
+    def __init__(self, kit: Services, is_cancelled: Callable[[], bool]) -> None:
         self._kit = kit
         self._is_cancelled = is_cancelled
 
@@ -351,7 +351,7 @@ class Reading:
         Raises: UsageError, PolicyError and ProviderError with what was wrong with it.
         """
         reach, _ = web.web(self._kit.settings.uci_sections())
-        request = {"op": "fetch", "url": url, "open": reach, "closed": closed_by(self._kit.facts), "pdf": True}
+        request = {"op": "fetch", "url": url, "open": reach, "closed": closed(self._kit.facts), "pdf": True}
         found = self._web(request)
         if "pdf" not in found:
             return {"kind": HTML, **found}
@@ -363,9 +363,10 @@ class Reading:
         return {"kind": PDF, "url": where, "title": name, **self.pdf(name, data)}
 
     def _web(self, request: dict[str, object]) -> Read:
-        whole = {"profile": "compatible", "options": dict(_OPTIONS), "chars": READ_CHARS, **request}
-        found: Read = self._kit.models.web(whole, self._is_cancelled)
-        return found
+        whole: dict[str, object] = {"profile": "compatible", "options": dict(_OPTIONS), "chars": READ_CHARS, **request}
+        found: Any = self._kit.models.web(whole, self._is_cancelled)
+        read: Read = found  # as worker/web.py makes it
+        return read
 
     def pdf(self, name: str, data: bytes) -> Read:
         """Return {"text", "note", "cut"?} of a PDF file, as the active model writes it down.
@@ -389,12 +390,12 @@ class Reading:
         note = "%s of %s wrote it down: look whether it is complete" % (service["model"], service["name"])
         return {"text": text, "note": note, "cut": heard.is_cut}
 
-    def _service(self) -> dict[str, Any]:
+    def _service(self) -> Service:
         try:
             chain = self._kit.settings.chain()
         except OasisError as error:
             raise UsageError("a PDF is read by a model, and %s" % error.message, error.hint)
-        usable: list[dict[str, Any]] = [one for one in chain if one["vendor"] != _OFFLINE]
+        usable = [one for one in chain if one["vendor"] != _OFFLINE]
         if not usable:
             raise UsageError("a PDF is read by a model, and none is set up", "save it as text, or add a service")
         return usable[0]
@@ -407,10 +408,12 @@ class _Heard:
         self.words: list[str] = []
         self.is_cut = False
 
-    def take(self, event: dict[str, Any]) -> None:
+    def take(self, event: Mapping[str, object]) -> None:
         if event["type"] == "delta":
-            self.words.append(event["text"])
+            self.words.append(str(event["text"]))
         elif event["type"] == "done":
             self.is_cut = event["stop_reason"] == "max_tokens"
         elif event["type"] == "error":
-            raise ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
+            error = event["error"]
+            assert isinstance(error, dict)
+            raise ProviderError(str(error["message"]), str(error.get("hint", "")))

@@ -3,8 +3,8 @@
     CHATS/vectors/ID.jsonl      {"id": of a message, "label": whose model, "row": base64}, one a line
 
 A part (api/parts.py). The words are read where they stand, so nothing is kept twice. A vector is made once, after
-the turn of a message of the owner's, and lies beside the chat: Collection removes it with the message or the chat. What
-was said to a service at home goes to no model elsewhere, neither for vectors nor as a find.
+the turn of a message of the owner's, and kept next to the chat: Collection removes it with the message or the
+chat. What was said to a service at home goes to no model elsewhere, neither for vectors nor as a find.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
 
+    from oasis.api.parts import Services
     from oasis.core.shapes import Message
+    from oasis.parts.memory.ranking import Words
+    from oasis.parts.memory.shapes import EndedTurn, SaidFound, SaidRow, SaidText
 
     Key = tuple[str, str]  # chat, message
 
 ALIAS = "embedding"
 LIMIT, MOST = 10, 50
 QUERY_CHARS = 1000
-# So many of each order are looked at before they become one, and what words must have beside vectors: see library.py.
+# So many of each order are looked at before they are fused, and what words need next to vectors: see knowledge.py.
 DEPTH, HALF = 50, 0.5
 # All vectors together: five hundred messages with the usual model. The oldest chats lose theirs first.
 VECTORS_BYTES = 1024 * 1024
@@ -36,26 +38,26 @@ SNIPPET_CHARS, BEFORE_CHARS = 160, 40
 _SAYING = ("user", "assistant")
 
 
-def gather(kit: Any) -> Said:
-    """Return the part of a daemon; `kit` as in parts.py."""
+def gather(kit: Services) -> Said:
+    """Return the part of a daemon."""
     return Said(kit)
 
 
 class Said:
     """What was said in all chats."""
 
-    def __init__(self, kit: Any) -> None:
+    def __init__(self, kit: Services) -> None:
         self._kit = kit
         self._writing = threading.Lock()
 
     # Vectors
 
-    def after(self, turn: dict[str, Any]) -> None:
+    def after(self, turn: EndedTurn) -> None:
         """Make the vector of what the owner said, where a model is set for it that may hear it."""
         if ALIAS in self._kit.settings.aliases() and turn["said"].strip():
             threading.Thread(target=self._keep, args=(turn,), daemon=True).start()
 
-    def _keep(self, turn: dict[str, Any]) -> None:
+    def _keep(self, turn: EndedTurn) -> None:
         from oasis.parts.memory.documents import packed
         from oasis.parts.memory.structured import embedder
 
@@ -115,11 +117,10 @@ class Said:
 
     # Searching
 
-    def search(self, query: str, limit: int = 0, is_home: bool = True, goes_elsewhere: bool = False) -> dict[str, Any]:
+    def search(self, query: str, limit: int = 0, is_home: bool = True, goes_elsewhere: bool = False) -> SaidFound:
         """Return the messages that fit a question best. `is_home`: no model elsewhere may hear the question;
         `goes_elsewhere`: what is found goes to one, so what was said to a service at home is left out.
 
-        Shape: {"results": [{"chat", "message", "role", "snippet", "score", "taint"?}], "more", "reports", "note"?}.
         Raises: UsageError for nothing to look for.
         """
         from oasis.parts.memory import ranking
@@ -130,12 +131,14 @@ class Said:
         notes: list[str] = []
         near = self._asked(query, is_home, notes)
         words = ranking.Words(query)
-        reply = self._look(words, set(near), goes_elsewhere)
-        texts: dict[Key, Message] = reply.pop("found")
+        texts, has_more, reports = self._look(words, set(near), goes_elsewhere)
         orders = [[key for _, key in words.order(DEPTH, HALF if near else 0.0)], [key for key in near if key in texts]]
         rows = ranking.fused(orders, min(limit or LIMIT, MOST))
-        results = [self._told(key, score, texts[key], words) for score, key in rows]
-        return {"results": results, **reply, **({"note": "; ".join(notes)} if notes else {})}
+        results = [_row(key, score, texts[key], words) for score, key in rows]
+        found: SaidFound = {"results": results, "more": has_more, "reports": reports}
+        if notes:
+            found["note"] = "; ".join(notes)
+        return found
 
     def _asked(self, query: str, is_home: bool, notes: list[str]) -> list[Key]:
         from oasis.parts.memory.structured import embedder
@@ -154,29 +157,29 @@ class Said:
             return []
         return self._near(made[0], label) if made else []
 
-    def _look(self, words: Any, near: set[Key], goes_elsewhere: bool) -> dict[str, Any]:
-        """Give all messages to `words`; return those that may be shown, by their keys."""
+    def _look(self, words: Words, near: set[Key], goes_elsewhere: bool) -> tuple[dict[Key, SaidText], bool, list[str]]:
+        """Give all messages to `words`; return those that may be shown, whether there are more, and reports."""
         from oasis.chats.search import SEARCH_BYTES
 
         elsewhere = {one["identifier"] for one in self._kit.settings.services() if not one["is_local"]}
-        found: dict[Key, Message] = {}
+        found: dict[Key, SaidText] = {}
         reports: list[str] = []
         room = SEARCH_BYTES
         for chat, blocks in self._kit.chats.blocks():
             try:
-                for exchange, size in _exchanges(blocks):
+                for turn, size in _turns(blocks):
                     room -= size
-                    if goes_elsewhere and not _was_said_elsewhere(exchange, elsewhere):
+                    if goes_elsewhere and not _was_said_elsewhere(turn, elsewhere):
                         continue
-                    for message in exchange:
+                    for message in turn:
                         self._take((chat, message["id"]), message, words, near, found)
             except OasisError as error:
                 reports.append(error.message)
             if room < 0:
-                return {"found": found, "more": True, "reports": reports}
-        return {"found": found, "more": False, "reports": reports}
+                return found, True, reports
+        return found, False, reports
 
-    def _take(self, key: Key, message: Message, words: Any, near: set[Key], found: dict[Key, Message]) -> None:
+    def _take(self, key: Key, message: Message, words: Words, near: set[Key], found: dict[Key, SaidText]) -> None:
         text = text_of(message) if message["role"] in _SAYING and message["content"] != chat_line.FORGOTTEN else ""
         if not text:
             return
@@ -187,24 +190,29 @@ class Said:
         words.take(key, text)
         if key in near or words.counts(text):
             taint = taint_of(message)
-            found[key] = {"role": message["role"], "text": text, **({"taint": taint} if taint else {})}
-
-    def _told(self, key: Key, score: float, message: Message, words: Any) -> dict[str, Any]:
-        text = " ".join(message["text"].split())
-        at = max(words.place(text) - BEFORE_CHARS, 0)
-        snippet = ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
-        found = {
-            "chat": key[0],
-            "message": key[1],
-            "role": message["role"],
-            "snippet": snippet,
-            "score": round(score, 4),
-        }
-        return {**found, "taint": message["taint"]} if "taint" in message else found
+            found[key] = {"role": message["role"], "text": text}
+            if taint:
+                found[key]["taint"] = taint
 
 
-def _exchanges(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
-    """Yield the messages of a chat by exchanges, each begun by the owner, and how many bytes they take."""
+def _row(key: Key, score: float, message: SaidText, words: Words) -> SaidRow:
+    text = " ".join(message["text"].split())
+    at = max(words.place(text) - BEFORE_CHARS, 0)
+    snippet = ("…" if at else "") + text[at : at + SNIPPET_CHARS] + ("…" if at + SNIPPET_CHARS < len(text) else "")
+    row: SaidRow = {
+        "chat": key[0],
+        "message": key[1],
+        "role": message["role"],
+        "snippet": snippet,
+        "score": round(score, 4),
+    }
+    if "taint" in message:
+        row["taint"] = message["taint"]
+    return row
+
+
+def _turns(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
+    """Yield the messages of a chat by turns, each begun by the owner, and how many bytes they take."""
     waiting: list[Message] = []
     size = 0
     for block in blocks:
@@ -221,18 +229,18 @@ def _exchanges(blocks: Iterator[bytes]) -> Iterator[tuple[list[Message], int]]:
         yield waiting, size
 
 
-def _was_said_elsewhere(exchange: list[Message], elsewhere: set[str]) -> bool:
-    """Tell whether all answers of an exchange came from services outside of the house; nobody's are at home."""
-    answered = [message.get("provider") for message in exchange if message["role"] == "assistant"]
+def _was_said_elsewhere(turn: list[Message], elsewhere: set[str]) -> bool:
+    """Return whether all answers of a turn came from services elsewhere; without answers it counts as at home."""
+    answered = [message.get("provider") for message in turn if message["role"] == "assistant"]
     return bool(answered) and all(provider in elsewhere for provider in answered)
 
 
-def _scored(raw: bytes, label: str, near: Any) -> tuple[float, str]:
+def _scored(raw: bytes, label: str, near: Callable[[bytes], float]) -> tuple[float, str]:
     """Return the nearness and the message of a line of vectors; (0, "") for one of another model, or damaged."""
     try:
         line = jsonl.loads(raw)
-        if line["label"] == label:
-            return near(binascii.a2b_base64(line["row"])), str(line["id"])
+        if isinstance(line, dict) and line["label"] == label:
+            return near(binascii.a2b_base64(str(line["row"]))), str(line["id"])
     except (OasisError, ValueError, TypeError, KeyError):
         pass
     return 0.0, ""

@@ -1,7 +1,7 @@
-"""Ask a small model for JSON of a given schema, beside any turn.
+"""Ask a small model for JSON of a given schema, outside any turn; and a service for vectors.
 
 Where a service can be held to a schema it is; one that does not take that is asked again without, and from then on.
-What comes back is read with patience: small models put fences and words around it. `ask(service, messages,
+Answers are read leniently: small models put fences and words around it. `ask(service, messages,
 is_cancelled)` asks a model and gives its words. Knows no socket and no chat.
 
 Embeddings come from the service of the alias `embedding`; without one, everything is compared by words. What the router
@@ -16,10 +16,17 @@ from oasis.errors import OasisError, ProviderError, SchemaError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
-    Service = dict[str, Any]
-    Ask = Callable[[Service, list[dict[str, Any]], Callable[[], bool]], str]
+    from oasis.agent.client import Asking
+    from oasis.api.parts import Services
+    from oasis.config.settings import Settings
+    from oasis.config.shapes import Service
+    from oasis.core.shapes import Json, Message
+    from oasis.llm.usage import Metered
+    from oasis.parts.memory.shapes import IsCancelled, Progress
+
+    Schema = dict[str, Json]
+    Ask = Callable[[Service, list[Message], IsCancelled], str]
 
 
 OFFLINE = "offline"
@@ -38,18 +45,16 @@ class Structured:
         self._without: set[tuple[str, str]] = set()
 
     @classmethod
-    def of(cls, asking: Any) -> Structured:
-        """Return one that asks by a daemon's asking.py, in no chat."""
+    def of(cls, asking: Asking) -> Structured:
+        """Return one that asks through the daemon's model client, outside any chat."""
         return cls(lambda service, said, end: asking.aside(service, "", said, end))
 
-    def answer(
-        self, service: Service, messages: list[dict[str, Any]], schema: dict[str, Any], is_cancelled: Callable[[], bool]
-    ) -> str:
+    def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
         """Return a model's words, which are JSON where the service can be held to it.
 
         Raises: ProviderError when it fails.
         """
-        plain = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
+        plain: Service = {**service, "options": {**service["options"], "temperature": 0, "max_tokens": MOST_TOKENS}}
         plain["options"].pop("thinking", None)
         place = str(service["identifier"]), str(service["model"])
         fields = {} if place in self._without else _fields(str(service["vendor"]), schema)
@@ -65,7 +70,7 @@ class Structured:
         return self._ask(plain, messages, is_cancelled)
 
 
-def value(words: str, first: str, last: str) -> Any:
+def value(words: str, first: str, last: str) -> Json:
     """Return the JSON from the first bracket of a kind to the last one, None where there is none.
 
     Source of the way to read it: the seed's, which takes an array out of whatever stands around it.
@@ -80,7 +85,7 @@ def value(words: str, first: str, last: str) -> Any:
         return None
 
 
-def small(settings: Any, answering: Service, names: tuple[str, ...]) -> Service | None:
+def small(settings: Settings, answering: Service, names: tuple[str, ...]) -> Service | None:
     """Return the service of the first alias that there is of `names`, else the one that answered; None for no model.
 
     What was said at home stays there: where a service of this house answered, none elsewhere is asked.
@@ -89,7 +94,7 @@ def small(settings: Any, answering: Service, names: tuple[str, ...]) -> Service 
     for name in names:
         if name in known:
             try:
-                found: Service = settings.service(name)
+                found = settings.service(name)
             except OasisError:
                 continue  # its list tells what is wrong with it
             if found["vendor"] != OFFLINE and (found["is_local"] or not answering.get("is_local")):
@@ -97,12 +102,12 @@ def small(settings: Any, answering: Service, names: tuple[str, ...]) -> Service 
     return answering if answering.get("vendor", OFFLINE) not in ("", OFFLINE) else None
 
 
-def _fields(vendor: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _fields(vendor: str, schema: Schema) -> dict[str, Json]:
     """Return the fields of a body that hold a service to a schema, {} where there are none that all its models take.
 
     Source: the API references of OpenAI (chat completions, responses), Ollama, Gemini and Cohere.
     """
-    named = {"name": "answer", "schema": schema, "strict": True}
+    named: Schema = {"name": "answer", "schema": schema, "strict": True}
     if vendor == "openai":
         return {"response_format": {"type": "json_schema", "json_schema": named}}
     if vendor == "responses":
@@ -124,9 +129,9 @@ TEXT_CHARS = 4000
 
 
 class Embedder:
-    """Vectors by the service that the owner chose for them; `name` is "" where he chose none."""
+    """Vectors by the service that the owner chose for them; `name` is "" without one."""
 
-    def __init__(self, settings: Any, models: Any, hide: Callable[[str], str]) -> None:
+    def __init__(self, settings: Settings, models: Metered, hide: Callable[[str], str]) -> None:
         self._settings = settings
         self._models = models
         self._hide = hide
@@ -143,15 +148,16 @@ class Embedder:
     @property
     def is_local(self) -> bool:
         """Return whether what is compared stays at home; for who has a name."""
-        return bool((self._service() or {}).get("is_local"))
+        service = self._service()
+        return service is not None and service["is_local"]
 
-    def _service(self) -> dict[str, Any] | None:
+    def _service(self) -> Service | None:
         if ALIAS not in self._settings.aliases():
             return None
-        service: dict[str, Any] = self._settings.service(ALIAS)
+        service = self._settings.service(ALIAS)
         return None if service["vendor"] == "offline" else service
 
-    def embed(self, texts: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False) -> list[list[float]] | None:
+    def embed(self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False) -> list[list[float]] | None:
         """Return a vector for each text, None where no service is set for it.
 
         Raises: SettingsError when the service cannot be used, ProviderError when it fails.
@@ -160,15 +166,15 @@ class Embedder:
         return None if found is None else list(found)
 
     def each(
-        self, texts: Sequence[str], is_cancelled: Callable[[], bool] = lambda: False,
-        told: Callable[[int, int], object] = lambda done, total: None,
+        self, texts: Sequence[str], is_cancelled: IsCancelled = lambda: False,
+        told: Progress = lambda done, total: None,
     ) -> Iterator[list[float]] | None:  # fmt: skip
         """Do the same in steps, while the vectors are taken; `told(done, total)` hears how far it is."""
         service = self._service()
         return None if service is None else self._steps(service, texts, is_cancelled, told)
 
     def _steps(
-        self, service: dict[str, Any], texts: Sequence[str], is_cancelled: Callable[[], bool], told: Any
+        self, service: Service, texts: Sequence[str], is_cancelled: IsCancelled, told: Progress
     ) -> Iterator[list[float]]:
         for at in range(0, len(texts), AT_ONCE):
             told(at, len(texts))
@@ -179,6 +185,6 @@ class Embedder:
             yield from made
 
 
-def embedder(kit: Any) -> Embedder:
+def embedder(kit: Services) -> Embedder:
     """Return what makes vectors for the parts of a daemon (parts.py)."""
     return Embedder(kit.settings, kit.models, lambda text: str(kit.redactor.hide(text, "")))

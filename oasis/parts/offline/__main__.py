@@ -1,7 +1,7 @@
 """The offline provider as a process: one request a line in, one answer out, questions for facts between.
 
-The other side, and the lines, are in process.py. Started by its path with -I; its argument is how many seconds without
-a request end it. The end of stdin ends it, too.
+The other side, and the lines, are in child_process.py. Started by its path with -I; its argument is how many seconds
+without a request end it. The end of stdin ends it, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ if not __package__:
 
 from oasis.core import jsonl
 from oasis.parts.offline import provider
-from oasis.parts.offline.process import REQUEST_BYTES
+from oasis.parts.offline.child_process import REQUEST_BYTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from oasis.parts.offline.shapes import Device, Interface, Line, Mapping, Section
 
 _READ_BYTES = 65536
 
@@ -25,29 +31,34 @@ class Asked:
 
     def __init__(self, pipes: Pipes) -> None:
         self._pipes = pipes
-        self._known: dict[tuple[str, ...], object] = {}
+        self._known: dict[tuple[str, ...], Any] = {}
 
-    def _ask(self, name: str, *arguments: str) -> object:
+    def _ask(self, name: str, *arguments: str) -> Any:
         key = (name, *arguments)
         if key not in self._known:
-            self._pipes.say({"ask": name, "arguments": list(arguments)})
-            self._known[key] = self._pipes.hear(None)["answer"]
+            self._pipes.write({"ask": name, "arguments": list(arguments)})
+            self._known[key] = self._pipes.read(None)["answer"]
         return self._known[key]
 
-    def config(self, package: str) -> dict[str, dict[str, object]]:
-        return self._ask("config", package)  # type: ignore[return-value]
+    def config(self, package: str) -> dict[str, Section]:
+        sections: dict[str, Section] = self._ask("config", package)
+        return sections
 
-    def devices(self) -> list[dict[str, object]]:
-        return self._ask("devices")  # type: ignore[return-value]
+    def devices(self) -> list[Device]:
+        devices: list[Device] = self._ask("devices")
+        return devices
 
-    def interfaces(self) -> list[dict[str, object]]:
-        return self._ask("interfaces")  # type: ignore[return-value]
+    def interfaces(self) -> list[Interface]:
+        interfaces: list[Interface] = self._ask("interfaces")
+        return interfaces
 
-    def services(self) -> dict[str, dict[str, object]]:
-        return self._ask("services")  # type: ignore[return-value]
+    def services(self) -> dict[str, object]:
+        services: dict[str, object] = self._ask("services")
+        return services
 
     def ending(self) -> list[str]:
-        return self._ask("ending")  # type: ignore[return-value]
+        places: list[str] = self._ask("ending")
+        return places
 
 
 class Pipes:
@@ -58,7 +69,7 @@ class Pipes:
         self._poll = select.poll()
         self._poll.register(0, select.POLLIN)
 
-    def hear(self, timeout_s: float | None) -> dict[str, object]:
+    def read(self, timeout_s: float | None) -> Line:
         """Return the next line's value; ends the process when none comes in time, or none can come any more."""
         while b"\n" not in self._rest:
             is_ready = self._poll.poll(None if timeout_s is None else timeout_s * 1000)
@@ -67,10 +78,11 @@ class Pipes:
                 raise SystemExit(0)
             self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
-        value: dict[str, object] = jsonl.loads(line, REQUEST_BYTES)
-        return value
+        value: Any = jsonl.loads(line, REQUEST_BYTES)
+        request: Line = value  # the daemon is ours
+        return request
 
-    def say(self, value: dict[str, object]) -> None:
+    def write(self, value: Mapping[str, object]) -> None:
         view = memoryview(jsonl.line(value))
         while len(view):
             view = view[os.write(1, view) :]
@@ -81,13 +93,12 @@ def main(idle_s: float) -> None:
     pipes = Pipes()
     offline = provider.Provider()
     while True:
-        request = pipes.hear(idle_s)
-        only_sure = request.get("only_sure") is True
+        request = pipes.read(idle_s)
         if "times" in request:
-            pipes.say({"times": offline.times(str(request["times"]), Asked(pipes))})
-            continue
-        events = offline.reply(request["messages"], Asked(pipes), request["now_s"], only_sure)  # type: ignore[arg-type]
-        pipes.say({"events": events})
+            pipes.write({"times": offline.times(request["times"], Asked(pipes))})
+        else:
+            is_sure = request.get("only_sure") is True
+            pipes.write({"events": offline.reply(request["messages"], Asked(pipes), request["now_s"], is_sure)})
 
 
 if __name__ == "__main__":

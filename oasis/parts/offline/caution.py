@@ -1,4 +1,4 @@
-"""What keeps a change from being carried out: another time, a condition, somebody else, a second request beside it.
+"""What keeps a change from being carried out: another time, a condition, somebody else, or a second request.
 
 The words are in the language files and in intents/cautions.json. Nothing here reads a request; it only holds one back.
 
@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import re
 
-from oasis.parts.offline.language.lexicon import FILLER
-from oasis.parts.offline.language.tokens import SENTENCE_CHARS, narrow, tokenize
+from oasis.parts.offline.language.lexicon import FILLER, SENTENCE_CHARS, narrow, tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.language.clause import Clause
-    from oasis.parts.offline.language.lexicon import Segment
-    from oasis.parts.offline.language.tokens import Token
+    from oasis.parts.offline.language.lexicon import Segment, Token
     from oasis.parts.offline.reading import Part
+    from oasis.parts.offline.shapes import Caution, Kind, Language, MomentsData
 
     Cut = tuple[int, int]
     Span = tuple[int, int]
@@ -46,9 +45,9 @@ _ALONE = {"reboot", "block", "unblock"}  # a clause of this one word is a reques
 _ASKING = {"howmany", "ask", "who", "show"}
 
 
-def times_marked(tokens: list[Token], segments: list[Segment], marks: dict[str, object]) -> None:
+def times_marked(tokens: list[Token], segments: list[Segment], marks: Caution) -> None:
     """Make lengths of time that say when (`in an hour`) words for a later time."""
-    ahead, after = _listed(marks.get("before_span")), _listed(marks.get("behind_span"))
+    ahead, after = marks.get("before_span", ()), marks.get("behind_span", ())
     for one in segments:
         if "duration" not in one.values:
             continue
@@ -159,7 +158,7 @@ def stopped(clause: Clause | None, part: Part | None = None) -> set[str]:
             is_time = set(one.values) & TIMES and not one.concepts & {FILLER, "fixed"}
             if is_time and (part is None or not TIMED_SLOTS & set(part.slots)):
                 said.add("later")
-    is_meant = part is not None and {"from", "to"} <= set(part.slots)  # times without internet are told so
+    is_meant = part is not None and {"from", "to"} <= set(part.slots)  # times without internet are said like that
     return said - {"later"} if is_meant else said
 
 
@@ -200,44 +199,28 @@ def _is_inside(text: str, part: Part) -> bool:
     return any(text in raw for name, (raw, _) in part.slots.items() if name in FREE_SLOTS)
 
 
-def _listed(value: object) -> list[str]:
-    return value if isinstance(value, list) else []
-
-
-def merged(language: dict[str, object], caution: dict[str, object]) -> dict[str, object]:
+def merged(language: Language, caution: Caution) -> Language:
     """Return a language with the words that hold a change back among its words."""
-    words, more = language.get("words"), caution.get("words")
-    if not isinstance(words, dict) or not isinstance(more, dict):
-        return language
+    words, more = language["words"], caution.get("words", {})
     joined = {name: [*words.get(name, ()), *more.get(name, ())] for name in {**words, **more}}
     return {**language, "words": joined}
 
 
-KINDS = ("never", "end", "tomorrow", "today", "daily", "day")
+_ACTING: tuple[Kind, ...] = ("now", "forever")  # of times that ask for nothing but what is done
+KINDS: tuple[Kind, ...] = ("never", "end", "tomorrow", "today", "daily", "day")
 _PART = re.compile(r"\{([a-z]{2}_[a-z]+)\}")
 _WRITTEN = re.compile(r"(?<![\w:.-])(\d{1,2}):(\d\d)(?![\w:]|\.\d)", re.ASCII)
 _ENDS = {"until", "to"}
 _CLOCK = re.compile(r"\d{2}:\d{2}\Z")
-_TIMED = {"until", "from", "to", "days", "duration"}  # their texts are times, not names
 _KEPT = {"device", "devices"}  # a name of the router's own is no time, however it reads
 
 
 class Moments:
     """The expressions of one language."""
 
-    def __init__(self, data: dict[str, object], language: str) -> None:
-        parts, found = data.get("parts"), data.get(language)
-        self._parts = parts if isinstance(parts, dict) else {}
-        table = found if isinstance(found, dict) else {}
-        self._is_wide = language in ("ja", "zh")
-        self._kinds = {kind: self._compiled(table.get(kind)) for kind in ("now", "forever", *KINDS)}
-        self.ask, self.say, self.both = (str(table.get(name, "")) for name in ("ask", "say", "both"))
-
-    def _compiled(self, expressions: object) -> re.Pattern[str] | None:
-        if not isinstance(expressions, list) or not expressions:
-            return None
-        joined = "|".join(_PART.sub(lambda match: str(self._parts[match.group(1)]), str(one)) for one in expressions)
-        return re.compile(f"(?:{joined})" if self._is_wide else rf"(?<![\w.-])(?:{joined})(?![\w-]|\.\w)")
+    def __init__(self, data: MomentsData, parts: dict[str, str], is_wide: bool) -> None:
+        self._kinds = {kind: _compiled(data.get(kind, []), parts, is_wide) for kind in (*_ACTING, *KINDS)}
+        self.ask, self.say, self.both = data["ask"], data["say"], data["both"]
 
     def endless(self, sentence: str) -> str:
         """Return the words of a sentence by which what is done has no end, "" without."""
@@ -257,6 +240,13 @@ class Moments:
             spans += [(kind, match.span()) for match in expression.finditer(text)] if expression else []
         spans = [(kind, span) for kind, span in spans if span[1] > span[0]]
         return [one for one in spans if not any(_covers(other[1], one[1]) for other in spans)]
+
+
+def _compiled(expressions: list[str], parts: dict[str, str], is_wide: bool) -> re.Pattern[str] | None:
+    joined = "|".join(_PART.sub(lambda match: parts[match.group(1)], one) for one in expressions)
+    if not joined:
+        return None
+    return re.compile(f"(?:{joined})" if is_wide else rf"(?<![\w.-])(?:{joined})(?![\w-]|\.\w)")
 
 
 def bare(sentence: str) -> str:
@@ -280,7 +270,7 @@ def impossible(sentence: str, parts: list[Part]) -> str:
 
 
 def left(moments: Moments, sentence: str, parts: list[Part], now_clock: str = "") -> tuple[list[str], list[str]]:
-    """Return what of the words no slot carries: (beside the values, inside of a name that was typed without quotes)."""
+    """Return the times that no slot carries: (outside the values, inside a name that was typed without quotes)."""
     sentence = narrow(sentence)
     outside: list[str] = []
     inside: list[str] = []
@@ -313,7 +303,7 @@ def _names(parts: list[Part]) -> list[tuple[str, str]]:
         (slot, narrow(raw).replace("’", "'").casefold())
         for part in parts
         for slot, (raw, _) in part.slots.items()
-        if slot not in _TIMED and raw
+        if slot not in TIMED_SLOTS and raw
     ]
 
 

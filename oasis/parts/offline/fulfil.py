@@ -12,66 +12,64 @@ from oasis.core.addresses import number4
 from oasis.parts.offline import sets_firewall, sets_lan, sets_wifi
 from oasis.parts.offline.language.slots import Problem, value
 from oasis.parts.offline.language.template import commands, fill, sentence
+from oasis.system import time_zones
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
-
-    from oasis.parts.offline.language.template import Rows
     from oasis.parts.offline.reading import Part
-
-    Sections = dict[str, dict[str, object]]
-
-    class FactsLike(Protocol):
-        """The part of the facts that the offline provider asks for; see oasis/tools/facts.py."""
-
-        def config(self, package: str) -> Sections: ...
-        def devices(self) -> list[dict[str, object]]: ...
-        def interfaces(self) -> list[dict[str, object]]: ...
-        def services(self) -> dict[str, dict[str, object]]: ...
-        def ending(self) -> list[str]: ...
+    from oasis.parts.offline.shapes import (
+        Callable,
+        Device,
+        Facts,
+        Fields,
+        Intent,
+        IntentTexts,
+        Json,
+        Language,
+        Named,
+        Rows,
+        Section,
+        Slots,
+        Value,
+    )
 
 
 class Fulfilment:
     """Turn parts into tool calls; `slot` names the value that is being checked."""
 
-    def __init__(self, world: World, texts_of: object, intents: dict[str, dict[str, object]]) -> None:
+    def __init__(self, world: World, texts_of: Callable[[str], IntentTexts], intents: dict[str, Intent]) -> None:
         self._world = world
         self._texts_of = texts_of
         self._intents = intents
         self._commands: list[str] = []
         self._summaries: list[str] = []
-        self._change: dict[str, object] = {}
+        self._change: dict[str, Json] = {}
         self.slot = ("", "")
         self.words: list[str] = []
-        self.calls: list[tuple[str, dict[str, object]]] = []
+        self.calls: list[tuple[str, dict[str, Json]]] = []
 
     def add(self, part: Part) -> None:
         """Add one request. Raises: Problem."""
-        intent = self._intents[part.intent]
-        fields = self._checked(part, intent)
+        slots, fields = self._checked(part)
         self.slot = (part.intent, "")
-        name = str(intent.get("as", part.intent))
-        intent = self._intents[name]
-        texts = self._texts_of(name)  # type: ignore[operator]
+        name = self._intents[part.intent].get("as", part.intent)
+        intent, texts = self._intents[name], self._texts_of(name)
         if "commands" in intent:
-            items = intent["commands"]
-            found = commands(items if isinstance(items, list) else [], fields, lambda one: self._rows(one, fields))
-            self._plan(found, sentence(str(texts["summary"]), fields), str(fields.get("until") or ""))
-            self._note(intent, fields)
+            found = commands(intent["commands"], fields, lambda one: SETS[one](self._world, slots))
+            self._plan(found, sentence(texts["summary"], fields), slots.get("until", ""))
+            for text, rows in intent.get("notes", {}).items():
+                for row in SETS[rows](self._world, slots)[:1]:
+                    self._world.note(text, {**row, **fields})
         elif "tool" in intent:
-            template = intent["input"]
-            items = template.items() if isinstance(template, dict) else []
-            self.calls.append((str(intent["tool"]), {key: _filled(one, fields) for key, one in items}))
+            self.calls.append((intent["tool"], {key: _filled(one, fields) for key, one in intent["input"].items()}))
         else:
             if "check" in intent:
-                self._rows(str(intent["check"]), fields)
-            self.words.append(sentence(str(texts["text"]), fields))
+                SETS[intent["check"]](self._world, slots)
+            self.words.append(sentence(texts["text"], fields))
 
-    def fields(self, part: Part) -> dict[str, object]:
+    def fields(self, part: Part) -> Fields:
         """Return the checked slots of a request, with the router's names for what was said. Raises: Problem."""
-        return self._checked(part, self._intents[part.intent])
+        return self._checked(part)[1]
 
     def _plan(self, found: list[str], summary: str, until: str) -> None:
         # All changes of one message are one plan: approved, applied and undone together.
@@ -81,78 +79,59 @@ class Fulfilment:
             self.calls.append(("configure", self._change))
         self._commands += [line for line in found if line not in self._commands]
         self._summaries.append(summary)
-        self._change.update(commands=self._commands, summary="; ".join(self._summaries))
+        self._change.update(commands=list(self._commands), summary="; ".join(self._summaries))
         if until:
             self._change["until"] = until
 
-    def _checked(self, part: Part, intent: dict[str, object]) -> dict[str, object]:
-        rules = intent.get("slots")
-        fields: dict[str, object] = dict.fromkeys(rules, "") if isinstance(rules, dict) else {}
-        for slot, rule in rules.items() if isinstance(rules, dict) else []:
+    def _checked(self, part: Part) -> tuple[Slots, Fields]:
+        """Return the slots that were said, and the fields of templates: "" for the others. Raises: Problem."""
+        rules = self._intents[part.intent].get("slots", {})
+        slots: Slots = {}
+        fields: dict[str, Value] = dict.fromkeys(rules, "")
+        for slot, rule in rules.items():
             self.slot = (part.intent, slot)
-            kind = str(rule["type"])
+            kind = rule["type"]
             if slot in part.slots:
                 fields[slot] = value(kind, *part.slots[slot], self._world)
                 fields[slot + "_name"] = self._world.label(kind, fields[slot])
-            elif "otherwise" in rule:  # what it is where nobody says it, told for all to read
+                slots[slot] = fields[slot]  # type: ignore[literal-required]
+            elif "otherwise" in rule:  # the default, shown for all to read
                 fields[slot + "_name"] = self._world.label(kind, rule["otherwise"])
-            elif not rule.get("optional") and str(rule.get("unless")) not in part.slots:
+            elif not rule.get("optional") and rule.get("unless") not in part.slots:
                 raise Problem("missing", kind=kind)
-        return fields
-
-    def _rows(self, name: str, fields: dict[str, object]) -> Rows:
-        return SETS[name](self._world, fields)
-
-    def _note(self, intent: dict[str, object], fields: dict[str, object]) -> None:
-        notes = intent.get("notes")
-        for text, name in notes.items() if isinstance(notes, dict) else []:
-            rows = self._rows(name, fields)
-            if rows:
-                self._world.note(text, **{**rows[0], **fields})
+        return slots, fields
 
 
-def _filled(template: object, fields: dict[str, object]) -> object:
+def _filled(template: str | list[str], fields: Fields) -> Json:
     """Return an argument of a tool; a list of templates stays one."""
-    if isinstance(template, list):
-        return [fill(str(one), fields) for one in template]
-    return fill(str(template), fields)
+    return [fill(one, fields) for one in template] if isinstance(template, list) else fill(template, fields)
 
 
 CHOICES = 8  # devices named in a question; more would not fit a small screen
 
 
 class World:
-    """The facts and the language of one reply."""
+    """The facts and the language of one reply; `places` gives the names of places in time zones."""
 
     def __init__(
         self,
-        facts: FactsLike,
-        language: dict[str, object],
-        data: dict[str, object],
-        load: Callable[[str], dict[str, object]],
+        facts: Facts,
+        language: Language,
+        providers: dict[str, list[str]],
+        places: Callable[[], dict[str, str]],
     ) -> None:
         self.facts = facts
         self.language = language
-        self.notes: list[tuple[str, dict[str, object]]] = []
-        self._data = data
-        self._load = load
+        self.providers = providers
+        self.notes: dict[str, Fields] = {}  # to say with the plan: name of a text -> what stands in it
+        self._places = places
         self._given: set[str] = set()
 
-    def note(self, text: str, **values: object) -> None:
-        """Remember something to tell beside the plan."""
-        if all(text != noted for noted, _ in self.notes):
-            self.notes.append((text, values))
+    def note(self, text: str, values: Fields) -> None:
+        """Remember something to say with the plan, once."""
+        self.notes.setdefault(text, values)
 
-    def ending(self) -> list[str]:
-        """Return the places of the configuration that go back by themselves; see change/history/ends.py."""
-        return self.facts.ending()
-
-    def table(self, name: str) -> dict[str, object]:
-        """Return a table of the intent file, {} when there is none."""
-        found = self._data.get(name)
-        return found if isinstance(found, dict) else {}
-
-    def sections(self, package: str, kind: str) -> list[dict[str, object]]:
+    def sections(self, package: str, kind: str) -> list[Section]:
         """Return the sections of one type, in order."""
         return [section for section in self.facts.config(package).values() if section.get(".type") == kind]
 
@@ -165,67 +144,52 @@ class World:
         self._given.add(f"{package}.{prefix}_{number}")
         return f"{prefix}_{number}"
 
-    def alias(self, table: str, text: str) -> str:
-        """Return the router's word for an everyday one, the text itself when there is none."""
-        tables = self.language.get("aliases")
-        names = tables.get(table, {}) if isinstance(tables, dict) else {}
+    def service(self, text: str) -> str:
+        """Return the name of a service for an everyday one, the text itself when there is none."""
         plain = _plain_words(text, self._articles())
-        return str(names.get(plain, plain))
+        return self.language.get("aliases", {}).get("services", {}).get(plain, plain)
 
-    def label(self, kind: str, value: object) -> str:
+    def label(self, kind: str, value: Value) -> str:
         """Return the words for a listed value such as the band 2g, "" for other values."""
-        tables = self.language.get("labels")
-        labels = tables.get(kind) if isinstance(tables, dict) else None
-        if not isinstance(labels, dict) or not isinstance(value, str):
+        labels = self.language.get("labels", {}).get(kind)
+        if labels is None or not isinstance(value, str):
             return ""
-        # Several days that have no word together are told one by one.
-        return str(labels.get(value) or ", ".join(labels[word] for word in value.split() if word in labels))
+        # Several days that have no common word are listed.
+        return labels.get(value) or ", ".join(labels[word] for word in value.split() if word in labels)
 
     def zone(self, text: str) -> tuple[str, str] | None:
         """Return zone name and POSIX TZ string for a city, country or zone name."""
-        data = self._load("zones")
-        names, places = data["zones"], data["places"]
-        if not isinstance(names, dict) or not isinstance(places, dict):
-            return None
         wanted = re.sub(r"[\s_,-]+", " ", text.casefold()).strip()
-        own = self.language.get("places")
-        place = (own if isinstance(own, dict) else {}).get(wanted) or places.get(wanted)
-        for name, rule in names.items():
+        place = self.language.get("places", {}).get(wanted) or self._places().get(wanted)
+        for name, rule in time_zones.rules().items():
             spelled = name.casefold().replace("_", " ").replace("-", " ")
             if name == place or wanted in (spelled, spelled.rpartition("/")[2]):
-                return name, str(rule)
+                return name, rule
         return None
 
-    def devices(self, text: str) -> list[dict[str, object]]:
+    def devices(self, text: str) -> list[Named]:
         """Return the devices of a list such as `the tv, the xbox and 192.168.1.7`. Raises: Problem."""
-        joiners = self.language.get("joiners")
-        joining = "|".join(re.escape(word) for word in joiners) if isinstance(joiners, list) else "and"
+        joining = "|".join(re.escape(word) for word in self.language.get("joiners", ["and"]))
         between = rf"\s*[,;]\s*(?:(?:{joining})\s+)?|\s+(?:{joining})\s+"
-        parts = [part for part in re.split(between, text) if part.strip()]
-        found: list[dict[str, object]] = []
-        for part in parts:
-            device = self.device(part)
-            if device not in found:
+        found: list[Named] = []
+        for part in re.split(between, text):
+            device = self.device(part) if part.strip() else None
+            if device and device not in found:
                 found.append(device)
         return found
 
-    def device(self, text: str) -> dict[str, object]:
-        """Return the device a name, part of a name, address or MAC means, with its "label".
+    def device(self, text: str) -> Named:
+        """Return the device a name, part of a name, address or MAC means.
 
         Raises: Problem with the candidates when nothing or more than one fits.
         """
         known = self.facts.devices()
         text = text.strip()
         mac = _mac(text)
-        if mac:
-            return next(
-                (_labelled(one) for one in known if one["mac"] == mac), {"mac": mac, "ip": "", "name": "", "label": mac}
-            )
-        if number4(text) is not None:
-            return next(
-                (_labelled(one) for one in known if one["ip"] == text),
-                {"mac": "", "ip": text, "name": "", "label": text},
-            )
+        if mac or number4(text) is not None:
+            found = [one for one in known if (one["mac"] == mac if mac else one["ip"] == text)]
+            new: Device = {"mac": mac, "ip": "" if mac else text, "name": "", "fixed": False, "present": False}
+            return _labelled(found[0] if found else new)
         found = _by_name(known, text, self._articles())
         if len(found) == 1:
             return _labelled(found[0])
@@ -238,20 +202,19 @@ class World:
         raise Problem("device_unknown", value=text[:40], choices=device_choices(known), devices=known)
 
     def _articles(self) -> set[str]:
-        words = self.language.get("articles")
-        return set(words) if isinstance(words, list) else set()
+        return set(self.language.get("articles", ()))
 
 
-def device_choices(devices: list[dict[str, object]]) -> list[str]:
+def device_choices(devices: list[Device]) -> list[str]:
     """Return one line for each device, at most CHOICES."""
     lines = []
     for device in devices[:CHOICES]:
-        details = [str(device[key]) for key in ("ip", "mac") if device[key]]
+        details = [one for one in (device["ip"], device["mac"]) if one]
         lines.append(f"{device['name']} ({', '.join(details)})" if device["name"] else ", ".join(details))
     return lines
 
 
-def _labelled(device: dict[str, object]) -> dict[str, object]:
+def _labelled(device: Device) -> Named:
     return {**device, "label": device["name"] or device["ip"] or device["mac"]}
 
 
@@ -268,14 +231,14 @@ def _plain_words(text: str, articles: set[str]) -> str:
     return " ".join(words)
 
 
-def _by_name(known: list[dict[str, object]], text: str, articles: set[str]) -> list[dict[str, object]]:
+def _by_name(known: list[Device], text: str, articles: set[str]) -> list[Device]:
     plain = re.sub(r"'s\b", "", _plain_words(text, articles))
     words = [_letters(word) for word in re.split(r"[\s_-]+", plain)]
     words = [word for word in words if word]
     whole = "".join(words)
     if not whole:
         return []
-    named = [(one, _letters(str(one["name"]))) for one in known if one["name"]]
+    named = [(one, _letters(one["name"])) for one in known if one["name"]]
     exact = [one for one, name in named if name == whole]
     return exact or [one for one, name in named if all(word in name for word in words)]
 
@@ -284,7 +247,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-SETS: dict[str, Callable[[World, dict[str, object]], Rows]] = {
+SETS: dict[str, Callable[[World, Slots], Rows]] = {
     "own_wifi": sets_wifi.own,
     "own_wifi_secured": sets_wifi.secured,
     "guest_wifi": sets_wifi.guest,

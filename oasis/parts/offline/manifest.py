@@ -4,11 +4,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.process import Offline
+    from oasis.parts.offline.child_process import Offline
 
 
 def offline(idle_s: int) -> Offline:
     """Return the built-in service; its process ends when nobody asks for `idle_s`."""
-    from oasis.parts.offline.process import Offline, default_argv
+    from oasis.parts.offline.child_process import Offline, default_argv
 
     return Offline(default_argv(idle_s))

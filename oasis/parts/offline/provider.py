@@ -17,51 +17,45 @@ import time
 
 from oasis.core import jsonl
 from oasis.parts.offline import caution
-from oasis.parts.offline import caution as moments
 from oasis.parts.offline import results as report
 from oasis.parts.offline.caution import Moments
 from oasis.parts.offline.fulfil import Fulfilment, World
 from oasis.parts.offline.language.clause import Names
+from oasis.parts.offline.language.frames import Frames
 from oasis.parts.offline.language.free import Naming
-from oasis.parts.offline.language.lexicon import Lexicon
-from oasis.parts.offline.language.pattern import Grammar
+from oasis.parts.offline.language.lexicon import Lexicon, narrow
 from oasis.parts.offline.language.slots import Problem, value
-from oasis.parts.offline.language.template import sentence, text_of
-from oasis.parts.offline.language.tokens import narrow
-from oasis.parts.offline.reading import Part, Reader, Reading, familiarity, kinds_of
-from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Frames, Guess, Understander, merged, together
-from oasis.parts.offline.weighing import Evidence
+from oasis.parts.offline.language.template import sentence
+from oasis.parts.offline.reading import Grammar, Part, Reader, Reading, familiarity, kinds_of
+from oasis.parts.offline.understanding import Understander, merged, together
+from oasis.parts.offline.weighing import NONE, SURE, UNSURE, Evidence, Guess, Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Any
 
-    from oasis.parts.offline.fulfil import FactsLike
-
-    Message = dict[str, object]
-    Event = dict[str, object]
-
-    class Known(Protocol):
-        """What was read of the files; see provider.py."""
-
-        data: dict[str, object]
-        languages: dict[str, list[str]]
-        intents: dict[str, dict[str, object]]
-
-        def load(self, name: str) -> dict[str, object]: ...
-        def grammar(self, name: str) -> Grammar: ...
-        def lexicon(self, name: str) -> Lexicon: ...
-        def frames(self) -> Frames: ...
-        def learned(self, name: str) -> Evidence: ...
-        def caution(self, name: str) -> dict[str, object]: ...
-        def naming(self, name: str) -> Naming: ...
-        def moments(self, name: str) -> moments.Moments: ...
-
+    from oasis.parts.offline.shapes import (
+        Block,
+        Caution,
+        Device,
+        Event,
+        EvidenceData,
+        Facts,
+        IntentsData,
+        IntentTexts,
+        Json,
+        Language,
+        Message,
+        Sequence,
+        SlotRule,
+        Texts,
+        TextTable,
+    )
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "intents")
 
 
-def reply(messages: list[Message], facts: FactsLike, now_s: int) -> list[Event]:
+def reply(messages: list[Message], facts: Facts, now_s: int) -> list[Event]:
     """Return the events that answer the last message: words, or tool calls, and `done`."""
     return Provider().reply(messages, facts, now_s)
 
@@ -70,21 +64,19 @@ class Provider:
     """What was read of the intents and languages; answers any number of chats, one after the other."""
 
     def __init__(self) -> None:
-        self.data = load("intents")
-        self.languages: dict[str, list[str]] = self.data["languages"]  # type: ignore[assignment]
-        self.intents: dict[str, dict[str, object]] = self.data["intents"]  # type: ignore[assignment]
+        data: IntentsData = load("intents")
+        self.languages = data["languages"]
+        self.intents = data["intents"]
+        self.providers = data["providers"]
+        self._services = data["services"]
         self._grammars: dict[str, Grammar] = {}
         self._lexicons: dict[str, Lexicon] = {}
         self._learned: dict[str, Evidence] = {}
-        self._shared: dict[str, object] = {}
+        self._shared: EvidenceData | None = None
         self._frames: Frames | None = None
-        self._cautions: dict[str, object] | None = None
+        self._cautions: dict[str, Caution] | None = None
         self._namings: dict[str, Naming] = {}
         self._moments: dict[str, Moments] = {}
-
-    def load(self, name: str) -> dict[str, object]:
-        """Return one file of the folder intents."""
-        return load(name)
 
     def kinds(self) -> dict[str, dict[str, str]]:
         """Return {intent: {slot: type}}."""
@@ -100,45 +92,43 @@ class Provider:
         """Return the words of a language."""
         if name not in self._lexicons:
             grammar = self.grammar(name)
+            services = {service: [service] for service in self._services}
+            for spoken, service in grammar.language.get("aliases", {}).get("services", {}).items():
+                services.setdefault(service, []).append(spoken)
             words = caution.merged(grammar.language, self.caution(name))
-            self._lexicons[name] = Lexicon(words, grammar.fold, self._services(grammar.language))
+            self._lexicons[name] = Lexicon(words, grammar.fold, services)
         return self._lexicons[name]
 
     def learned(self, name: str) -> Evidence:
         """Return what was learned of the words of a language."""
         if name not in self._learned:
-            if not self._shared:
-                self._shared = load("evidence")
+            self._shared = self._shared or load("evidence")
             self._learned[name] = Evidence(self._shared, load("evidence_" + name))
         return self._learned[name]
 
-    def caution(self, name: str) -> dict[str, object]:
+    def caution(self, name: str) -> Caution:
         """Return what holds a change back in a language; see caution.py."""
         if self._cautions is None:
             self._cautions = load("cautions")
-        found = self._cautions.get(name)
-        return found if isinstance(found, dict) else {}
+        return self._cautions[name]
 
     def naming(self, name: str) -> Naming:
         """Return the forms in which something gets a name in a language."""
         if name not in self._namings:
-            data = load("naming").get(name)
-            self._namings[name] = Naming(data if isinstance(data, dict) else {})
+            self._namings[name] = Naming(load("naming")[name])
         return self._namings[name]
 
     def moments(self, name: str) -> Moments:
         """Return the words of a language that say when or under which condition."""
         if name not in self._moments:
-            self._moments[name] = Moments(load("moments"), name)
+            data = load("moments")
+            self._moments[name] = Moments(data[name], data["parts"], name in _WIDE)
         return self._moments[name]
 
-    def _services(self, language: dict[str, object]) -> dict[str, list[str]]:
-        """Return the names of services with what people of a language call them."""
-        named: dict[str, list[str]] = {name: [name] for name in self.data["services"]}  # type: ignore[attr-defined]
-        aliases = language.get("aliases")
-        for spoken, name in (aliases["services"] if isinstance(aliases, dict) else {}).items():
-            named.setdefault(name, []).append(spoken)
-        return named
+    def places(self) -> dict[str, str]:
+        """Return everyday names of places in time zones."""
+        places: dict[str, str] = load("places")["places"]
+        return places
 
     def frames(self) -> Frames:
         """Return the frames of all intents."""
@@ -146,7 +136,7 @@ class Provider:
             self._frames = Frames(load("frames"), self.kinds())
         return self._frames
 
-    def reply(self, messages: list[Message], facts: FactsLike, now_s: int, only_sure: bool = False) -> list[Event]:
+    def reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool = False) -> list[Event]:
         """Return the events that answer the last message: words, or tool calls, and `done`.
 
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
@@ -154,16 +144,16 @@ class Provider:
         session = Session(self, facts, now_s)
         results = report.results(messages)
         if results:
-            if only_sure and not str(results[0]["id"]).startswith(CALL):
+            if only_sure and not results[0]["id"].startswith(CALL):
                 return []
-            session.resume(messages, str(results[0]["id"]))
+            session.resume(messages, results[0]["id"])
             return said(report.words(results, session.texts("closing"), session.texts("status")))
         answer = session.follow(messages)
         if only_sure and not answer.is_sure:
             return []
         return answer.events(session.language_name, len(messages))
 
-    def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
+    def times(self, text: str, facts: Facts) -> list[tuple[str, list[str]]]:
         """Return what of a sentence says when or under which condition; see Session.times."""
         return Session(self, facts).times(text)
 
@@ -173,16 +163,15 @@ def said(text: str) -> list[Event]:
     return [{"type": "delta", "text": text}, {"type": "done", "stop_reason": "end_turn", "model": MODEL}]
 
 
-def load(name: str) -> dict[str, object]:
-    """Return one file of the folder intents."""
+def load(name: str) -> Any:
+    """Return one file of the folder intents; its types are in shapes.pyi."""
     with open(os.path.join(_FOLDER, name + ".json"), "rb") as handle:
-        raw = handle.read()
-    data = jsonl.loads(raw, max_depth=len(raw))  # ours: it needs no guard
-    return data if isinstance(data, dict) else {}
+        return jsonl.shipped(handle.read())
 
 
+_WIDE = ("ja", "zh")  # languages written without blanks
 MODEL = "intents"
-CALL = "offline_"  # of the ids of our calls; then the language, in which their results are told
+CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
 CHAIN = 5  # messages of the owner that are looked at, the last one included
 
@@ -194,12 +183,12 @@ class Answer:
     `is_sure` that no model is needed.
     """
 
-    def __init__(self, text: str, calls: list[tuple[str, dict[str, object]]] | None = None) -> None:
+    def __init__(self, text: str, calls: list[tuple[str, dict[str, Json]]] | None = None) -> None:
         self.text = text
         self.calls = calls or []
         self.parts: list[Part] = []
         self.missing = ("", "")  # intent, slot
-        self.choices: list[dict[str, object]] = []
+        self.choices: Sequence[Device] = ()
         self.is_guess = False
         self.is_sure = False
 
@@ -222,14 +211,14 @@ class Answer:
 class Session:
     """One reply: the language in use, and the answers to the owner's last messages."""
 
-    def __init__(self, known: Known, facts: FactsLike, now_s: int = 0) -> None:
+    def __init__(self, known: Provider, facts: Facts, now_s: int = 0) -> None:
         self._known = known
         self._clock = "%02d:%02d" % time.localtime(now_s)[3:5] if now_s else ""
         self._facts = facts
         self._intents = known.intents
         self._order = list(known.languages)
         self._kept = self._order[0]
-        self._language: dict[str, object] = {}
+        self._language: Language = {}
         self._names: Names | None = None
         self.language_name = ""
 
@@ -243,20 +232,16 @@ class Session:
         if self._names is None:
             self._names = Names(self._facts.devices())
         grammar = self._known.grammar(name)
-        marks = self._known.caution(name)
-        frames, names, learned = self._known.frames(), self._names, self._known.learned(name)
-        lexicon = self._known.lexicon(name)
-        return Understander(
-            lexicon, grammar.fold, frames, names, self._is_value, marks, learned, self._known.naming(name)
-        )
+        known = self._known
+        words = Words(known.lexicon(name), grammar.fold, known.frames(), known.caution(name))
+        return Understander(words, self._names, self._is_value, known.learned(name), known.naming(name))
 
     def _new_world(self) -> World:
-        return World(self._facts, self._language, self._known.data, self._known.load)
+        return World(self._facts, self._language, self._known.providers, self._known.places)
 
-    def texts(self, name: str) -> dict[str, str]:
+    def texts(self, name: TextTable) -> Texts:
         """Return one table of sentences of the language in use."""
-        found = self._language.get(name)
-        return found if isinstance(found, dict) else {}
+        return self._language[name]
 
     def _is_value(self, kind: str, text: str, is_quoted: bool) -> bool:
         try:
@@ -303,17 +288,17 @@ class Session:
         if not any(self._changes(part) for part in answer.parts):
             return answer
         words = self._known.moments(self._kept)
-        wrong, endless = moments.impossible(said, answer.parts), words.endless(narrow(said))
+        wrong, endless = caution.impossible(said, answer.parts), words.endless(narrow(said))
         if wrong:
             return Answer(sentence(self.texts("texts")["bad_clock"], {"value": wrong}))
         ends = [part.slots["until"][0] for part in answer.parts if "until" in part.slots]
         if endless and ends:
             return Answer(sentence(words.both, {"words": endless, "until": ends[0]}))
-        outside, inside = moments.left(words, said, answer.parts, self._clock)
+        outside, inside = caution.left(words, said, answer.parts, self._clock)
         outside += self._foreign_moments(said, answer.parts) + self._clocks_left(said, answer.parts)
         if not outside:
             return self._asked(answer.parts) if inside and answer.calls else answer
-        fields: dict[str, object] = {"words": " … ".join(dict.fromkeys(outside))}
+        fields = {"words": " … ".join(dict.fromkeys(outside))}
         if answer.missing[1]:
             return Answer(sentence(words.say, fields))
         try:
@@ -336,7 +321,7 @@ class Session:
         found += [(one, []) for one in self._foreign_moments(said, [])]
         clause = self._by_concepts(self._kept).clause(said)
         found += caution.clocks(clause) if clause else []
-        wrong = moments.impossible(said, [])
+        wrong = caution.impossible(said, [])
         return found + ([(wrong, [])] if wrong else [])
 
     def _changes(self, part: Part) -> bool:
@@ -351,7 +336,7 @@ class Session:
         found = []
         for name in self._order:
             if name != self._kept:
-                listed = moments.left(self._known.moments(name), said, parts, self._clock)[0]
+                listed = caution.left(self._known.moments(name), said, parts, self._clock)[0]
                 found += [one for one in listed if not any(lexicon.knows(word) for word in one.casefold().split())]
         return found
 
@@ -379,9 +364,9 @@ class Session:
         self._use(self._kept)
         concepts = self._by_concepts(self._kept)
         if concepts.is_later(said):
-            return Answer(str(self._known.caution(self._kept)["timed"]))
+            return Answer(self._known.caution(self._kept)["timed"])
         is_asked = concepts.says(said, {"howto", "ask"}) and not concepts.says(said, _NO_TOPIC)
-        return self._told(reading.topic or (concepts.topic(said) if is_asked else ""))
+        return Answer(self._explained(reading.topic or (concepts.topic(said) if is_asked else "")))
 
     def _is_held_back(self, said: str, parts: list[Part]) -> bool:
         if not any(self._known.frames().is_change(part.intent) for part in parts):
@@ -401,7 +386,7 @@ class Session:
         if reader.is_said(said, "yes"):
             return self._fulfil(before.parts)
         if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
-            answer = Answer(str(self._texts_of("cancel")["text"]))
+            answer = Answer(self._texts_of("cancel")["text"])
             answer.is_sure = True
             return answer
         return None
@@ -458,8 +443,8 @@ class Session:
     def _in_words(self, part: Part) -> str:
         """Return a request as it is said back, with the values it would have. Raises: Problem."""
         fields = Fulfilment(self._new_world(), self._texts_of, self._intents).fields(part)
-        texts = self._texts_of(str(self._intents[part.intent].get("as", part.intent)))
-        return sentence(str(texts.get("summary") or texts.get("says") or part.intent), fields)
+        texts = self._texts_of(self._intents[part.intent].get("as", part.intent))
+        return sentence(texts.get("summary") or texts.get("says") or part.intent, fields)
 
     def _asked_again(self, topic: str, before: Answer) -> Answer:
         """Return an explanation and the open question once more."""
@@ -474,40 +459,33 @@ class Session:
         intent, slot = before.missing
         rule = self._rules(intent)[slot]
         reader = self._use(self._kept)
-        other = str(rule.get("unless", ""))
-        raw = reader.answer(said, str(self._rules(intent)[other]["type"])) if other else None
+        other = rule.get("unless", "")
+        raw = reader.answer(said, self._rules(intent)[other]["type"]) if other else None
         slot = other if raw else slot
-        raw = raw or reader.answer(said, str(rule["type"]))
+        raw = raw or reader.answer(said, rule["type"])
         if raw is None:
             return None
         if before.choices and raw[0].isdigit() and 1 <= int(raw[0]) <= len(before.choices):
             chosen = before.choices[int(raw[0]) - 1]
-            raw = (str(chosen["mac"] or chosen["ip"]), True)
+            raw = (chosen["mac"] or chosen["ip"], True)
         parts = [
             Part(part.intent, {**part.slots, slot: raw}, part.score) if part.intent == intent else part
             for part in before.parts
         ]
         return self._fulfil(parts)
 
-    def _rules(self, intent: str) -> dict[str, dict[str, object]]:
-        found = self._intents[intent].get("slots")
-        return found if isinstance(found, dict) else {}
-
-    def _told(self, topic: str) -> Answer:
-        """Return words about an intent that was asked about, or that nothing was understood."""
-        return Answer(self._explained(topic))
+    def _rules(self, intent: str) -> dict[str, SlotRule]:
+        return self._intents[intent].get("slots", {})
 
     def _explained(self, topic: str) -> str:
-        texts = self._texts_of(topic) if topic else {}
+        """Return words about an intent that was asked about, or that nothing was understood."""
+        texts = self._texts_of(topic)
         general = self.texts("texts")["example" if "example" in texts else "unknown"]
-        return sentence(
-            str(texts.get("explain") or texts.get("text") or general), {"example": texts.get("example", "")}
-        )
+        template = texts.get("explain") or texts.get("text") or general
+        return sentence(template, {"example": texts.get("example", "")})
 
-    def _texts_of(self, intent: str) -> dict[str, object]:
-        found = self._language["intents"]
-        entry = found.get(intent) if isinstance(found, dict) else None
-        return entry if isinstance(entry, dict) else {}
+    def _texts_of(self, intent: str) -> IntentTexts:
+        return self._language["intents"].get(intent, {})
 
     def _fulfil(self, parts: list[Part]) -> Answer:
         """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
@@ -518,7 +496,7 @@ class Session:
                 fulfilment.add(part)
             except Problem as problem:
                 return self._refused(problem, fulfilment.slot, parts)
-        notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes]
+        notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes.items()]
         words = [*fulfilment.words, *notes]
         answer = Answer("\n".join(words) + ("\n" if fulfilment.calls and words else ""), fulfilment.calls)
         answer.parts, answer.is_sure = parts, True
@@ -526,26 +504,17 @@ class Session:
 
     def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part]) -> Answer:
         texts = self._texts_of(slot[0])
-        asked = texts.get("ask")
-        template = asked.get(slot[1]) if isinstance(asked, dict) and problem.text == "missing" else None
-        template = (
-            template or self.texts("asks").get(str(problem.values.get("kind"))) or self.texts("texts")[problem.text]
-        )
-        fields = {"example": texts.get("example", ""), **problem.values}
-        text = sentence(str(template), {**fields, "choices": _lines(problem.values.get("choices"))})
-        answer = Answer(text)
+        template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None
+        template = template or self.texts("asks").get(problem.kind) or self.texts("texts")[problem.text]
+        choices = "\n".join(f"{at}. {one}" for at, one in enumerate(problem.choices, 1))
+        fields = {"example": texts.get("example", ""), "devices": list(problem.devices), **problem.values}
+        answer = Answer(sentence(template, {**fields, "choices": choices}))
         answer.parts = parts
         answer.is_sure = not problem.text.startswith(("device_", "site"))  # such a name may be no device at all
         if slot[1]:
             answer.missing = slot
-            devices = problem.values.get("devices")
-            answer.choices = devices if isinstance(devices, list) else []
+            answer.choices = problem.devices
         return answer
-
-
-def _lines(choices: object) -> str:
-    listed = choices if isinstance(choices, list) else []
-    return "\n".join(f"{at}. {text_of(one)}" for at, one in enumerate(listed, 1))
 
 
 def owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:
@@ -570,14 +539,13 @@ def _first_line(text: str) -> str:
 
 
 def _words_only(message: Message) -> str | None:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    return None if any(block.get("type") == "tool_use" for block in blocks) else _text(message)
+    return None if any(block.get("type") == "tool_use" for block in _blocks(message)) else _text(message)
 
 
 def _text(message: Message) -> str:
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+    return "\n".join(block.get("text", "") for block in _blocks(message) if block.get("type") == "text")
+
+
+def _blocks(message: Message) -> list[Block]:
+    content = message.get("content", [])
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -1,29 +1,376 @@
-"""From an owner's sentence to what it asks for: intents with raw slots, in the language that fits best.
+"""From an owner's sentence to what it asks for, by patterns: intents with raw slots, in the language that fits best.
 
-Pure: the language files and the sentence in, a Reading out. A request is read only when every word of it is understood;
-questions about how to do something never become a change.
+    word        a keyword; a mistyped one counts as a slip
+    (a|b c)     one of them          [a|b]   one of them or nothing
+    <class>     a pattern with a name
+    {slot}      one or more tokens, or one of the phrases of a list (`{band}`); {slot:type} when the type is another one
+
+A pattern covers all tokens or none: a request is read only when every word of it is understood. When several readings
+fit, the one with most keywords and fewest slips wins. Questions about how to do something never become a change.
+
+Hundreds of patterns are asked about one sentence, and most of them differ from it at the first word. So patterns that
+begin alike share a Branch. What a piece of a pattern covers from one token on is found out once for a sentence.
 """
 
 from __future__ import annotations
 
-from oasis.parts.offline.language import slots as slot_types
-from oasis.parts.offline.language.pattern import Branch, Grammar, Match, Matcher
-from oasis.parts.offline.language.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, Token, tokenize
+import re
 
-CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
+from oasis.parts.offline.language import slots as slot_types
+from oasis.parts.offline.language.lexicon import (
+    SENTENCE_CHARS,
+    SENTENCE_TOKENS,
+    Token,
+    is_near,
+    normal,
+    spaced,
+    tokenize,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Literal
 
-    Intents = dict[str, dict[str, object]]
-    Check = Callable[[str, str, bool], bool]
+    from oasis.parts.offline.shapes import Callable, Intent, IsValue, Language, PatternList, Raw, WordList
+
+    Node = tuple[str, str, list[list["Node"]]]  # kind; the keyword, slot or class; of brackets the choices
+    Rest = tuple[int, str, dict[str, str]]
+    Place = dict[str, tuple[int, int] | str]  # slot -> a span of tokens, or a listed value
+    Span = tuple[int, int, int, Place]
+
+STEPS = 30_000  # tries a sentence may cost; real ones stay under 3,000
+SLIPS = 3  # mistyped keywords in one sentence
+
+_PIECE = re.compile(r"[()\[\]|]|<\w+>|\{\w+(?::\w+)?\}|[^()\[\]|<>{}\s]+")
+_BRACKET = re.compile(r"[()\[\]]")
+_SLOT = re.compile(r"\{(\w+)\}")
+# A keyword, or a choice of keywords without anything in it; and what these begin with.
+_FLAT = re.compile(r"\(?[^()\[\]<>{}]+\)?\Z")
+_BEGIN = re.compile(r"(?:^|[(|])\s*([^()|\s]+)")
+
+
+class Match:
+    """One reading of a sentence: its keywords and slips, and the slots as a span of tokens or a listed value."""
+
+    __slots__ = ("keywords", "slips", "slots")
+
+    def __init__(self, keywords: int, slips: int, slots: Place) -> None:
+        self.keywords = keywords
+        self.slips = slips
+        self.slots = slots
+
+    def score(self) -> float:
+        return self.keywords - 0.6 * self.slips
+
+
+class Grammar:
+    """The patterns and words of one language, as far as they were needed; what was read once is kept.
+
+    `kinds` maps each intent to {slot: type}.
+    """
+
+    def __init__(self, language: Language, kinds: dict[str, dict[str, str]] | None = None) -> None:
+        self.language = language
+        self.fold: dict[str, str] = language.get("fold", {})
+        self._kinds = kinds or {}
+        self._real_words = set(language.get("real_words", ()))
+        self._classes = language.get("classes", {})
+        self._lists = language.get("lists", {})
+        self._words: dict[str, set[str]] = {}
+        self._parsed: dict[str, list[Node]] = {}
+        self._starts: dict[str, tuple[set[str], bool]] = {}
+        self._branches: dict[str, tuple[Branch, list[str]]] = {}
+
+    def words(self, name: WordList) -> set[str]:
+        """Return a list of words of the language file, folded like tokens."""
+        if name not in self._words:
+            self._words[name] = {normal(word, self.fold) for word in self.language.get(name, ())}
+        return self._words[name]
+
+    def patterns(self, name: PatternList) -> Branch:
+        """Return a list of patterns of the language file."""
+        return self._branch(name, lambda: [("", pattern) for pattern in self.language.get(name, ())])[0]
+
+    def of_intents(self, key: Literal["patterns", "about"]) -> tuple[Branch, list[str]]:
+        """Return the patterns, or the phrases, of all intents, and the intent of each."""
+        texts = self.language["intents"]
+        names = [name for name in texts if name in self._kinds]
+        return self._branch("." + key, lambda: [(name, one) for name in names for one in texts[name].get(key, ())])
+
+    def phrases(self, kind: str) -> tuple[Branch, list[str]] | None:
+        """Return the phrases of a list, and the value that each stands for; None when there is no such list."""
+        phrases = self._lists.get(kind)
+        if phrases is None:
+            return None
+        return self._branch("{" + kind, lambda: [(value, one) for value in phrases for one in phrases[value]])
+
+    def _branch(self, key: str, listed: Callable[[], list[tuple[str, str]]]) -> tuple[Branch, list[str]]:
+        if key not in self._branches:
+            pairs = listed()
+            rests = [(at, pattern, self._kinds.get(name, {})) for at, (name, pattern) in enumerate(pairs)]
+            self._branches[key] = Branch(rests), [name for name, _ in pairs]
+        return self._branches[key]
+
+    def parse(self, text: str) -> list[Node]:
+        """Return the parsed pattern. Raises: ValueError for a pattern with an open bracket."""
+        if text not in self._parsed:
+            words = _PIECE.findall(self._normal(text))
+            nodes, at = _sequence(words, 0)
+            if at != len(words):
+                raise ValueError(f"pattern {text}: bracket")
+            self._parsed[text] = nodes
+        return self._parsed[text]
+
+    def _normal(self, text: str) -> str:
+        return normal(spaced(text), self.fold)  # wide characters are a keyword each, as they are tokens
+
+    def is_slip(self, word: str, keyword: str) -> bool:
+        """Tell whether `word` is the keyword mistyped and no word of its own."""
+        return is_near(word, keyword) and word not in self._real_words
+
+    def class_nodes(self, name: str) -> list[Node]:
+        """Return the pattern of a class. Raises: ValueError when there is none."""
+        if name not in self._classes:
+            raise ValueError(f"no class <{name}>")
+        return self.parse(self._classes[name])
+
+    def starts(self, piece: str) -> tuple[set[str], bool]:
+        """Return the keywords a piece can begin with, and whether it must begin with one of them."""
+        if _FLAT.match(piece):
+            return set(_BEGIN.findall(self._normal(piece))), True
+        if piece not in self._starts:
+            self._starts[piece] = self._starts_of(self.parse(piece))
+        return self._starts[piece]
+
+    def _starts_of(self, nodes: list[Node]) -> tuple[set[str], bool]:
+        found: set[str] = set()
+        for kind, name, choices in nodes:
+            if kind == "slot":
+                break
+            if kind == "word":
+                return found | {name}, True
+            starts = [self._starts_of(one) for one in ([self.class_nodes(name)] if kind == "class" else choices)]
+            found.update(*[words for words, _ in starts])
+            if kind != "maybe" and all(must for _, must in starts):
+                return found, True
+        return found, False
+
+
+def _sequence(words: list[str], at: int) -> tuple[list[Node], int]:
+    nodes: list[Node] = []
+    while at < len(words) and words[at] not in ")]|":
+        word = words[at]
+        at += 1
+        if word in "([":
+            choices, at = _choices(words, at, ")" if word == "(" else "]")
+            nodes.append(("one" if word == "(" else "maybe", "", choices))
+        elif word[0] == "<":
+            nodes.append(("class", word[1:-1], []))
+        elif word[0] == "{":
+            nodes.append(("slot", word[1:-1], []))
+        else:
+            nodes.append(("word", word, []))
+    return nodes, at
+
+
+def _choices(words: list[str], at: int, closing: str) -> tuple[list[list[Node]], int]:
+    choices = []
+    while True:
+        nodes, at = _sequence(words, at)
+        choices.append(nodes)
+        if not nodes or at >= len(words) or words[at] not in ("|", closing):
+            raise ValueError(f"pattern {' '.join(words)}: bracket")
+        at += 1
+        if words[at - 1] == closing:
+            return choices, at
+
+
+class Branch:
+    """Patterns that were alike so far, of each its number, what is left of it (read when needed), and {slot: type}.
+
+    `ends` are the numbers of those that end here, `starts` the next pieces that begin with a keyword, `open` those that
+    may be left out or begin with a slot.
+    """
+
+    __slots__ = ("_after", "_rests", "ends", "open", "starts")
+
+    def __init__(self, rests: list[Rest]) -> None:
+        self._rests = rests
+        self._after: dict[str, list[Rest] | Branch] = {}
+        self.ends: list[int] = []
+        self.starts: dict[str, list[str]] = {}
+        self.open: list[str] = []
+
+    def after(self, piece: str) -> Branch:
+        """Return the patterns that go on with a piece."""
+        found = self._after[piece]
+        if isinstance(found, list):
+            found = self._after[piece] = Branch(found)
+        return found
+
+    def grow(self, grammar: Grammar) -> None:
+        """Read one piece of each pattern. Raises: ValueError for a pattern with an open bracket."""
+        rests, self._rests = self._rests, []
+        alike: dict[str, list[Rest]] = {}
+        for number, text, kinds in rests:
+            if not text:
+                self.ends.append(number)
+                continue
+            piece, rest = _first(text)
+            if "{" in piece:
+                piece = _typed(piece, kinds)
+            alike.setdefault(piece, []).append((number, rest, kinds))
+        for piece in alike:
+            words, must = grammar.starts(piece)
+            if not must:
+                self.open.append(piece)
+            for word in words if must else ():
+                self.starts.setdefault(word, []).append(piece)
+        self._after.update(alike)
+
+
+def _typed(piece: str, kinds: dict[str, str]) -> str:
+    """Return a piece that tells the types of its slots: two intents may have slots of one name."""
+    return _SLOT.sub(lambda slot: "{%s:%s}" % (slot[1], kinds.get(slot[1], slot[1])), piece)
+
+
+def _first(text: str) -> tuple[str, str]:
+    """Return the first piece of a pattern, brackets as a whole, and the rest. Raises: ValueError."""
+    if text[0] not in "([":
+        piece = _PIECE.match(text)
+        if not piece or text[0] in ")]|":
+            raise ValueError(f"pattern {text}: bracket")
+        first = spaced(piece.group()).split()[0]
+        return first, text[len(first) :].lstrip()
+    level = 0
+    for bracket in _BRACKET.finditer(text):
+        level += 1 if bracket.group() in "([" else -1
+        if not level:
+            return text[: bracket.end()], text[bracket.end() :].lstrip()
+    raise ValueError(f"pattern {text}: bracket")
+
+
+class Matcher:
+    """Match patterns against one list of tokens.
+
+    `fits(type, tokens)` says whether tokens can be a value of a type, `slips` is how many keywords may be mistyped.
+    """
+
+    def __init__(
+        self, grammar: Grammar, tokens: list[Token], fits: Callable[[str, list[Token]], bool], slips: int = SLIPS
+    ) -> None:
+        self._grammar = grammar
+        self._tokens = tokens
+        self._fits = fits
+        self._slips = slips
+        self._steps = 0
+        self._covered: dict[tuple[str, int], list[Span]] = {}
+
+    def best(self, patterns: Branch) -> dict[int, Match]:
+        """Return the best reading of all tokens by each pattern that has one, in the order of their numbers."""
+        found: dict[int, Match] = {}
+        for number, spans in self._spans(patterns, 0):
+            whole = [Match(*span[1:]) for span in spans if span[0] == len(self._tokens)]
+            if whole:
+                found[number] = max(whole, key=Match.score)
+        return found
+
+    def longest(self, patterns: Branch, at: int = 0) -> tuple[int, int]:
+        """Return how many tokens from `at` on a pattern covers at most, and the first that does; (0, 0) when none."""
+        lengths = [(max(span[0] for span in spans) - at, -number) for number, spans in self._spans(patterns, at)]
+        length, number = max(lengths, default=(0, 0))
+        return length, -number
+
+    def _spans(self, patterns: Branch, at: int) -> list[tuple[int, list[Span]]]:
+        """Return what the patterns cover from `at` on, in every way there is: [(number, spans)]."""
+        found: dict[int, list[Span]] = {}
+        self._visit(patterns, (at, 0, 0, {}), found)
+        return sorted(found.items())
+
+    def _visit(self, patterns: Branch, so_far: Span, found: dict[int, list[Span]]) -> None:
+        self._steps += 1
+        if self._steps > STEPS:
+            return
+        patterns.grow(self._grammar)
+        for number in patterns.ends:
+            found.setdefault(number, []).append(so_far)
+        for piece in [*patterns.open, *self._begun(patterns.starts, so_far[0])]:
+            for joined in self._joined(so_far, self._piece(piece, so_far[0])):
+                self._visit(patterns.after(piece), joined, found)
+
+    def _begun(self, starts: dict[str, list[str]], at: int) -> list[str]:
+        """Return the pieces that begin with what a token is or may stand for."""
+        if at >= len(self._tokens) or self._tokens[at].is_quoted:
+            return []
+        norm = self._tokens[at].norm
+        pieces = list(starts.get(norm, ()))
+        for word in starts if self._slips else ():
+            if norm[0] in word[:2] and word != norm and self._grammar.is_slip(norm, word):
+                pieces += [piece for piece in starts[word] if piece not in pieces]
+        return pieces
+
+    def _joined(self, so_far: Span, spans: list[Span]) -> list[Span]:
+        """Return the ways to go on, without those that take too many slips."""
+        _, keywords, slips, slots = so_far
+        return [
+            (span[0], keywords + span[1], slips + span[2], {**slots, **span[3]} if span[3] else slots)
+            for span in spans
+            if slips + span[2] <= self._slips
+        ]
+
+    def _piece(self, text: str, at: int) -> list[Span]:
+        key = (text, at)
+        if key not in self._covered:
+            self._covered[key] = self._all(self._grammar.parse(text), at)
+        return self._covered[key]
+
+    def _all(self, nodes: list[Node], at: int) -> list[Span]:
+        found: list[Span] = [(at, 0, 0, {})]
+        for node in nodes:
+            found = [joined for so_far in found for joined in self._joined(so_far, self._node(node, so_far[0]))]
+            self._steps += len(found)
+            if not found or self._steps > STEPS:
+                return []
+        return found
+
+    def _node(self, node: Node, at: int) -> list[Span]:
+        kind, name, choices = node
+        if kind == "word":
+            return self._word(name, at)
+        if kind == "slot":
+            return self._slot(name, at)
+        if kind == "class":
+            return self._all(self._grammar.class_nodes(name), at)
+        found = [span for choice in choices for span in self._all(choice, at)]
+        return [*found, (at, 0, 0, {})] if kind == "maybe" else found
+
+    def _word(self, keyword: str, at: int) -> list[Span]:
+        if at >= len(self._tokens) or self._tokens[at].is_quoted:
+            return []
+        norm = self._tokens[at].norm
+        if norm == keyword:
+            return [(at + 1, 1, 0, {})]
+        return [(at + 1, 1, 1, {})] if self._slips and self._grammar.is_slip(norm, keyword) else []
+
+    def _slot(self, slot: str, at: int) -> list[Span]:
+        name, _, kind = slot.partition(":")
+        phrases = self._grammar.phrases(kind or name)
+        if phrases is None:
+            ends = range(at + 1, len(self._tokens) + 1)
+            return [(end, 0, 0, {name: (at, end)}) for end in ends if self._fits(kind or name, self._tokens[at:end])]
+        listed, values = phrases
+        return [(*span[:3], {name: values[number]}) for number, spans in self._spans(listed, at) for span in spans]
+
+
+CUTS = 5  # places where one sentence may be two requests; each costs a pass over the patterns
+
+_COURTESY: tuple[PatternList, ...] = ("lead", "request")
 
 
 class Part:
     """One request: the intent, and the slots as (text, is_quoted); a listed value is (value, True)."""
 
-    def __init__(self, intent: str, slots: dict[str, tuple[str, bool]], score: float, slips: int = 0) -> None:
+    def __init__(self, intent: str, slots: Raw, score: float, slips: int = 0) -> None:
         self.intent = intent
         self.slots = slots
         self.score = score
@@ -56,7 +403,7 @@ class Reading:
 class Reader:
     """Read sentences in one language. `is_value(kind, text, is_quoted)` checks the slots marked strict."""
 
-    def __init__(self, grammar: Grammar, intents: Intents, is_value: Check) -> None:
+    def __init__(self, grammar: Grammar, intents: dict[str, Intent], is_value: IsValue) -> None:
         self._grammar = grammar
         self._intents = intents
         self._is_value = is_value
@@ -80,7 +427,7 @@ class Reader:
         tokens = self._polite(tokenize(sentence[:SENTENCE_CHARS], self._grammar.fold))[0]
         if not tokens or len(tokens) > SENTENCE_TOKENS or self._question(tokens) is not None:
             return None  # a question is no answer
-        rests = [(at, pattern, {"value": kind}) for at, pattern in enumerate(self._grammar.listed("answers"))]
+        rests = [(at, pattern, {"value": kind}) for at, pattern in enumerate(self._grammar.language.get("answers", ()))]
         found = Matcher(self._grammar, tokens, self._fits, 0).best(Branch(rests))
         if not found:
             return None
@@ -96,13 +443,9 @@ class Reader:
             asked = asked[length:]
         if len(asked) < len(rest):
             return asked
-        is_asked = "?" in tokens[-1].tail.replace("？", "?") or self._ends_asking(tokens)
+        ends = tuple(self._grammar.language.get("question_ends", ()))  # as the last words ask in Japanese
+        is_asked = "?" in tokens[-1].tail.replace("？", "?") or "".join(one.norm for one in tokens[-8:]).endswith(ends)
         return rest if is_asked and not is_request else None
-
-    def _ends_asking(self, tokens: list[Token]) -> bool:
-        """Tell whether the last words ask, as they do in Japanese; written without blanks."""
-        ends = self._grammar.listed("question_ends")
-        return bool(ends) and "".join(token.norm for token in tokens[-8:]).endswith(tuple(ends))
 
     def _polite(self, tokens: list[Token]) -> tuple[list[Token], bool]:
         """Return the tokens without courtesy around them, and whether it was a request in the form of a question."""
@@ -110,7 +453,7 @@ class Reader:
         changed = True
         while changed and tokens:
             changed = False
-            for name in ("lead", "request"):
+            for name in _COURTESY:
                 length = self._prefix(tokens, name)
                 if 0 < length < len(tokens):
                     tokens, changed = tokens[length:], True
@@ -121,7 +464,7 @@ class Reader:
                 return shorter, is_request or also
         return tokens, is_request
 
-    def _prefix(self, tokens: list[Token], name: str) -> int:
+    def _prefix(self, tokens: list[Token], name: PatternList) -> int:
         """Return how many tokens at the start a pattern of a list covers, none of them mistyped."""
         return Matcher(self._grammar, tokens, self._fits, 0).longest(self._grammar.patterns(name))[0]
 
@@ -173,7 +516,7 @@ class Reader:
         return any(name in intent for name in ("commands", "tool", "as"))
 
     def _has_free_slot(self, part: Part) -> bool:
-        kinds = self._kinds(part.intent)
+        kinds = kinds_of(self._intents[part.intent])
         return any(
             slot_types.WIDTHS.get(kinds.get(name, ""), 1) > 1 and not quoted for name, (_, quoted) in part.slots.items()
         )
@@ -206,36 +549,32 @@ class Reader:
         intent = self._intents[name]
         return "commands" in intent or "as" in intent or intent.get("tool") in ("service", "undo")
 
-    def _kinds(self, name: str) -> dict[str, str]:
-        return kinds_of(self._intents[name])
-
     def _fits(self, kind: str, tokens: list[Token]) -> bool:
         return slot_types.fits(kind, tokens, self._stops)
 
-    def _raw(self, sentence: str, tokens: list[Token], name: str, match: Match) -> dict[str, tuple[str, bool]]:
-        kinds = self._kinds(name)
-        found = {}
-        for slot, span in match.slots.items():
-            raw = self._value(sentence, tokens, kinds.get(slot, slot), span)
-            if raw:
-                found[slot] = raw
-        return found
+    def _raw(self, sentence: str, tokens: list[Token], name: str, match: Match) -> Raw:
+        kinds = kinds_of(self._intents[name])
+        raws = {slot: self._value(sentence, tokens, kinds.get(slot, slot), match.slots[slot]) for slot in match.slots}
+        return {slot: raw for slot, raw in raws.items() if raw}
 
-    def _value(self, sentence: str, tokens: list[Token], kind: str, span: object) -> tuple[str, bool] | None:
+    def _value(
+        self, sentence: str, tokens: list[Token], kind: str, span: tuple[int, int] | str
+    ) -> tuple[str, bool] | None:
         """Return the text of a slot; None when it only says that something else is wanted ("something better")."""
-        if not isinstance(span, tuple):
-            return str(span), True
+        if isinstance(span, str):
+            return span, True
         chosen = tokens[span[0] : span[1]]
         if all(token.norm in self._vague and not token.is_quoted for token in chosen):
             return None
         return slot_types.span_text(sentence, chosen, kind)
 
     def _are_strict_ok(self, part: Part) -> bool:
-        defined = self._intents[part.intent].get("slots")
-        for slot, rule in defined.items() if isinstance(defined, dict) else []:
-            if rule.get("strict") and slot in part.slots and not self._is_value(str(rule["type"]), *part.slots[slot]):
-                return False
-        return True
+        rules = self._intents[part.intent].get("slots", {})
+        return all(
+            self._is_value(rule["type"], *part.slots[slot])
+            for slot, rule in rules.items()
+            if rule.get("strict") and slot in part.slots
+        )
 
     def _topic(self, sentence: str, tokens: list[Token], bare: bool) -> str:
         """Return the intent a question is about: read as a request, or by a phrase in it; "" when unknown."""
@@ -250,10 +589,9 @@ class Reader:
         return names[number] if length else ""
 
 
-def kinds_of(intent: dict[str, object]) -> dict[str, str]:
+def kinds_of(intent: Intent) -> dict[str, str]:
     """Return {slot: type} of an intent."""
-    slots = intent.get("slots")
-    return {slot: str(rule["type"]) for slot, rule in slots.items()} if isinstance(slots, dict) else {}
+    return {slot: rule["type"] for slot, rule in intent.get("slots", {}).items()}
 
 
 def familiarity(sentence: str, common: list[str]) -> int:

@@ -16,9 +16,8 @@ from oasis.parts.offline.language.template import bare, duration, items, quoted,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.parts.offline.language.template import Data, Texts
-
-    Result = dict[str, object]
+    from oasis.parts.offline.language.template import Data
+    from oasis.parts.offline.shapes import Block, Message, Texts, ToolResult
 
 
 LINES = 60  # devices, services or options shown; the page has the rest
@@ -40,13 +39,14 @@ def status(data: Data, texts: Texts) -> str:
 def config(data: Data) -> str:
     """Return the answer of the tool `read_config` as lines like those of `uci show`."""
     lines = []
-    package, sections = data.get("package"), data.get("sections")
-    for name, section in sections.items() if isinstance(sections, dict) else []:
-        lines.append(f"{package}.{name}={section.get('.type')}")
-        for option, value in section.items():
+    package = data.get("package")
+    for name, section in table(data.get("sections")).items():
+        options = table(section)
+        lines.append(f"{package}.{name}={options.get('.type')}")
+        for option, value in options.items():
             if not option.startswith("."):
-                items = value if isinstance(value, list) else [value]
-                shown = " ".join(quoted(str(item)) for item in items)
+                listed = value if isinstance(value, list) else [value]
+                shown = " ".join(quoted(str(item)) for item in listed)
                 lines.append(f"{package}.{name}.{option}={shown}")
     return "```\n" + "\n".join(lines) + "\n```"
 
@@ -164,7 +164,7 @@ def _uplink(way: Data, texts: Texts) -> str:
         addresses = [*items(way.get("ipv4")), *items(way.get("ipv6"))]
         fields = {**way, "addresses": addresses, "up": duration(way.get("uptime_s"), texts), "mbit": link.get("mbit")}
         return sentence(texts["way_up"], fields)
-    why: list[object] = [clean.name(one) for one in items(way.get("faults"))]
+    why = [clean.name(one) for one in items(way.get("faults"))]
     if link.get("plugged") is False:
         why.insert(0, texts["no_cable"])
     return sentence(texts["way_down"], {**way, "why": why})
@@ -412,35 +412,39 @@ _STATE_NAMES = {"confirmed": "applied"}
 _FAULTS = {"policy": "refused", "apply": "failed", "rollback": "rollback_failed"}  # code of an error -> what it means
 
 
-def results(messages: list[dict[str, object]]) -> list[Result]:
-    """Return the tool results that end the chat, in order.
-
-    Shape: [{"id", "name", "input": {}, "text", "is_error": bool}]; [] when the last message is no tool result.
-    """
-    calls: dict[object, dict[str, object]] = {}
-    found: list[Result] = []
+def results(messages: list[Message]) -> list[ToolResult]:
+    """Return the tool results that end the chat, in order; [] when the last message is no tool result."""
+    calls: dict[str, Block] = {}
+    found: list[ToolResult] = []
     for message in messages:
         if message.get("role") != "tool":
             found = []
-        for block in _blocks(message):
+        content = message.get("content", [])
+        for block in content if isinstance(content, list) else []:
             if block.get("type") == "tool_use":
-                calls[block.get("id")] = block
+                calls[block["id"]] = block
             elif block.get("type") == "tool_result":
-                call = calls.get(block.get("tool_use_id"), {})
-                told = {"id": call.get("id"), "name": block.get("name") or call.get("name", "")}
-                told["text"] = "".join(str(one.get("text", "")) for one in _listed(block.get("content")))
-                found.append({**told, "input": call.get("input", {}), "is_error": block.get("is_error") is True})
+                call = calls.get(block["tool_use_id"], {})
+                found.append(
+                    {
+                        "id": call.get("id", ""),
+                        "name": block.get("name") or call.get("name", ""),
+                        "text": "".join(one.get("text", "") for one in block.get("content", [])),
+                        "input": call.get("input", {}),
+                        "is_error": block.get("is_error") is True,
+                    }
+                )
     return found
 
 
-def words(found: list[Result], closing: dict[str, str], texts: dict[str, str]) -> str:
+def words(found: list[ToolResult], closing: Texts, texts: Texts) -> str:
     """Return what to say about all results."""
     paragraphs = [_one(result, closing, texts) for result in found]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _one(result: Result, closing: dict[str, str], texts: dict[str, str]) -> str:
-    data = _json(str(result["text"]))
+def _one(result: ToolResult, closing: Texts, texts: Texts) -> str:
+    data = _json(result["text"])
     if result["is_error"] or not data:
         error = _error(data)
         message = clean.line(error.get("message") or result["text"])[:ERROR_CHARS].rstrip(".")
@@ -451,31 +455,29 @@ def _one(result: Result, closing: dict[str, str], texts: dict[str, str]) -> str:
     if result["name"] == "read_config":
         return config(data)
     # A call that the owner had to be asked about may have ended as a change does.
-    told = "" if str(data.get("status")) in closing else answer(str(result["name"]), data, texts)
+    told = "" if str(data.get("status")) in closing else answer(result["name"], data, texts)
     return told or _change(data, result, closing)
 
 
-def _hint(error: dict[str, object]) -> str:
+def _hint(error: Data) -> str:
     return clean.line(error.get("hint") or "")[:ERROR_CHARS].rstrip(".")
 
 
-def _change(data: dict[str, object], result: Result, closing: dict[str, str]) -> str:
+def _change(data: Data, result: ToolResult, closing: Texts) -> str:
     state = _state(data)
-    wished = result["input"]
-    fields: dict[str, object] = {
-        "summary": data.get("summary") or (wished.get("summary", "") if isinstance(wished, dict) else ""),
+    wished, name = result["input"], result["name"]
+    fields = {
+        "summary": data.get("summary") or wished.get("summary", ""),
         "seconds": data.get("confirm_in_s", ""),
         "reason": str(data.get("reason", "")).rstrip("."),
         "until": data.get("until", ""),
         "state": state,
     }
-    wished = wished if isinstance(wished, dict) else {}
-    name = str(result["name"])
     own = closing.get(f"{name}_{wished.get('action', 'restart')}_{state}") or closing.get(f"{name}_{state}")
     return sentence(own or closing.get(state) or closing["other"], {**wished, **fields})
 
 
-def _state(data: dict[str, object]) -> str:
+def _state(data: Data) -> str:
     for name in ("status", "state"):
         if isinstance(data.get(name), str):
             state = str(data[name]).lower()
@@ -485,22 +487,14 @@ def _state(data: dict[str, object]) -> str:
     return "other"
 
 
-def _error(data: dict[str, object]) -> dict[str, object]:
+def _error(data: Data) -> Data:
     error = data.get("error")
     if isinstance(error, dict):
         return error
     return {"message": error} if isinstance(error, str) else {}
 
 
-def _blocks(message: dict[str, object]) -> list[dict[str, object]]:
-    return _listed(message.get("content"))
-
-
-def _listed(value: object) -> list[dict[str, object]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _json(text: str) -> dict[str, object]:
+def _json(text: str) -> Data:
     if not text.startswith("{") or len(text) > RESULT_CHARS:
         return {}
     try:

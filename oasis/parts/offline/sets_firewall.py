@@ -13,10 +13,7 @@ from oasis.parts.offline.sets_lan import check_inside, need, networks, overlaps,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.fulfil import World
-    from oasis.parts.offline.language.template import Rows
-
-    Section = dict[str, object]
-
+    from oasis.parts.offline.shapes import Fields, Named, Rows, Section, Slots
 
 _OWN_BLOCK = "oasis_block"
 _OWN_FORWARD = "oasis_forward"
@@ -41,39 +38,37 @@ def zone_of(world: World, ip: str) -> str:
     raise Problem("no_lan_zone")
 
 
-def block(world: World, slots: dict[str, object]) -> Rows:
+def block(world: World, slots: Slots) -> Rows:
     """Return a row for each device that gets a rule, or whose rule ends by itself: saying it again sets that end.
 
     Raises: Problem when all of them are blocked.
     """
-    devices = slots["devices"]
-    rows: Rows = []
-    for device in devices if isinstance(devices, list) else []:
+    rows: list[Fields] = []
+    for device in slots["devices"]:
         mac = need(device, "mac")
         held = _blocking(world, mac)
-        rows += [_said_again(rule) for rule in held if "firewall.%s" % rule[".name"] in world.ending()]
+        rows += [_said_again(rule) for rule in held if "firewall.%s" % rule[".name"] in world.facts.ending()]
         if not held:
             row = {"rule": world.free_name("firewall", _OWN_BLOCK), "mac": mac, "name": rule_name("Block", device)}
-            rows.append({**row, "src": zone_of(world, str(device["ip"])), "dest": wan_zone(world)})
+            rows.append({**row, "src": zone_of(world, device["ip"]), "dest": wan_zone(world)})
     if not rows:
-        raise Problem("is_blocked", devices=devices)
+        raise Problem("is_blocked", devices=slots["devices"])
     return rows
 
 
-def _said_again(rule: Section) -> dict[str, object]:
+def _said_again(rule: Section) -> Fields:
     """Return the row of a rule of ours as it is."""
     row = {key: rule.get(key, "") for key in ("name", "src", "dest")}
     return {**row, "rule": rule[".name"], "mac": " ".join(words(rule.get("src_mac")))}
 
 
-def blocked(world: World, slots: dict[str, object]) -> Rows:
+def blocked(world: World, slots: Slots) -> Rows:
     """Return the rules of ours to delete, so that the devices may go out again.
 
     Raises: Problem when a device is not blocked, or by a rule that somebody else wrote.
     """
-    devices = slots["devices"]
     found: list[str] = []
-    for device in devices if isinstance(devices, list) else []:
+    for device in slots["devices"]:
         rules = _blocking(world, need(device, "mac"))
         own = [str(rule[".name"]) for rule in rules if str(rule[".name"]).startswith(_OWN_BLOCK + "_")]
         if rules and not own:
@@ -96,35 +91,33 @@ def _blocking(world: World, mac: str) -> list[Section]:
     ]
 
 
-def rule_name(verb: str, device: dict[str, object]) -> str:
+def rule_name(verb: str, device: Named) -> str:
     """Return the name of a rule; a device's name is foreign text, so only plain letters of it are used."""
-    return (verb + " " + re.sub(r"[^A-Za-z0-9:._-]+", " ", str(device["label"])).strip())[:60].strip()
+    return (verb + " " + re.sub(r"[^A-Za-z0-9:._-]+", " ", device["label"]).strip())[:60].strip()
 
 
-def forward(world: World, slots: dict[str, object]) -> Rows:
+def forward(world: World, slots: Slots) -> Rows:
     """Return a row for each port that is to be forwarded. Raises: Problem when one goes elsewhere already."""
-    device, ports = slots["device"], slots["port"]
-    check_inside(world, need(device, "ip"))
-    found = [str(port) for port in ports] if isinstance(ports, list) else []
-    inner = str(slots.get("inner") or "")
-    if inner and inner not in found and (len(found) > 1 or "-" in inner + found[0]):
-        raise Problem("range_moves", port=found, inner=inner)
-    return [_forward(world, slots, port, inner or port) for port in found]
+    check_inside(world, need(slots["device"], "ip"))
+    ports, inner = slots["port"], slots.get("inner", "")
+    if inner and inner not in ports and (len(ports) > 1 or "-" in inner + ports[0]):
+        raise Problem("range_moves", port=ports, inner=inner)
+    return [_forward(world, slots, port, inner or port) for port in ports]
 
 
-def _forward(world: World, slots: dict[str, object], port: str, inner: str) -> dict[str, object]:
+def _forward(world: World, slots: Slots, port: str, inner: str) -> Fields:
     device = slots["device"]
     ip = need(device, "ip")
-    protos = [proto for proto in ("tcp", "udp") if (slots.get("proto") or "both") in (proto, "both")]
+    protos = [proto for proto in ("tcp", "udp") if slots.get("proto", "both") in (proto, "both")]
     for taken in _redirects(world, port, protos):
         raise Problem("port_taken", port=port, rule=taken.get("name") or taken[".name"], ip=taken.get("dest_ip", ""))
-    label = rule_name(f"Forward {port} to", device) if isinstance(device, dict) else ""
+    label = rule_name(f"Forward {port} to", device)
     zones = {"src": wan_zone(world), "dest": zone_of(world, ip)}
     row = {"forward": world.free_name("firewall", _OWN_FORWARD), "name": label, "ip": ip, "port": port, "inner": inner}
     return {**row, **zones, **{proto: proto in protos for proto in ("tcp", "udp")}}
 
 
-def forwarded(world: World, slots: dict[str, object]) -> Rows:
+def forwarded(world: World, slots: Slots) -> Rows:
     """Return the forwards of a port, last first, to be deleted. Raises: Problem when there is none."""
     port = str(slots["port"])
     found = _redirects(world, port, ["tcp", "udp"])
@@ -133,16 +126,15 @@ def forwarded(world: World, slots: dict[str, object]) -> Rows:
     if any(section.get("src_dport") != port for section in found):
         raise Problem("forward_wider", port=port, ports=[section.get("src_dport") for section in found])
     device = slots.get("device")
-    meant = device.get("ip") if isinstance(device, dict) else None
-    if device and any(section.get("dest_ip") != meant for section in found):
+    if device and any(section.get("dest_ip") != device["ip"] for section in found):
         raise Problem("forward_elsewhere", port=port, device=device, ip=found[0].get("dest_ip", ""))
     return [{"forward": reference(world, "firewall", section)} for section in reversed(found)]
 
 
-def moving_target(world: World, slots: dict[str, object]) -> Rows:
+def moving_target(world: World, slots: Slots) -> Rows:
     """Return a row when the address of the device may change; for a note."""
     device = slots["device"]
-    return [] if not isinstance(device, dict) or device.get("fixed") or not device.get("mac") else [device]
+    return [] if device["fixed"] or not device["mac"] else [device]
 
 
 def _redirects(world: World, port: str, protos: list[str]) -> list[Section]:
@@ -167,26 +159,25 @@ _OWN = "oasis_hours"
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-def hours(world: World, slots: dict[str, object]) -> Rows:
+def hours(world: World, slots: Slots) -> Rows:
     """Return a rule for each device, two where the time goes past midnight: the second one belongs to the next day."""
-    start, stop = str(slots["from"]), str(slots["to"])
+    start, stop = slots["from"], slots["to"]
     if start == stop:
         raise Problem("no_hours", clock=start)
-    days = [day for day in _DAYS if day in str(slots.get("days") or "").split()]
+    days = [day for day in _DAYS if day in slots.get("days", "").split()]
     spans = [(start, stop, days)]
     if start > stop:
         spans = [(start, "23:59:59", days), ("00:00", stop, [_DAYS[(_DAYS.index(day) + 1) % 7] for day in days])]
         spans = [span for span in spans if span[0] != span[1]]
-    devices = slots["devices"]
-    rows: Rows = []
-    for device in devices if isinstance(devices, list) else []:
+    rows: list[Fields] = []
+    for device in slots["devices"]:
         mac = need(device, "mac")
         for first, last, chosen in spans:
             named = " ".join(day.capitalize() for day in chosen) if 0 < len(chosen) < 7 else ""
             if _is_there(world, mac, first, last, named):
                 continue
             row = {"rule": world.free_name("firewall", _OWN), "name": rule_name("Hours", device), "mac": mac}
-            row.update(src=zone_of(world, str(device["ip"])), dest=wan_zone(world))
+            row.update(src=zone_of(world, device["ip"]), dest=wan_zone(world))
             rows.append({**row, "start": first, "stop": last, "days": named})
     if not rows:
         raise Problem("is_so_already")
@@ -204,11 +195,10 @@ def _is_there(world: World, mac: str, start: str, stop: str, days: str) -> bool:
     )
 
 
-def hours_left(world: World, slots: dict[str, object]) -> Rows:
+def hours_left(world: World, slots: Slots) -> Rows:
     """Return the rules of ours with times of these devices, to be deleted. Raises: Problem when there is none."""
-    devices = slots["devices"]
-    found: Rows = []
-    for device in devices if isinstance(devices, list) else []:
+    found: list[Fields] = []
+    for device in slots["devices"]:
         mac = need(device, "mac")
         timed = [
             rule
@@ -220,5 +210,5 @@ def hours_left(world: World, slots: dict[str, object]) -> Rows:
             raise Problem("blocked_by_other", device=device, rule=timed[0].get("name") or timed[0][".name"])
         found += [{"rule": rule[".name"]} for rule in own]
     if not found:
-        raise Problem("no_hours_set", devices=devices)
+        raise Problem("no_hours_set", devices=slots["devices"])
     return found

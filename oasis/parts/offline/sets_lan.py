@@ -14,11 +14,10 @@ from oasis.parts.offline.language.slots import Problem, host_label, is_host4
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from oasis.parts.offline.fulfil import World
-    from oasis.parts.offline.language.template import Rows
-
-    Section = dict[str, object]
-
+    from oasis.parts.offline.shapes import Fields, Named, Option, Rows, Section, Slots
 
 _IPV6_PROTOS = ("dhcpv6", "6in4", "6rd", "6to4", "map")
 _POOL_PREFIX = 24  # longer prefixes have no room for the usual pool of 150 addresses from .100
@@ -59,7 +58,7 @@ def overlaps(left: str, left_prefix: int, right: str, right_prefix: int) -> bool
     return first is not None and second is not None and first & shared == second & shared
 
 
-def words(value: object) -> list[str]:
+def words(value: Option | None) -> list[str]:
     """Return a UCI option as a list, however it was written."""
     if isinstance(value, list):
         return [str(item) for item in value]
@@ -83,15 +82,14 @@ def networks(world: World) -> list[tuple[str, str, int]]:
             if pair:
                 found.append((str(section[".name"]), *pair))
     for interface in world.facts.interfaces():
-        listed = interface.get("ipv4-address")
-        for item in listed if isinstance(listed, list) else []:
-            entry = (str(interface.get("interface")), str(item.get("address")), int(item.get("mask", 32)))
+        for item in interface.get("ipv4-address", []):
+            entry = (str(interface.get("interface")), str(item.get("address")), item.get("mask", 32))
             if entry not in found:
                 found.append(entry)
     return found
 
 
-def address(world: World, slots: dict[str, object]) -> Rows:
+def address(world: World, slots: Slots) -> Rows:
     """Return the row that gives the LAN another address. Raises: Problem when the address cannot work."""
     lan = world.facts.config("network").get("lan")
     if lan is None or lan.get("proto") != "static":
@@ -100,10 +98,10 @@ def address(world: World, slots: dict[str, object]) -> Rows:
     if len(old) != 1:
         raise Problem("lan_many", count=len(old))
     present = split_cidr(old[0], (words(lan.get("netmask")) or [""])[0])
-    text, slash, prefix = str(slots["address"]).partition("/")
+    text, slash, prefix = slots["address"].partition("/")
     old_prefix = present[1] if present else 24
     new_prefix = int(prefix) if slash else old_prefix
-    told = str(slots.get("old", "")).partition("/")[0]
+    told = slots.get("old", "").partition("/")[0]
     if told and present and told != present[0]:
         raise Problem("lan_other", address=present[0], old=told)
     if present == (text, new_prefix):
@@ -145,13 +143,12 @@ def outside(world: World) -> list[Section]:
     return found
 
 
-def wan_dns(world: World, slots: dict[str, object]) -> Rows:
+def wan_dns(world: World, slots: Slots) -> Rows:
     """Return rows that make the given servers the only ones asked. Raises: Problem when they are already."""
-    servers = slots.get("servers") or world.table("providers").get(str(slots.get("provider")), [])
-    listed = [str(one) for one in servers] if isinstance(servers, list) else []
+    listed = slots.get("servers") or world.providers.get(slots.get("provider", ""), [])
     interfaces = outside(world)
     has_ipv6 = any(_is_ipv6(one) for one in interfaces)
-    rows: Rows = []
+    rows: list[Fields] = []
     for section in interfaces:
         wanted = [one for one in listed if not has_ipv6 or (":" in one) == _is_ipv6(section)]
         present = words(section.get("dns"))
@@ -167,9 +164,9 @@ def wan_dns(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def wan_dns_own(world: World, slots: dict[str, object]) -> Rows:
+def wan_dns_own(world: World, slots: Slots) -> Rows:
     """Return the options to delete so that the provider's DNS servers are used. Raises: Problem when they are."""
-    rows: Rows = [
+    rows = [
         {"wan": section[".name"], "option": option}
         for section in outside(world)
         for option in ("dns", "peerdns")
@@ -184,18 +181,16 @@ def _is_ipv6(section: Section) -> bool:
     return section.get("proto") in _IPV6_PROTOS
 
 
-def zone(world: World, slots: dict[str, object]) -> Rows:
+def zone(world: World, slots: Slots) -> Rows:
     """Return the name and rule of the wanted time zone."""
-    place = slots["place"]
-    return [place] if isinstance(place, dict) else []
+    return [slots["place"]]
 
 
-def need(device: object, what: str) -> str:
-    """Return the "mac" or "ip" of a device slot. Raises: Problem when it is not known."""
-    found = str(device.get(what, "")) if isinstance(device, dict) else ""
-    if not found:
+def need(device: Named, what: Literal["mac", "ip"]) -> str:
+    """Return the address of a device slot. Raises: Problem when it is not known."""
+    if not device[what]:
         raise Problem("device_no_" + what, device=device)
-    return found
+    return device[what]
 
 
 def host_section(world: World, mac: str) -> Section | None:
@@ -206,20 +201,18 @@ def host_section(world: World, mac: str) -> Section | None:
     return None
 
 
-def host(world: World, slots: dict[str, object]) -> Rows:
+def host(world: World, slots: Slots) -> Rows:
     """Return the row of a fixed address for a device: its own section, changed, or a new one. Raises: Problem."""
     device = slots["device"]
     mac = need(device, "mac")
-    ip = str(slots.get("ip") or need(device, "ip"))
+    ip = slots.get("ip") or need(device, "ip")
     _check_lease(world, mac, ip)
     section = host_section(world, mac)
     if section is not None:
         if section.get("ip") == ip:
             raise Problem("lease_same", device=device, ip=ip)
         return [{"host": reference(world, "dhcp", section), "is_new": "", "ip": ip}]
-    name = re.sub(r"[^A-Za-z0-9]+", "-", str(device.get("name", "")) if isinstance(device, dict) else "").strip("-")[
-        :63
-    ]
+    name = re.sub(r"[^A-Za-z0-9]+", "-", device["name"]).strip("-")[:63]
     return [{"host": world.free_name("dhcp", "oasis_host"), "is_new": "1", "name": name, "mac": mac, "ip": ip}]
 
 
@@ -249,7 +242,7 @@ def _static(world: World) -> list[tuple[str, str, int]]:
     return [entry for entry in networks(world) if entry[0] in configured and entry[0] != "loopback"]
 
 
-def host_left(world: World, slots: dict[str, object]) -> Rows:
+def host_left(world: World, slots: Slots) -> Rows:
     """Return the fixed addresses of a device, last first, to be deleted. Raises: Problem when there is none."""
     mac = need(slots["device"], "mac")
     found = [one for one in world.sections("dhcp", "host") if mac in [text.lower() for text in words(one.get("mac"))]]
@@ -269,17 +262,17 @@ def _needs(world: World, package: str, kind: str, name: str) -> list[Section]:
     return found
 
 
-def _switch(world: World, slots: dict[str, object], section: Section, option: str, package: str) -> Rows:
+def _switch(world: World, slots: Slots, section: Section, option: str, package: str) -> Rows:
     value = "1" if slots["switch"] == "on" else "0"
     if str(section.get(option) or "0") == value:
         raise Problem("is_on_already" if value == "1" else "is_off_already", what=package)
     return [{"section": reference(world, package, section), "value": value}]
 
 
-def named_host(world: World, slots: dict[str, object]) -> Rows:
+def named_host(world: World, slots: Slots) -> Rows:
     """Return the section that names a device, its own or a new one. Raises: Problem."""
     device = slots["device"]
-    name = host_label(str(slots["name"]))
+    name = host_label(slots["name"])
     if not name:
         raise Problem("bad_name", value=slots["name"])
     mac = need(device, "mac")
@@ -298,9 +291,9 @@ def _lan_pool(world: World) -> Section:
     raise Problem("no_pool")
 
 
-def lease_time(world: World, slots: dict[str, object]) -> Rows:
+def lease_time(world: World, slots: Slots) -> Rows:
     """Return the pool of the LAN with another time. Raises: Problem when it is too short or the same."""
-    minutes = int(str(slots["duration"])[:-1])
+    minutes = int(slots["duration"][:-1])
     if minutes < 2:
         raise Problem("lease_short")  # dnsmasq takes no less
     text = f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
@@ -310,20 +303,19 @@ def lease_time(world: World, slots: dict[str, object]) -> Rows:
     return [{"pool": reference(world, "dhcp", section), "leasetime": text}]
 
 
-def pool(world: World, slots: dict[str, object]) -> Rows:
+def pool(world: World, slots: Slots) -> Rows:
     """Return the pool of the LAN with other addresses. Raises: Problem when they are not inside, or in no order."""
     lan = world.facts.config("network").get("lan", {})
     own = split_cidr((words(lan.get("ipaddr")) or [""])[0], (words(lan.get("netmask")) or [""])[0])
     if own is None:
         raise Problem("no_static_lan")
     numbers = []
-    for name in ("from_ip", "to_ip"):
-        check_inside(world, str(slots[name]))
-        numbers.append((number4(str(slots[name])) or 0) & ~mask(own[1]) & 0xFFFFFFFF)
-    base = (number4(own[0]) or 0) & mask(own[1])
-    for name in ("from_ip", "to_ip"):
-        if (number4(str(slots[name])) or 0) & mask(own[1]) != base:
-            raise Problem("not_in_lan", ip=slots[name], networks=[f"{own[0]}/{own[1]}"])
+    for ip in (slots["from_ip"], slots["to_ip"]):
+        check_inside(world, ip)
+        numbers.append((number4(ip) or 0) & ~mask(own[1]) & 0xFFFFFFFF)
+    for ip in (slots["from_ip"], slots["to_ip"]):
+        if not overlaps(ip, 32, *own):
+            raise Problem("not_in_lan", ip=ip, networks=[f"{own[0]}/{own[1]}"])
     if numbers[0] > numbers[1]:
         raise Problem("pool_backwards", first=slots["from_ip"], last=slots["to_ip"])
     section = _lan_pool(world)
@@ -333,10 +325,10 @@ def pool(world: World, slots: dict[str, object]) -> Rows:
     return [{"pool": reference(world, "dhcp", section), **row}]
 
 
-def ipv6(world: World, slots: dict[str, object]) -> Rows:
+def ipv6(world: World, slots: Slots) -> Rows:
     """Return what has to change so that IPv6 is used or not, to the internet and in the LAN. Raises: Problem."""
     turned_on = slots["switch"] == "on"
-    rows: Rows = []
+    rows: list[Fields] = []
     for section in world.sections("network", "interface"):
         path = f"network.{section['.name']}"
         if section.get("proto") == "dhcpv6" and (section.get("disabled") == "1") == turned_on:
@@ -354,15 +346,15 @@ def ipv6(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def upnp(world: World, slots: dict[str, object]) -> Rows:
+def upnp(world: World, slots: Slots) -> Rows:
     """Return the section of the UPnP service. Raises: Problem when it is not installed, or so already."""
     return _switch(world, slots, _needs(world, "upnpd", "upnpd", "miniupnpd-nftables")[0], "enabled", "upnpd")
 
 
-def local_name(world: World, slots: dict[str, object]) -> Rows:
+def local_name(world: World, slots: Slots) -> Rows:
     """Return the section of a name in the own network. Raises: Problem when it is taken or the address strange."""
     device = slots.get("device")
-    address = str(slots.get("ip") or (need(device, "ip") if device else ""))
+    address = slots.get("ip") or (need(device, "ip") if device else "")
     if address != _own_address(world):
         check_inside(world, address)
     for section in world.sections("dhcp", "domain"):
@@ -385,7 +377,7 @@ def _resolver(world: World) -> Section:
     return found[0]
 
 
-def dns_blocked(world: World, slots: dict[str, object]) -> Rows:
+def dns_blocked(world: World, slots: Slots) -> Rows:
     """Return the entry that makes a domain unknown. Raises: Problem when it is so."""
     section, entry = _resolver(world), f"/{slots['domain']}/"
     if entry in words(section.get("address")):
@@ -393,7 +385,7 @@ def dns_blocked(world: World, slots: dict[str, object]) -> Rows:
     return [{"section": reference(world, "dhcp", section), "entry": entry}]
 
 
-def dns_unblocked(world: World, slots: dict[str, object]) -> Rows:
+def dns_unblocked(world: World, slots: Slots) -> Rows:
     """Return the entry to take away. Raises: Problem when the domain is not blocked here."""
     section, entry = _resolver(world), f"/{slots['domain']}/"
     if entry not in words(section.get("address")):
@@ -401,7 +393,7 @@ def dns_unblocked(world: World, slots: dict[str, object]) -> Rows:
     return [{"section": reference(world, "dhcp", section), "entry": entry}]
 
 
-def adblock(world: World, slots: dict[str, object]) -> Rows:
+def adblock(world: World, slots: Slots) -> Rows:
     """Return the section of adblock. Raises: Problem when it is not installed, or so already."""
     section = _needs(world, "adblock", "adblock", "adblock")[0]
     return _switch(world, slots, section, "adb_enabled", "adblock") if "switch" in slots else []
@@ -414,16 +406,16 @@ def _tunnels(world: World) -> list[Section]:
     return found
 
 
-def vpn_there(world: World, slots: dict[str, object]) -> Rows:
+def vpn_there(world: World, slots: Slots) -> Rows:
     """Return nothing. Raises: Problem when there is no tunnel that could get a peer."""
     _tunnels(world)
     return []
 
 
-def vpn(world: World, slots: dict[str, object]) -> Rows:
+def vpn(world: World, slots: Slots) -> Rows:
     """Return the tunnels to switch. Raises: Problem when there is none, or all are so."""
     value = "0" if slots["switch"] == "on" else "1"
-    rows: Rows = [
+    rows = [
         {"section": one[".name"], "value": value} for one in _tunnels(world) if str(one.get("disabled") or "0") != value
     ]
     if not rows:
@@ -431,10 +423,10 @@ def vpn(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def peer(world: World, slots: dict[str, object]) -> Rows:
+def peer(world: World, slots: Slots) -> Rows:
     """Return the sections of a peer, last first, to be deleted. Raises: Problem when there is none of that name."""
-    wanted, names = str(slots["name"]).casefold(), []
-    found: Rows = []
+    wanted, names = slots["name"].casefold(), list[str]()
+    found: list[Fields] = []
     for tunnel in _tunnels(world):
         for section in world.sections("network", f"wireguard_{tunnel['.name']}"):
             names.append(str(section.get("description") or section[".name"]))
@@ -445,19 +437,19 @@ def peer(world: World, slots: dict[str, object]) -> Rows:
     return found[::-1]
 
 
-def qos(world: World, slots: dict[str, object]) -> Rows:
+def qos(world: World, slots: Slots) -> Rows:
     """Return the queue of SQM to limit. Raises: Problem when it is not installed."""
     section = _needs(world, "sqm", "queue", "sqm-scripts")[0]
     wake = "" if section.get("enabled") == "1" else "1"
     return [{"section": reference(world, "sqm", section), "wake": wake}]
 
 
-def qos_switched(world: World, slots: dict[str, object]) -> Rows:
+def qos_switched(world: World, slots: Slots) -> Rows:
     """Return the queue of SQM to switch. Raises: Problem when it is not installed, or so already."""
     return _switch(world, slots, _needs(world, "sqm", "queue", "sqm-scripts")[0], "enabled", "sqm")
 
 
-def ntp(world: World, slots: dict[str, object]) -> Rows:
+def ntp(world: World, slots: Slots) -> Rows:
     """Return whether other time servers have to go first. Raises: Problem when it is the only one already."""
     present = words(world.facts.config("system").get("ntp", {}).get("server"))
     if present == [slots["host"]]:
@@ -467,7 +459,7 @@ def ntp(world: World, slots: dict[str, object]) -> Rows:
     return [{"clear": "1" if present else ""}]
 
 
-def ntp_switched(world: World, slots: dict[str, object]) -> Rows:
+def ntp_switched(world: World, slots: Slots) -> Rows:
     """Return whether the time is to be fetched. Raises: Problem when it is so."""
     section = world.facts.config("system").get("ntp")
     if section is None:
@@ -478,7 +470,7 @@ def ntp_switched(world: World, slots: dict[str, object]) -> Rows:
     return [{"value": value}]
 
 
-def leds(world: World, slots: dict[str, object]) -> Rows:
+def leds(world: World, slots: Slots) -> Rows:
     """Return the LEDs that UCI knows. Raises: Problem when it knows none: their names are the router's own."""
     found = world.sections("system", "led")
     if not found:

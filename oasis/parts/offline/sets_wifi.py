@@ -15,12 +15,20 @@ from oasis.parts.offline.sets_lan import networks, overlaps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.fulfil import World
-    from oasis.parts.offline.language.template import Rows
-
-    Section = dict[str, object]
-
+    from oasis.parts.offline.shapes import AccessPoint, Callable, Fields, Rows, Section, Slots
 
 _OPEN = ("", "none", "wep", "wep-open", "wep-shared", "wep+open", "wep+shared")
+
+
+# Channels of the bands that any country allows; which of them this country does, the driver knows.
+_CHANNELS = {
+    "2g": tuple(range(1, 15)),
+    "5g": (*range(36, 65, 4), *range(100, 145, 4), *range(149, 178, 4)),
+    "6g": tuple(range(1, 234, 4)),
+}
+_WIDEST = {"2g": 40, "5g": 160, "6g": 160}
+_ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
+_BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
 
 
 def band_of(radio: Section) -> str:
@@ -28,19 +36,19 @@ def band_of(radio: Section) -> str:
     return str(radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g"))
 
 
-def radios(world: World, slots: dict[str, object]) -> list[Section]:
+def radios(world: World, slots: Slots) -> list[Section]:
     """Return the wifi-device sections of the wanted band. Raises: Problem when the router has none."""
     every = world.sections("wireless", "wifi-device")
     if not every:
         raise Problem("no_wifi")
-    band = slots.get("band") or "both"
+    band = slots.get("band", "both")
     found = [radio for radio in every if band in ("both", band_of(radio))]
     if not found:
-        raise Problem("no_band", band=str(band).replace("2g", "2.4 GHz").replace("5g", "5 GHz").replace("6g", "6 GHz"))
+        raise Problem("no_band", band=_BANDS.get(band, band))
     return found
 
 
-def access_points(world: World, slots: dict[str, object]) -> list[tuple[Section, Section]]:
+def access_points(world: World, slots: Slots) -> list[tuple[Section, Section]]:
     """Return (radio, wifi-iface) pairs of the owner's own networks: access points that are no guest network."""
     wanted = {str(radio[".name"]): radio for radio in radios(world, slots)}
     found = []
@@ -51,7 +59,7 @@ def access_points(world: World, slots: dict[str, object]) -> list[tuple[Section,
     return found
 
 
-def own(world: World, slots: dict[str, object]) -> Rows:
+def own(world: World, slots: Slots) -> list[AccessPoint]:
     """Return a row for each access point that gets a new name or password.
 
     Raises: Problem when there is none, when one radio has several and no name was said, or when it logs in by account.
@@ -60,9 +68,9 @@ def own(world: World, slots: dict[str, object]) -> Rows:
     named = slots.get("network")
     if named:
         names = sorted({str(section.get("ssid", "")) for _, section in pairs})
-        pairs = [pair for pair in pairs if str(pair[1].get("ssid", "")).casefold() == str(named).casefold()]
+        pairs = [pair for pair in pairs if str(pair[1].get("ssid", "")).casefold() == named.casefold()]
         if not pairs:
-            raise Problem("network_unknown", value=str(named)[:40], choices=names)
+            raise Problem("network_unknown", value=named[:40], choices=names)
     if not pairs:
         raise Problem("no_access_point")
     if not named and len({str(radio[".name"]) for radio, _ in pairs}) < len(pairs):
@@ -71,7 +79,7 @@ def own(world: World, slots: dict[str, object]) -> Rows:
     return [_row(radio, section) for radio, section in pairs]
 
 
-def secured(world: World, slots: dict[str, object]) -> Rows:
+def secured(world: World, slots: Slots) -> Rows:
     """Return the rows of `own` for a new password. Raises: Problem where a password is not how one joins."""
     rows = own(world, slots)
     for row in rows:
@@ -79,7 +87,7 @@ def secured(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def guest(world: World, slots: dict[str, object]) -> Rows:
+def guest(world: World, slots: Slots) -> list[AccessPoint]:
     """Return a row for each access point of a guest network. Raises: Problem when there is none."""
     devices = {str(radio[".name"]): radio for radio in world.sections("wireless", "wifi-device")}
     found = [
@@ -92,7 +100,7 @@ def guest(world: World, slots: dict[str, object]) -> Rows:
     return found
 
 
-def guest_secured(world: World, slots: dict[str, object]) -> Rows:
+def guest_secured(world: World, slots: Slots) -> Rows:
     """Return the rows of `guest` for a new password."""
     rows = guest(world, slots)
     for row in rows:
@@ -100,14 +108,14 @@ def guest_secured(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def switched(world: World, slots: dict[str, object]) -> Rows:
+def switched(world: World, slots: Slots) -> Rows:
     """Return the sections whose `disabled` has to change so that Wi-Fi is on or off.
 
     Raises: Problem when nothing has to change.
     """
     chosen = radios(world, slots)
     turned_on = slots.get("switch") == "on"
-    rows: Rows = [
+    rows: list[Fields] = [
         {"section": radio[".name"], "disabled": "0" if turned_on else "1"}
         for radio in chosen
         if (radio.get("disabled") == "1") == turned_on
@@ -120,22 +128,22 @@ def switched(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def guest_switched(world: World, slots: dict[str, object]) -> Rows:
+def guest_switched(world: World, slots: Slots) -> Rows:
     """Return what has to change so that the guest network is on or off. Raises: Problem when nothing has to."""
     turned_on = slots.get("switch") == "on"
-    rows: Rows = []
+    rows: list[Fields] = []
     for row in guest(world, slots):
         if bool(row["off"]) == turned_on:
             rows.append({"section": row["ap"], "disabled": "0" if turned_on else "1"})
         if turned_on and row["radio_off"] and row["radio"]:
             rows.append({"section": row["radio"], "disabled": "0"})
-            rows += silenced(world, str(row["radio"]), str(row["ap"]))
+            rows += silenced(world, row["radio"], row["ap"])
     if not rows:
         raise Problem("guest_is_on" if turned_on else "guest_is_off")
     return rows
 
 
-def silenced(world: World, radio: str, but: str = "") -> Rows:
+def silenced(world: World, radio: str, but: str = "") -> list[Fields]:
     """Return the networks of a sleeping radio that must stay off when the radio is woken for another one."""
     return [
         {"section": section[".name"], "disabled": "1"}
@@ -144,13 +152,13 @@ def silenced(world: World, radio: str, but: str = "") -> Rows:
     ]
 
 
-def open_when_on(world: World, slots: dict[str, object]) -> Rows:
+def open_when_on(world: World, slots: Slots) -> Rows:
     """Return the networks that anybody can join once Wi-Fi is turned on; for a warning."""
     pairs = access_points(world, slots) if slots.get("switch") == "on" else []
     return [{"ssid": section.get("ssid", "")} for _, section in pairs if section.get("encryption", "") in _OPEN]
 
 
-def sleeping(world: World, slots: dict[str, object]) -> Rows:
+def sleeping(world: World, slots: Slots) -> Rows:
     """Return the owner's networks that are off; for a note."""
     return [row for row in own(world, slots) if row["off"] or row["radio_off"]]
 
@@ -161,11 +169,11 @@ def _is_guest(section: Section) -> bool:
     return any("guest" in str(word).lower() for word in [*words, section[".name"]])
 
 
-def _row(radio: Section, section: Section) -> dict[str, object]:
+def _row(radio: Section, section: Section) -> AccessPoint:
     encryption = str(section.get("encryption", ""))
     return {
-        "ap": section[".name"],
-        "radio": radio.get(".name", ""),
+        "ap": str(section[".name"]),
+        "radio": str(radio.get(".name", "")),
         "radio_off": "1" if radio.get("disabled") == "1" else "",
         "off": "1" if section.get("disabled") == "1" else "",
         "encryption": encryption,
@@ -182,46 +190,34 @@ def new_encryption(now: str, band: str) -> str:
     return ""
 
 
-def _need_password(row: dict[str, object]) -> None:
-    encryption = str(row["encryption"])
-    if not row["new_encryption"] and not encryption.startswith(("psk", "sae")):
-        raise Problem("enterprise", encryption=encryption)
+def _need_password(row: AccessPoint) -> None:
+    if not row["new_encryption"] and not row["encryption"].startswith(("psk", "sae")):
+        raise Problem("enterprise", encryption=row["encryption"])
 
 
-# Channels of the bands that any country allows; which of them this country does, the driver knows.
-_CHANNELS = {
-    "2g": tuple(range(1, 15)),
-    "5g": (*range(36, 65, 4), *range(100, 145, 4), *range(149, 178, 4)),
-    "6g": tuple(range(1, 234, 4)),
-}
-_WIDEST = {"2g": 40, "5g": 160, "6g": 160}
-_ENCRYPTION = {"wpa2": "psk2", "wpa3": "sae", "mixed": "sae-mixed", "none": "none"}
-_BANDS = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
-
-
-def channels(world: World, slots: dict[str, object]) -> Rows:
+def channels(world: World, slots: Slots) -> Rows:
     """Return the radios that get another channel. Raises: Problem for a channel that the band has not."""
-    channel = str(slots["channel"])
+    channel = slots["channel"]
     chosen = radios(world, slots)
     if channel != "auto":
         fitting = [radio for radio in chosen if int(channel) in _CHANNELS.get(band_of(radio), ())]
-        if not fitting or (slots.get("band") not in ("", None, "both") and len(fitting) < len(chosen)):
+        if not fitting or (slots.get("band", "both") != "both" and len(fitting) < len(chosen)):
             bands = [_BANDS.get(band_of(radio), "") for radio in chosen]
             raise Problem("no_channel", channel=channel, bands=bands)
         # 1 to 13 are channels of 6 GHz too: a bare number means the band that everybody has.
         lowest = min(band_of(radio) for radio in fitting)
         chosen = fitting if slots.get("band") else [radio for radio in fitting if band_of(radio) == lowest]
-    return _changed(chosen, "radio", "channel", lambda radio: channel, "channel_same", channel=channel)
+    return _changed(chosen, "channel", lambda radio: channel, Problem("channel_same", channel=channel))
 
 
-def widths(world: World, slots: dict[str, object]) -> Rows:
+def widths(world: World, slots: Slots) -> Rows:
     """Return the radios that get another width. Raises: Problem for one that the band has not."""
-    width = int(str(slots["width"]))
+    width = int(slots["width"])
     chosen = radios(world, slots)
     fitting = [radio for radio in chosen if width <= _WIDEST.get(band_of(radio), 160)]
     if not fitting or (slots.get("band") and len(fitting) < len(chosen)):
         raise Problem("too_wide", width=width, band=_BANDS.get(band_of(chosen[0]), ""))
-    return _changed(fitting, "radio", "htmode", lambda radio: _mode(radio, width), "width_same", width=width)
+    return _changed(fitting, "htmode", lambda radio: _mode(radio, width), Problem("width_same", width=width))
 
 
 def _mode(radio: Section, width: int) -> str:
@@ -232,36 +228,36 @@ def _mode(radio: Section, width: int) -> str:
     return f"{family}{width}"
 
 
-def countries(world: World, slots: dict[str, object]) -> Rows:
+def countries(world: World, slots: Slots) -> Rows:
     """Return the radios that get another country. Raises: Problem when all have it."""
-    country = str(slots["country"])
-    return _changed(radios(world, {}), "radio", "country", lambda radio: country, "country_same", country=country)
+    country = slots["country"]
+    return _changed(radios(world, {}), "country", lambda radio: country, Problem("country_same", country=country))
 
 
-def powers(world: World, slots: dict[str, object]) -> Rows:
+def powers(world: World, slots: Slots) -> Rows:
     """Return the radios that get another power. Raises: Problem when all have it."""
-    power = str(slots["power"])
-    return _changed(radios(world, slots), "radio", "txpower", lambda radio: power, "power_same", power=power)
+    power = slots["power"]
+    return _changed(radios(world, slots), "txpower", lambda radio: power, Problem("power_same", power=power))
 
 
-def hidden(world: World, slots: dict[str, object]) -> Rows:
+def hidden(world: World, slots: Slots) -> Rows:
     """Return the networks whose name is to be hidden or shown. Raises: Problem when they are so."""
     value = "1" if slots["switch"] == "on" else "0"
     return _networks(world, slots, "hidden", value, "is_hidden" if value == "1" else "is_visible")
 
 
-def isolated(world: World, slots: dict[str, object]) -> Rows:
+def isolated(world: World, slots: Slots) -> Rows:
     """Return the networks whose clients are to be kept apart, or not. Raises: Problem when they are so."""
     value = "1" if slots["switch"] == "on" else "0"
     return _networks(world, slots, "isolate", value, "is_isolated" if value == "1" else "is_not_isolated")
 
 
-def encrypted(world: World, slots: dict[str, object]) -> Rows:
+def encrypted(world: World, slots: Slots) -> Rows:
     """Return the networks that get another encryption.
 
     Raises: Problem where a password would be missing, where 6 GHz forbids it, and where they have it.
     """
-    wanted = _ENCRYPTION[str(slots["encryption"])]
+    wanted = _ENCRYPTION[slots["encryption"]]
     rows = []
     for radio, section in _own(world, slots):
         now = str(section.get("encryption", "none"))
@@ -278,20 +274,20 @@ def encrypted(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def opened(world: World, slots: dict[str, object]) -> Rows:
+def opened(world: World, slots: Slots) -> Rows:
     """Return a row when anybody can join afterwards; for a warning."""
     return [{"ssid": ""}] if slots["encryption"] == "none" else []
 
 
-def _own(world: World, slots: dict[str, object]) -> list[tuple[Section, Section]]:
+def _own(world: World, slots: Slots) -> list[tuple[Section, Section]]:
     pairs = access_points(world, slots)
     if not pairs:
         raise Problem("no_access_point")
     return pairs
 
 
-def _networks(world: World, slots: dict[str, object], option: str, value: str, same: str) -> Rows:
-    rows: Rows = [
+def _networks(world: World, slots: Slots, option: str, value: str, same: str) -> Rows:
+    rows: list[Fields] = [
         {"ap": section[".name"], "value": value}
         for _, section in _own(world, slots)
         if str(section.get(option) or "0") != value
@@ -301,14 +297,15 @@ def _networks(world: World, slots: dict[str, object], option: str, value: str, s
     return rows
 
 
-def _changed(chosen: list[Section], name: str, option: str, value: object, same: str, **told: object) -> Rows:
-    rows: Rows = []
-    for radio in chosen:
-        wanted = value(radio)  # type: ignore[operator]
-        if radio.get(option) != wanted:
-            rows.append({name: radio[".name"], option: wanted, "band": band_of(radio)})
+def _changed(chosen: list[Section], option: str, value: Callable[[Section], str], same: Problem) -> Rows:
+    """Return the radios whose option gets another value. Raises: `same` when all have it."""
+    rows = [
+        {"radio": radio[".name"], option: wanted, "band": band_of(radio)}
+        for radio in chosen
+        if radio.get(option) != (wanted := value(radio))
+    ]
     if not rows:
-        raise Problem(same, **told)
+        raise same
     return rows
 
 
@@ -327,7 +324,7 @@ _SECTIONS = (
 _THIRD_BYTES = (3, 4, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 123, 150, 200)  # 192.168.x: away from what modems use
 
 
-def new(world: World, slots: dict[str, object]) -> Rows:
+def new(world: World, slots: Slots) -> Rows:
     """Return the row of a new guest network. Raises: Problem when there is one or its names are in use."""
     present = [section for section in world.sections("wireless", "wifi-iface") if section[".name"] == "guest"]
     if present:
@@ -340,7 +337,7 @@ def new(world: World, slots: dict[str, object]) -> Rows:
     return [{"ip": _free_address(world), "bridge": "1" if len(chosen) > 1 else "", "wan": wan_zone(world)}]
 
 
-def guest_access_points(world: World, slots: dict[str, object]) -> Rows:
+def guest_access_points(world: World, slots: Slots) -> Rows:
     """Return a row for each access point of the new guest network."""
     return [
         {
@@ -352,9 +349,9 @@ def guest_access_points(world: World, slots: dict[str, object]) -> Rows:
     ]
 
 
-def woken(world: World, slots: dict[str, object]) -> Rows:
+def woken(world: World, slots: Slots) -> Rows:
     """Return what has to change so that the radios send, and nothing that was silent begins to."""
-    rows: Rows = []
+    rows: list[Fields] = []
     for radio in _chosen(world, slots):
         if radio.get("disabled") == "1":
             rows.append({"section": radio[".name"], "disabled": "0"})
@@ -362,24 +359,23 @@ def woken(world: World, slots: dict[str, object]) -> Rows:
     return rows
 
 
-def wakes(world: World, slots: dict[str, object]) -> Rows:
+def wakes(world: World, slots: Slots) -> Rows:
     """Return a row when the owner's own Wi-Fi on the woken radio is kept off; for a note."""
     rows = woken(world, slots)
     return rows if any(row["disabled"] == "1" for row in rows) else []
 
 
-def one_band(world: World, slots: dict[str, object]) -> Rows:
+def one_band(world: World, slots: Slots) -> Rows:
     """Return a row with the band when the router could send the guest network on more than one; for a note."""
     chosen = _chosen(world, slots)
     every = {band_of(radio) for radio in radios(world, {})}
-    names = {"2g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
     band = band_of(chosen[0])
-    return [{"band": names.get(band, band)}] if len(chosen) == 1 and len(every) > 1 and not slots.get("band") else []
+    return [{"band": _BANDS.get(band, band)}] if len(chosen) == 1 and len(every) > 1 and not slots.get("band") else []
 
 
-def left(world: World, slots: dict[str, object]) -> Rows:
+def left(world: World, slots: Slots) -> Rows:
     """Return every section of the guest network, to be deleted. Raises: Problem when there is none."""
-    rows: Rows = [{"package": package, "section": section} for package, section in _existing(world)]
+    rows: list[Fields] = [{"package": package, "section": section} for package, section in _existing(world)]
     if not rows:
         raise Problem("no_guest")
     return rows
@@ -389,7 +385,7 @@ def _existing(world: World) -> list[tuple[str, str]]:
     return [(package, name) for package, name in _SECTIONS if name in world.facts.config(package)]
 
 
-def _chosen(world: World, slots: dict[str, object]) -> list[Section]:
+def _chosen(world: World, slots: Slots) -> list[Section]:
     # One radio needs no bridge. 2.4 GHz reaches farther and every device has it, so it is the first choice.
     found = radios(world, slots)
     if slots.get("band"):

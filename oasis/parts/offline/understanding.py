@@ -14,8 +14,8 @@ from itertools import combinations, pairwise
 
 from oasis.parts.offline import caution, weighing
 from oasis.parts.offline.language.clause import ASKED, Clause
-from oasis.parts.offline.language.frames import Fit, Frames
-from oasis.parts.offline.language.lexicon import FILLER, ORDINARY, Segment
+from oasis.parts.offline.language.frames import Fit
+from oasis.parts.offline.language.lexicon import FILLER, ORDINARY
 from oasis.parts.offline.reading import Part
 from oasis.parts.offline.weighing import (
     NONE,
@@ -33,15 +33,10 @@ from oasis.parts.offline.weighing import (
     weight,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Raw = dict[str, tuple[str, bool]]
-
-
 _BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
 CUTS = 6
 WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
-MEANT = 0.6  # how probable a change must be that is asked about though words beside it hold changes back
+MEANT = 0.6  # how probable a change must be that is asked about though other words hold changes back
 UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
 HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
 EACH, SECOND = 0.5, 0.1  # how probable each request must be by itself, and the second one in the whole
@@ -326,9 +321,6 @@ def _joined(first: list[Part], rest: list[Part]) -> list[Part]:
     return [*first, *(part for part in rest if (part.intent, part.slots) not in said)]
 
 
-__all__ = ["NONE", "SURE", "UNSURE", "Frames", "Guess", "Segment", "Understander"]
-
-
 # intent: those that only say more of it
 _COMPLETING = {
     "guest_setup": {"guest_name", "guest_password", "wifi_name", "wifi_password", "wifi_both"},
@@ -347,7 +339,7 @@ _SWITCHED = {
     "led": "led_switch",
 }
 _STOPS = {"negation", "howto", "condition", "past", "hearsay", "later", "ask", "who", ASKED}
-# Words beside the things and the verb that say nothing else.
+# Words that say nothing but the things and the verb.
 _BESIDE = {
     FILLER,
     "and",

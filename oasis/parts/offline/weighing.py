@@ -21,30 +21,26 @@ import math
 from oasis.parts.offline import caution
 from oasis.parts.offline.language.clause import ASKED, Clause, Names, Scanner
 from oasis.parts.offline.language.frames import Fit, Frame, Frames, fit
-from oasis.parts.offline.language.lexicon import FILLER
-from oasis.parts.offline.language.tokens import SENTENCE_CHARS, SENTENCE_TOKENS, narrow, tokenize
+from oasis.parts.offline.language.lexicon import FILLER, SENTENCE_CHARS, SENTENCE_TOKENS, narrow, tokenize
 from oasis.parts.offline.reading import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from oasis.parts.offline.language.free import Naming
     from oasis.parts.offline.language.lexicon import Lexicon, Segment
-
-    Raw = dict[str, tuple[str, bool]]
+    from oasis.parts.offline.shapes import Caution, EvidenceData, IsValue, Raw
 
 
 NOTHING, STORY = "-", "~"  # no request at all; a clause that only tells why
 SCALE = 100  # weights are kept as whole numbers
 BEGIN = 4  # letters of the beginning of a longer word, which its other forms have too
 _SIGNS = {"asked", "request", "following"}  # other signs are concepts that were said before
-# Values told by their form: the type counts, never the words; of the others the value counts too.
+# Values with a form of their own: the type counts, never the words; of the others the value counts too.
 _BY_FORM = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "number", "range", "clock", "hours", "duration", "width", "speed",
     "power", "device", "decimal",
 }  # fmt: skip
-_NAMED = {"service", "package", "place", "country", "provider"}  # values whose type counts alone, beside their words
+_NAMED = {"service", "package", "place", "country", "provider"}  # values whose type alone counts, with their words
 
 
 def features(clause: Clause) -> list[str]:
@@ -74,10 +70,9 @@ def _words(clause: Clause, segment: Segment) -> set[str]:
 class Evidence:
     """The learned weights for one language."""
 
-    def __init__(self, shared: dict[str, object], words: dict[str, object]) -> None:
-        classes = shared.get("classes")
-        self.classes: list[str] = classes if isinstance(classes, list) else []
-        self._weights = {**_table(shared.get("weights")), **_table(words.get("weights"))}
+    def __init__(self, shared: EvidenceData, words: EvidenceData) -> None:
+        self.classes = shared.get("classes", [])
+        self._weights = {**shared.get("weights", {}), **words.get("weights", {})}
 
     def probabilities(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
         """Return how probable each request is for a clause, all together 1; {} when nothing was learned.
@@ -118,10 +113,6 @@ def parts_of(request: str) -> tuple[str, dict[str, str]]:
     return intent, {name: value} if name else {}
 
 
-def _table(value: object) -> dict[str, str]:
-    return value if isinstance(value, dict) else {}
-
-
 _HOLDING = {"negation", "forbid", "past", "hearsay", "condition"}  # among these words hardly anything is wished for
 _ASKING_HOW = {"howto", "ask"}
 _ELSEWHERE = {"howto", "hearsay"}  # words of questions that the state of the router does not answer
@@ -136,7 +127,7 @@ MARGIN = 0.3  # between the best intent and the next one
 # was meant; what agrees with a frame, and what speaks against one.
 SURELY_NOTHING = 0.9  # so probable that no request is meant, that no change is carried out without a yes
 LITTLE, ENOUGH, DOUBT, DOUBT_HELD, AGREED, AGAINST = 0.002, 0.3, 0.55, 0.33, 0.3, 0.03
-FRAME_SHARE = 0.5  # of a frame's score beside the logarithm of the evidence
+FRAME_SHARE = 0.5  # of a frame's score, against the logarithm of the evidence
 LEFT_OUT = 0.35  # for a value that stands outside of the part that is covered
 SPANS = 7  # places where a wish may begin; with more of them the whole sentence is looked at
 _LISTED = {"device", "ip", "days", "number", "encryption", "clock", "hours", "band"}  # values that are said in a row
@@ -158,26 +149,33 @@ class Guess:
         return {part.intent for part in self.parts}
 
 
+class Words:
+    """What one language means: its lexicon, how its characters are folded, the frames, and the marks of caution.py."""
+
+    def __init__(self, lexicon: Lexicon, fold: dict[str, str], frames: Frames, marks: Caution) -> None:
+        self.lexicon = lexicon
+        self.fold = fold
+        self.frames = frames
+        self.marks = marks
+
+
 class Weigher:
-    """Reads clauses of one language."""
+    """Reads clauses of one language; `learned` and `naming` help where the language has them."""
 
     def __init__(
         self,
-        lexicon: Lexicon,
-        fold: dict[str, str],
-        frames: Frames,
+        words: Words,
         names: Names,
-        is_value: Callable[[str, str, bool], bool],
-        marks: dict[str, object] | None = None,
+        is_value: IsValue,
         learned: Evidence | None = None,
         naming: Naming | None = None,
     ) -> None:
         self._naming = naming
         self._learned = learned
-        self._marks = marks or {}
-        self._lexicon = lexicon
-        self._fold = fold
-        self._frames = frames
+        self._marks = words.marks
+        self._lexicon = words.lexicon
+        self._fold = words.fold
+        self._frames = words.frames
         self._names = names
         self._is_value = is_value
 
@@ -284,7 +282,7 @@ class Weigher:
     def _loosely(self, clause: Clause, odds: dict[str, float], given: Raw) -> Guess:
         """Return what the evidence speaks for where no frame is sure; it is asked about.
 
-        The wish may stand in a part of the sentence, beside what only tells why: then only that part is covered.
+        The wish may stand in a part of the sentence, while the rest only says why: then only that part is covered.
         """
         likely = likeliest(odds)
         values = {at for at, one in enumerate(clause.segments) if one.values}

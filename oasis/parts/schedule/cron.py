@@ -1,8 +1,8 @@
-"""The five fields of cron: minutes, hours, days of the month, months, days of the week; each checked by itself.
+"""Cron's five fields: minutes, hours, days of the month, months, days of the week.
 
-`parse(text)` gives Fields. Understood: lists, ranges, steps after a range or *, names of months and weekdays, Sunday as
-0 or 7, and the words @hourly to @yearly. Where both kinds of days are restricted, either is enough, and where one of
-them begins with *, both must fit. Source: crontab(5) of cron by Paul Vixie.
+Supported: lists, ranges, steps after a range or *, names of months and weekdays, Sunday as 0 or 7, and the words
+@hourly to @yearly. Where both kinds of days are restricted, either is enough; where one of them begins with *, both
+must fit. Source: crontab(5) of cron by Paul Vixie.
 """
 
 from __future__ import annotations

@@ -1,13 +1,41 @@
-"""What the part `schedule` offers: wishes at a time or when something happens."""
+"""The manifest of the part `schedule`: jobs at a time or when something happens."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.system.root import Root
-    from oasis.tools.facts import Facts
+    from oasis.tools.router import Facts
 
-METHODS = {"schedule": "parts.schedule.book"}
+METHODS = {"schedule": "parts.schedule.scheduler"}
+# The fields of a scheduled job, see shapes.pyi.
+JOB = {
+    "timezone": (str, False),
+    "calls": (list, False),
+    "synthesis": (str, False),
+    "service": (str, False),
+    "pause_s": (int, False),
+}
+
+ROWS = {
+    "schedule.list": ("read", "schedule.schedule_list", {}),
+    "schedule.add": (
+        "write",
+        "schedule.schedule_add",
+        {"when": (str, True), "wish": (str, True), "approve": (bool, False), **JOB},
+    ),
+    "schedule.change": (
+        "write",
+        "schedule.schedule_change",
+        {"id": (str, True), "when": (str, False), "wish": (str, False), "enabled": (bool, False), **JOB},
+    ),
+    "schedule.delete": ("write", "schedule.schedule_delete", {"id": (str, False), "all": (bool, False)}),
+    "schedule.run": ("write", "schedule.schedule_run", {"id": (str, True)}),
+    "schedule.approve": ("write", "schedule.schedule_approve", {"id": (str, True)}),
+}
+# A scheduled job works through tools and calls no method. It makes no schedule: one wish would grow.
+ROLE_METHODS = {"viewer": ("schedule.list",), "schedule": ()}
+ROLE_TOOLS = {"schedule": ("*", "no schedule_create", "no schedule_update", "no schedule_delete")}
 TOOLS = {"schedule": "parts/schedule/tools.json"}
 
 
@@ -21,10 +49,10 @@ STARTING = {"schedule": lambda kit: has_enabled(kit.files.read(kit.root.state_fo
 
 def moment(words: str, now_s: int, facts: Facts, root: Root) -> int:
     """Return the time that words mean in the router's zone. Raises: UsageError."""
-    from oasis.parts.schedule import spoken
-    from oasis.parts.schedule.zones import Zones
+    from oasis.parts.schedule import phrases
+    from oasis.parts.schedule.zone import Zones
 
-    return spoken.moment(words, now_s, Zones(facts, root).router())
+    return phrases.moment(words, now_s, Zones(facts).router())
 
 
 COMMANDS = {

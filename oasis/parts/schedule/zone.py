@@ -1,7 +1,7 @@
-"""A time zone as the router has it: the POSIX rule of `system.timezone`, worked out without tables and without libc.
+"""Time zones: the POSIX rule of `system.timezone`, computed without tables and without libc.
 
-A router has no zone files unless somebody installed them, and the C library reads its rule once. Knows no clock and no
-settings. Source: POSIX.1-2017, section 8.3 (TZ), with the hours from -167 to 167 of RFC 8536.
+A router has no zone files unless somebody installed them, and the C library reads its rule only once.
+Source: POSIX.1-2017, section 8.3 (TZ), with the hours from -167 to 167 of RFC 8536.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import time
 
 from oasis.errors import UsageError
+from oasis.system import time_zones
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.tools.router import Facts
+
     Change = tuple[int, int, int]  # when (Unix seconds), seconds east of Greenwich before and after
 
 DAY_S = 86400
@@ -27,7 +30,7 @@ _HINT = "a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3, or a name like Europe/Ber
 class Zone:
     """The zone of a POSIX rule.
 
-    Raises: UsageError for what is none.
+    Raises: UsageError for an invalid one.
     """
 
     def __init__(self, rule: str) -> None:
@@ -76,7 +79,7 @@ class Zone:
         return shown_s - self._standard_s
 
     def shown(self, unix_s: int) -> str:
-        """Return a time as people there read it, to the minute."""
+        """Return a time as the clocks there show it, to the minute."""
         year, month, day, hour, minute, _ = self.local(unix_s)
         return "%04d-%02d-%02d %02d:%02d" % (year, month, day, hour, minute)
 
@@ -86,7 +89,7 @@ class Zone:
             return []
         if year not in self._years:
             if len(self._years) > 8:
-                self._years.clear()  # whoever looks decades ahead passes through
+                self._years.clear()  # a search decades ahead only passes through
             found: list[tuple[int, int, int]] = []
             for one in (year - 1, year, year + 1):
                 begins = _shown_s(self._begins, one) - self._standard_s
@@ -214,3 +217,44 @@ class _Text:
             self._at += 1
             clock_s = self.seconds(167)
         return kind, first, week, weekday, clock_s
+
+
+_UTC = "UTC0"
+
+
+class Zones:
+    """The zones of one router: its own, and named ones; `fault` says why its own is not used."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._last: tuple[str, Zone] | None = None
+        self.fault = ""
+
+    def router(self) -> Zone:
+        """Return the zone of the router as its settings are now; UTC where they name none that can be read."""
+        sections = self._facts.sections("system", "system")
+        options = sections[0] if sections else {}
+        rule = str(options.get("timezone") or "")
+        if self._last is None or self._last[0] != rule:
+            self._last = rule, self._read(rule, str(options.get("zonename") or ""))
+        return self._last[1]
+
+    def _read(self, rule: str, name: str) -> Zone:
+        self.fault = ""
+        try:
+            if rule:
+                return Zone(rule)
+            return self.named(name) or Zone(_UTC)
+        except UsageError as error:
+            self.fault = "system.timezone: %s; times are UTC" % error.message
+            return Zone(_UTC)
+
+    def named(self, text: str) -> Zone | None:
+        """Return the zone of a name or a rule, None for no words.
+
+        Raises: UsageError for what is neither.
+        """
+        text = text.strip()
+        if not text:
+            return None
+        return Zone(time_zones.rules().get(text.replace(" ", "_"), text))

@@ -22,13 +22,8 @@ from oasis.parts.telegram.text import LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from oasis.parts.telegram.people import Codes
-
-    Values = dict[str, Any]
-    Call = Callable[[str, dict[str, object], dict[str, object]], dict[str, Any]]
+    from oasis.parts.telegram.shapes import Button, Call, Callable, Card, Change, Meaning, Role
 
 
 # More cards than an owner has open; the oldest give way.
@@ -47,19 +42,24 @@ class Buttons:
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._known: dict[str, Values] = {}
+        self._known: dict[str, Meaning] = {}
 
-    def make(self, text: str, chat: int, what: str, **about: Any) -> Values:
-        """Return a button for a chat; `what` is meant by it, `about` what."""
+    def make(self, text: str, chat: int, what: str, card: Card | None = None, change: str = "") -> Button:
+        """Return a button for a chat; `what` is done to a plan or a change."""
         data = os.urandom(4).hex()
+        meaning: Meaning = {"what": what, "chat": chat, "until_s": self._now_s() + KEEP_S}
+        if card is not None:
+            meaning["card"] = card
+        if change:
+            meaning["change"] = change
         with self._lock:
-            self._known[data] = {"what": what, "chat": chat, "until_s": self._now_s() + KEEP_S, **about}
+            self._known[data] = meaning
             # An undo gives way before a plan: that may wait for half a day, and changes go on meanwhile.
             for old in sorted(self._known, key=lambda one: self._known[one]["what"] in _OF_PLANS)[:-BUTTONS]:
                 del self._known[old]
         return {"text": text, "callback_data": data}
 
-    def take(self, data: str, chat: int) -> Values | None:
+    def take(self, data: str, chat: int) -> Meaning | None:
         """Return what a button means that was pressed in a chat, None for nothing; what is done once is done now."""
         with self._lock:
             found = self._known.get(data)
@@ -78,8 +78,8 @@ class Buttons:
             self._known = {data: one for data, one in self._known.items() if one["chat"] != chat}
 
 
-def of_plan(card: Values, is_approvable: bool) -> str:
-    """Return what is told of a plan that waits; `card` is that of plan.list.
+def of_plan(card: Card, is_approvable: bool) -> str:
+    """Return the text of a plan that waits; `card` is that of plan.list.
 
     What does not fit into one message is cut, and says so: that plan is approved elsewhere (see is_whole).
     """
@@ -91,14 +91,14 @@ def of_plan(card: Values, is_approvable: bool) -> str:
     return "%s\n\n%s" % (telegram_text.split(text, room)[0], missing)
 
 
-def is_whole(card: Values) -> bool:
+def is_whole(card: Card) -> bool:
     """Tell whether all that an approval of a plan is for can be read in one message."""
     if any("value" in secret for secret in card.get("secrets", [])):
         return False  # shown in clear to the owner, and Telegram reads everything
     return _fence(card["uci"]) != "" and telegram_text.units(_whole(card, True)) <= telegram_text.LIMIT
 
 
-def _whole(card: Values, is_approvable: bool) -> str:
+def _whole(card: Card, is_approvable: bool) -> str:
     lines = ["**This waits for your word:** %s" % plain(card["summary"])]
     lines += ["- %s" % plain(word) for word in card["words"]]
     fence = _fence(card["uci"]) or "```"
@@ -113,19 +113,19 @@ def _whole(card: Values, is_approvable: bool) -> str:
         lines.append("Words of others were in sight: %s" % ", ".join(plain(one) for one in card["untrusted"]))
     if any("value" in secret for secret in card.get("secrets", [])):
         lines.append("The secret itself is shown on the router's page alone.")
-    minutes = max(int(card["expires_in_s"]) // 60, 1)
+    minutes = max(card["expires_in_s"] // 60, 1)
     where = "below, or" if is_approvable else "not here but"
     lines.append("Plan %s, for %d min. Approve it %s on the router's page." % (card["short"], minutes, where))
     return "\n".join(lines)
 
 
-def _fence(lines: list[Any]) -> str:
+def _fence(lines: list[str]) -> str:
     """Return a fence that none of the lines can end, "" where they hold both."""
-    return next((mark for mark in ("```", "~~~") if not any(mark in str(line) for line in lines)), "")
+    return next((mark for mark in ("```", "~~~") if not any(mark in line for line in lines)), "")
 
 
-def of_decision(card: Values, decision: str) -> str:
-    """Return what is told of a plan that was decided."""
+def of_decision(card: Card, decision: str) -> str:
+    """Return the text of a plan that was decided."""
     words = {
         "approved": "Approved",
         "declined": "Declined",
@@ -135,8 +135,8 @@ def of_decision(card: Values, decision: str) -> str:
     return "%s: %s" % (words.get(decision, decision), _brief(card["summary"]))
 
 
-def of_outcome(card: Values, decision: str, words: str) -> str:
-    """Return why a plan cannot be decided any more, "" while it waits; see Desk.outcome."""
+def of_outcome(card: Card, decision: str, words: str) -> str:
+    """Return why a plan cannot be decided any more, "" while it waits; see change/approval.py."""
     by = " by messenger" if words == "messenger" else " on the router"
     found = {
         "waiting": "",
@@ -148,12 +148,12 @@ def of_outcome(card: Values, decision: str, words: str) -> str:
     return "Plan %s %s." % (card["short"], found) if found else ""
 
 
-def of_change(change: Values, is_kept_by_code: bool = False) -> str:
-    """Return what is told of a change that has a new state."""
+def of_change(change: Change, is_kept_by_code: bool = False) -> str:
+    """Return the text of a change that has a new state."""
     summary = _brief(change["summary"])
     state = change["state"]
-    if state == "applied" and change.get("confirm_in_s"):
-        seconds = int(change["confirm_in_s"])
+    seconds = change.get("confirm_in_s", 0)
+    if state == "applied" and seconds:
         way = "send a new code of six digits here, or " if is_kept_by_code else ""
         return (
             "**Applied, and put back in %d s unless you keep it:** %s\nTo keep it %spress Keep on the router's page."
@@ -164,19 +164,19 @@ def of_change(change: Values, is_kept_by_code: bool = False) -> str:
     return "**%s:** %s%s" % (words.get(state, "Could NOT be put back, look at the router"), summary, reason)
 
 
-def plain(text: Any) -> str:
+def plain(text: str) -> str:
     """Return words of others, whole, as one line that no Markdown is made of."""
     return "".join("\\" + char if char in "\\`*_[]~" else char for char in clean.shown(text))
 
 
-def _brief(text: Any) -> str:
+def _brief(text: str) -> str:
     """Return words of others where nothing is approved by them: what is long is cut."""
-    line = " ".join(str(text).split())
+    line = " ".join(text.split())
     return plain(line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…")
 
 
 # Made of a code, or of a press where the owner lets a press be enough; never of what a message says.
-_OWNER: dict[str, object] = {"name": "owner", "terminal": False, "pid": 0, "way": "messenger", "room": LIMIT}
+_OWNER: Role = {"name": "owner", "terminal": False, "pid": 0, "way": "messenger", "room": LIMIT}
 # Time to look a code up.
 ASK_S = 120.0
 
@@ -184,7 +184,7 @@ ASK_S = 120.0
 class Approval:
     """Approving in the chats of one bot.
 
-    `is_on()` tells whether the owner lets it happen at all, `outcome(plan)` what became of a plan (Desk.outcome).
+    `is_on()` tells whether the owner lets it happen at all, `outcome(plan)` what became of a plan (change/approval.py).
     """
 
     def __init__(
@@ -197,15 +197,15 @@ class Approval:
         self._is_on = is_on
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._asked: dict[int, tuple[Values, float]] = {}  # chat -> the card that a code is awaited for
+        self._asked: dict[int, tuple[Card, float]] = {}  # chat -> the card that a code is awaited for
 
-    def is_possible(self, card: Values) -> bool:
+    def is_possible(self, card: Card) -> bool:
         """Tell whether a plan can be approved by messenger."""
         if not self._is_on() or card.get("typed_word") or card.get("forces") or not is_whole(card):
             return False
         return not _needs_code(card) or self._codes().has_secret()
 
-    def press(self, chat: int, card: Values) -> str:
+    def press(self, chat: int, card: Card) -> str:
         """Take a press of Approve, as often as there is one; return what to say, "" where the plan is approved now."""
         over = self.over(card)
         if over:
@@ -218,7 +218,7 @@ class Approval:
             return "Send the six digits that your authenticator shows now, for plan %s. I delete them." % card["short"]
         return self._approve(card)
 
-    def over(self, card: Values) -> str:
+    def over(self, card: Card) -> str:
         """Return why a plan cannot be decided any more, "" while it waits."""
         return of_outcome(card, *self._outcome(str(card["id"])))
 
@@ -240,23 +240,24 @@ class Approval:
         if not self._is_on():
             return "Approving by messenger is off. Those digits did nothing."
         with self._lock:
-            card, until_s = self._asked.get(chat, ({}, 0.0))
+            card, until_s = self._asked.get(chat, (None, 0.0))
         waiting = None if self._now_s() < until_s else self._call("change.pending", {}, _OWNER)["change"]
-        if not card and not waiting:
+        if card is None and not waiting:
             return "Nothing waits for a code."
         is_late = self._now_s() >= until_s
         try:
             self._codes().use(code)
         except PolicyError as error:
             words = "%s: %s." % (error.message.capitalize(), error.hint)
-            return words if waiting else self._again(chat, card, words)
+            return words if waiting or card is None else self._again(chat, card, words)
         with self._lock:
             self._asked.pop(chat, None)
         if waiting:
             return self._keep(waiting)
+        assert card is not None  # else nothing waited
         return self._again(chat, card, "This code came too late.") if is_late else self._approve(card)
 
-    def _again(self, chat: int, card: Values, words: str) -> str:
+    def _again(self, chat: int, card: Card, words: str) -> str:
         """Await another code where the plan still waits and one was awaited until now; return what to say."""
         over = self.over(card)
         with self._lock:
@@ -274,14 +275,14 @@ class Approval:
         with self._lock:
             self._asked.pop(chat, None)
 
-    def _approve(self, card: Values) -> str:
+    def _approve(self, card: Card) -> str:
         try:
             self._call("plan.approve", {"plan": card["id"], "hash": card["hash"]}, _OWNER)
         except OasisError as error:
             return self.over(card) or "Not approved: %s" % error.message
         return ""
 
-    def _keep(self, change: Values) -> str:
+    def _keep(self, change: Change) -> str:
         """Keep the change that waits: the code shows that it is the owner, and that this way in still works."""
         try:
             self._call("change.confirm", {"change": change["id"], "unproved": True}, _OWNER)
@@ -290,5 +291,5 @@ class Approval:
         return "Kept."
 
 
-def _needs_code(card: Values) -> bool:
+def _needs_code(card: Card) -> bool:
     return bool(card["risk"] != "low" or card.get("tainted") or card.get("untrusted"))

@@ -13,12 +13,9 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
+    from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
-
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    from oasis.parts.telegram.shapes import Mapping, Opened, Overview
 
 _USAGE = "usage: oasis telegram [list|on|off|pair [guest]|forget ID|secret|approve on|off|notices on|off]"
 ACTIONS = ("list", "on", "off", "pair", "forget", "secret", "approve", "notices")
@@ -59,7 +56,7 @@ def notices(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _list(reply: dict[str, Any], screen: Screen) -> int:
+def _list(reply: Overview, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
         return OK
@@ -81,7 +78,7 @@ def _list(reply: dict[str, Any], screen: Screen) -> int:
     return OK
 
 
-def _pair(reply: dict[str, Any], screen: Screen) -> int:
+def _pair(reply: Opened, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
         return OK
@@ -107,7 +104,7 @@ def _secret(call: Call, screen: Screen) -> int:
     return _done(call("telegram.secret", {"code": code}), "the secret is kept; codes of an older one end", screen)
 
 
-def _done(reply: dict[str, Any], words: str, screen: Screen) -> int:
+def _done(reply: Mapping[str, object], words: str, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
     else:

@@ -1,6 +1,6 @@
-"""The way to Telegram and back: calls of its API through a worker, at the pace that it wants, and what they bring.
+"""The Bot API of Telegram through a worker, within its rate limits, and the check of what the worker returns.
 
-Nothing that a worker says is believed unseen: an update that has another shape than ours, a number out of order or a
+Nothing that a worker says is trusted: an update that has another shape than ours, a number out of order or a
 text that is too long ends the worker (PeerError in the middle of its request), and the call fails. What is asked is
 
     poll(offset, timeout_s)                 the updates from a number on, see worker/telegram.py
@@ -19,10 +19,24 @@ from oasis.errors import PeerError, ProviderError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from oasis.parts.telegram.shapes import (
+        Bot,
+        Callable,
+        Failure,
+        Json,
+        Mapping,
+        Parameters,
+        Pool,
+        Request,
+        Result,
+        Service,
+        Told,
+        TypeIs,
+        TypeVar,
+        Update,
+    )
 
-    Values = dict[str, Any]
+    T = TypeVar("T")
 
 CONNECT_S = 15.0
 # Of a call that does not wait for news; uploads there are none.
@@ -57,16 +71,14 @@ class RefusedError(ProviderError):
 class Line:
     """The calls of one bot.
 
-    `pool` is its workers (models.messenger), `whom()` gives {"key", "base_url"?, "ca_file"?, "proxy"?}, `now_s()` is
-    monotonic, `pace_s` the least time between two things that are said in a chat.
+    `pool` is its workers (models.messenger), `now_s()` is monotonic, `pace_s` the least time between two messages in a
+    chat.
     """
 
-    def __init__(
-        self, pool: Any, whom: Callable[[], Values], now_s: Callable[[], float], pace_s: float = PACE_S
-    ) -> None:
+    def __init__(self, pool: Pool, service: Service, now_s: Callable[[], float], pace_s: float = PACE_S) -> None:
         self._pace_s = pace_s
         self._pool = pool
-        self._whom = whom
+        self._service = service
         self._now_s = now_s
         self._closed = threading.Event()
         self._lock = threading.Lock()
@@ -86,21 +98,21 @@ class Line:
 
     # Calls
 
-    def poll(self, offset: int, timeout_s: int) -> list[Values]:
+    def poll(self, offset: int, timeout_s: int) -> list[Update]:
         """Return the updates that there are, or come within `timeout_s`; `offset` 0 is whatever Telegram holds.
 
         Raises: RefusedError, PeerError.
         """
-        parameters: Values = {
+        parameters: Parameters = {
             "timeout": timeout_s,
             "limit": _POLL_LIMIT,
             "allowed_updates": ["message", "callback_query"],
         }
         if offset:
             parameters["offset"] = offset
-        updates: list[Values] = []
+        updates: list[Update] = []
 
-        def take(event: Values) -> None:
+        def take(event: Told) -> None:
             updates.append(checked(event["update"], updates[-1]["id"] if updates else 0, offset))
             if len(updates) > _POLL_LIMIT:
                 raise PeerError("the worker tells more updates than it was asked for")
@@ -108,24 +120,22 @@ class Line:
         self._ask("getUpdates", parameters, timeout_s + CALL_S, {"update": take})
         return updates
 
-    def send(
-        self, method: str, chat: int, parameters: Values, is_wanted: bool = True, tries: int = TRIES
-    ) -> Values | None:
+    def send(self, method: str, chat: int, parameters: Parameters, tries: int = TRIES) -> Result | None:
         """Make a call for a chat when it is its turn; return its result, None for one that was not worth waiting.
 
-        `is_wanted` False: where the chat wants a pause, it is left out. Raises: RefusedError.
+        With no `tries` it is made once, and left out where the chat wants a pause. Raises: RefusedError.
         """
-        for attempt in range(tries):
-            if not self._takes_turn(chat, is_wanted):
+        for attempt in range(max(tries, 1)):
+            if not self._takes_turn(chat, tries > 0):
                 return None
             try:
-                result = self._ask(method, {"chat_id": chat, **parameters}, CALL_S, {})
+                result = self._ask(method, {**parameters, "chat_id": chat}, CALL_S, {})
                 self._pause(chat, self._pace_of(chat))  # it may have been long on its way
                 return result
             except RefusedError as refused:
                 if refused.code == "rate_limit":
                     self._pause(chat, refused.wait_s or 5.0)
-                if not is_wanted:
+                if not tries:
                     return None
                 if attempt == tries - 1 or refused.wait_s > LONGEST_WAIT_S or not _is_worth_it(method, refused):
                     raise
@@ -135,7 +145,7 @@ class Line:
                     return None
         return None
 
-    def lasting(self, say: Callable[[int], Any]) -> Any:
+    def lasting(self, say: Callable[[int], T]) -> T | None:
         """Do what sends something that must arrive, `say(tries)`, for minutes where it fails; return what it returns.
 
         What may have arrived though its answer was lost is said again as well, a few times: twice is better than never.
@@ -152,22 +162,23 @@ class Line:
                     raise
         return None
 
-    def tell(self, method: str, parameters: Values) -> None:
+    def tell(self, method: str, parameters: Parameters) -> None:
         """Make a call that is a courtesy: where it fails, nobody misses anything."""
         try:
             self._ask(method, parameters, CALL_S, {})
         except (RefusedError, PeerError):
             return  # the button shows a clock for a moment longer, or nobody is seen typing
 
-    def who(self) -> Values:
-        """Return whose token it is: {"id", "name"}.
+    def who(self) -> Bot:
+        """Return whose token it is.
 
         Raises: RefusedError, PeerError.
         """
         found = self._ask("getMe", {}, CALL_S, {})
-        if not _is_number(found.get("id")) or not isinstance(found.get("name"), str):
+        number, name = found.get("id"), found.get("name")
+        if number is None or not _is_number(number) or not isinstance(name, str):
             raise PeerError("the worker does not say who the bot is")
-        return {"id": found["id"], "name": found["name"][:_NAME_CHARS]}
+        return {"id": number, "name": name[:_NAME_CHARS]}
 
     def file(self, id: str, most_bytes: int) -> bytes:
         """Return the bytes of a file.
@@ -178,7 +189,7 @@ class Line:
 
         pieces: list[bytes] = []
 
-        def take(event: Values) -> None:
+        def take(event: Told) -> None:
             pieces.append(binascii.a2b_base64(event["data"].encode("ascii", "replace")))
             if sum(map(len, pieces)) > most_bytes:
                 raise PeerError("the worker gives more of a file than it was asked for")
@@ -212,33 +223,40 @@ class Line:
             self._next_s[chat] = max(self._next_s.get(chat, 0.0), self._now_s() + seconds)
 
     def _ask(
-        self, method: str, parameters: Values, seconds: float, takes: dict[str, Callable[[Values], None]]
-    ) -> Values:
+        self, method: str, parameters: Parameters, seconds: float, takes: dict[str, Callable[[Told], None]]
+    ) -> Result:
         """Make one call; return its result. `takes` are what other events of it are for."""
         if self.is_closed():
             raise refused_by("cancelled", "the messenger is being turned off")
-        whom = self._whom()
-        options = {"idle_s": seconds, "total_s": seconds, "connect_s": CONNECT_S, "retries": 0}
-        options.update({name: whom[name] for name in ("ca_file", "proxy") if whom.get(name)})
-        asked = {"op": "telegram", "profile": "compatible", "base_url": whom.get("base_url", ""), "key": whom["key"]}
-        asked.update(method=method, parameters=parameters, options=options)
-        ending: Values = {}
+        service = self._service
+        asked: Request = {
+            "op": "telegram", "profile": "compatible", "base_url": service.get("base_url", ""), "key": service["key"],
+            "method": method, "parameters": parameters,
+            "options": {"idle_s": seconds, "total_s": seconds, "connect_s": CONNECT_S, "retries": 0},
+        }  # fmt: skip
+        if service.get("ca_file"):
+            asked["options"]["ca_file"] = service["ca_file"]
+        if service.get("proxy"):
+            asked["options"]["proxy"] = service["proxy"]
+        endings: list[Told] = []
 
-        def on_event(event: Values) -> None:
+        def on_event(event: Told) -> None:
             if event["type"] in ("telegram", "error"):
-                ending.update(event)
+                endings.append(event)
             elif event["type"] in takes:
                 takes[event["type"]](event)
             else:
                 raise PeerError("the worker tells of %r, which nobody asked for" % str(event["type"])[:40])
 
         self._pool.post(asked, on_event, self.is_closed)
-        if ending.get("type") != "telegram":
-            raise _refused(ending.get("error") or {})
-        result: Values = ending["result"]
+        ending = endings[-1] if endings else None
+        if ending is None or ending["type"] != "telegram":
+            raise _refused(ending.get("error") if ending else None)
+        result = ending["result"]
         if len(result) > 8 or not _is_number(result.get("message", 0)):
             raise PeerError("the worker tells a result that is none")
-        return result
+        found: Result = {**result}  # type: ignore[typeddict-item]
+        return found
 
 
 def is_passing(refused: RefusedError) -> bool:
@@ -251,7 +269,9 @@ def _is_worth_it(method: str, refused: RefusedError) -> bool:
     return refused.code in _UNSENT or (method in _SAME_TWICE and refused.code in ("timeout", "network"))
 
 
-def _refused(error: Values) -> RefusedError:
+def _refused(error: Failure | None) -> RefusedError:
+    if not error:
+        return refused_by("worker", "")
     found = refused_by(str(error.get("code", "worker")), str(error.get("message", "")), str(error.get("hint", "")))
     wait_s = error.get("retry_after_s")
     found.wait_s = float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0
@@ -268,11 +288,11 @@ def refused_by(code: str, message: str, hint: str = "") -> RefusedError:
 # What a worker says
 
 
-def checked(update: Values, before: int, offset: int) -> Values:
+def checked(update: Mapping[str, Json], before: int, offset: int) -> Update:
     """Return an update that has its documented shape, and a number behind the one before it and near the offset.
 
-    One that was there already is none of the worker's faults: whoever handles them knows. Raises: PeerError for any
-    other; see worker/telegram.py for the shape.
+    An update that was handled before is not an error: the messenger skips it. Raises: PeerError; see
+    worker/telegram.py for the shape.
     """
     kind = update.get("kind")
     shape = _SHAPES.get(kind) if isinstance(kind, str) else None
@@ -287,20 +307,21 @@ def checked(update: Values, before: int, offset: int) -> Values:
         raise PeerError("the worker tells more of an update than there is")
     if update.get("is_private") and update["chat"] != update["from"]:
         raise PeerError("the worker tells of a private chat that is somebody else's")
-    if update["id"] <= before or (offset and update["id"] - offset > _JUMP):
+    number = update["id"]
+    if not _is_number(number) or number <= before or (offset and number - offset > _JUMP):
         raise PeerError("the worker tells updates out of order")
-    return update
+    return update  # type: ignore[return-value]  # checked
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Json) -> TypeIs[int]:
     return type(value) is int and -_BIG < value < _BIG
 
 
-def _is_text(most: int) -> Callable[[Any], bool]:
+def _is_text(most: int) -> Callable[[Json], bool]:
     return lambda value: isinstance(value, str) and len(value) <= most
 
 
-def _is_file(value: Any) -> bool:
+def _is_file(value: object) -> bool:
     texts = {"id": _ID_CHARS, "name": _NAME_CHARS * 2, "media_type": _DATA_CHARS}
     return (
         isinstance(value, dict)
@@ -310,7 +331,7 @@ def _is_file(value: Any) -> bool:
     )
 
 
-_WHERE: dict[str, Callable[[Any], bool]] = {
+_WHERE: dict[str, Callable[[Json], bool]] = {
     "id": lambda value: _is_number(value) and value > 0,
     "chat": _is_number,
     "from": lambda value: _is_number(value) and value > 0,
@@ -318,7 +339,7 @@ _WHERE: dict[str, Callable[[Any], bool]] = {
     "name": _is_text(_NAME_CHARS),
     "message": _is_number,
 }
-_SHAPES: dict[str, dict[str, Callable[[Any], bool]]] = {
+_SHAPES: dict[str, dict[str, Callable[[Json], bool]]] = {
     "other": {"id": _WHERE["id"]},
     "message": {**_WHERE, "text": _is_text(_TEXT_CHARS), "when_unix_s": _is_number, "reply_to?": _is_number,
                 "is_forwarded?": _WHERE["is_private"], "file?": _is_file},

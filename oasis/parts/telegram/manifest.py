@@ -1,15 +1,37 @@
-"""What the part `telegram` offers: talking with the router by a messenger, and being told by it."""
+"""The manifest of the part `telegram`: talking with the router by a messenger, and notices from it."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.api.parts import Kit
+    from oasis.api.parts import Services
 
-METHODS = {"telegram": "parts.telegram.telegram"}
+METHODS = {"telegram": "parts.telegram.messenger"}
+ROWS = {
+    "telegram.list": ("read", "telegram.telegram_list", {}),
+    "telegram.pair": ("write", "telegram.telegram_pair", {"who": (str, False)}),
+    "telegram.forget": ("write", "telegram.telegram_forget", {"id": (str, True)}),
+    "telegram.secret": ("write", "telegram.telegram_secret", {"code": (str, False)}),
+    "telegram.set": (
+        "write",
+        "telegram.telegram_set",
+        {"enabled": (bool, False), "approve": (bool, False), "notices": (bool, False)},
+    ),
+}
+# The owner by a messenger, whose words come through a program that talks to the network: what they say is a run, but
+# it approves no plan that waits for their approval on the page (card.py). A guest may only ask
+# (people.py).
+ROLE_METHODS = {
+    "messenger": (
+        "info", "run.start", "run.poll", "run.cancel", "plan.list", "plan.decline", "change.pending", "change.undo",
+    ),
+    "guest": ("run.poll", "run.cancel"),
+}  # fmt: skip
+# A guest's tools show no configuration, no log and no package: what the router is doing, and what is wrong with it.
+ROLE_TOOLS = {"messenger": ("*",), "guest": ("status", "diagnose")}
 
 
-def _is_enabled(kit: Kit) -> bool:
+def _is_enabled(kit: Services) -> bool:
     sections = [one for one in kit.settings.uci_sections() if one.type == "telegram"]
     return any(one.options.get("enabled") == "1" for one in sections)
 

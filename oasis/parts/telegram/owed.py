@@ -1,10 +1,8 @@
 """What the chats of Telegram wait for: messages not answered yet, a plan that waits, an answer that could not be sent.
 
-After a kill the next start tells each chat what was lost (talk.py). In RAM with each change, for that outlives
-the daemon; on flash only while something waits: a message behind another, a plan, an answer that was not taken. No
-words of a message are kept, only its number in the chat: an answer to it shows which one is meant.
-
-Entry: {"chat", "message": its number, 0 for a press, "is_queued"?, "plan"?: {"id", "short", "summary"}, "is_unsent"?}
+After a kill the next start tells each chat what was lost (talk.py). In RAM with each change, which outlives the
+daemon; on flash only while something waits: a message behind another, a plan, an answer that was not taken. No text of
+a message is kept, only its number in the chat: an answer to it shows which one is meant. Shape: Open in shapes.pyi.
 """
 
 from __future__ import annotations
@@ -17,12 +15,12 @@ from oasis.errors import OasisError, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Literal
 
+    from oasis.parts.telegram.shapes import Callable, Json, Open, PlanName, TypeGuard
     from oasis.system.files import Files
 
-    Values = dict[str, Any]
+    Name = Literal["is_queued", "plan", "is_unsent"]
 
 # More than all chats of a router have open at once; a file that was tampered with tells no more either.
 MOST = 64
@@ -38,7 +36,7 @@ class Owed:
         self._log = log
         self._lock = threading.Lock()
         self._number = 0
-        self._open: dict[int, Values] = {}
+        self._open: dict[int, Open] = {}
         data = files.read(flash)
         # RAM has the newest, where the router was not off meanwhile.
         self._lost = _entries(files.read(ram) or data)
@@ -48,11 +46,14 @@ class Owed:
         """Note a message that is not answered yet; return the number of its entry."""
         with self._lock:
             self._number += 1
-            self._open[self._number] = {"chat": chat, "message": message, **({"is_queued": True} if is_queued else {})}
+            entry: Open = {"chat": chat, "message": message}
+            if is_queued:
+                entry["is_queued"] = True
+            self._open[self._number] = entry
             self._keep()
             return self._number
 
-    def note(self, number: int, name: str, value: object) -> None:
+    def note(self, number: int, name: Name, value: object) -> None:
         """Note something about an entry, or forget it with None; one that is over stays over."""
         with self._lock:
             entry = self._open.get(number)
@@ -60,7 +61,7 @@ class Owed:
                 return
             entry.pop(name, None)
             if value is not None:
-                entry[name] = value
+                entry[name] = value  # type: ignore[typeddict-item]
             self._keep()
 
     def end(self, number: int) -> None:
@@ -69,18 +70,18 @@ class Owed:
             if self._open.pop(number, None) is not None:
                 self._keep()
 
-    def plan(self, chat: int) -> Values | None:
+    def plan(self, chat: int) -> PlanName | None:
         """Return the plan that a chat waits for."""
         with self._lock:
             return next((one["plan"] for one in self._open.values() if one["chat"] == chat and one.get("plan")), None)
 
-    def untold(self) -> list[Values]:
-        """Return what was lost or could not be sent, and was not told in its chat yet."""
+    def untold(self) -> list[Open]:
+        """Return what was lost or could not be sent, and its chat does not know yet."""
         with self._lock:
             return [*self._lost, *(one for one in self._open.values() if one.get("is_unsent"))]
 
-    def told(self, entry: Values) -> None:
-        """Forget what was told now."""
+    def told(self, entry: Open) -> None:
+        """Forget an entry that its chat knows now."""
         with self._lock:
             self._lost = [one for one in self._lost if one is not entry]
             self._open = {number: one for number, one in self._open.items() if one is not entry}
@@ -108,11 +109,11 @@ class Owed:
             else:
                 self._files.remove(self._flash)
             self._on_flash = flash
-        except OasisError as error:  # a full flash loses what would be told after a kill, and no answer
+        except OasisError as error:  # a full flash loses what a chat would learn after a kill, and no answer
             self._log("telegram: what waits is not kept: %s" % error.message)
 
 
-def _entries(data: bytes | None) -> list[Values]:
+def _entries(data: bytes | None) -> list[Open]:
     """Return the entries of a file that have their shape."""
     try:
         value = jsonl.loads(data) if data else []
@@ -121,7 +122,7 @@ def _entries(data: bytes | None) -> list[Values]:
     return [one for one in value[:MOST] if _is_entry(one)] if isinstance(value, list) else []
 
 
-def _is_entry(one: Any) -> bool:
+def _is_entry(one: Json) -> TypeGuard[Open]:
     if not isinstance(one, dict) or not all(type(one.get(name)) is int for name in ("chat", "message")):
         return False
     plan = one.get("plan", {})

@@ -3,9 +3,6 @@
 Kept in one file on flash (0600), with what must outlive a power cut: the update handled last, and the codes used. A
 file that is damaged knows nobody, so that everybody is a stranger. Knows no message of Telegram's.
 
-Person: {"id": xid, "role": "owner"|"guest", "user", "chat": numbers of Telegram's, "name", "paired_unix_s", "talk"?:
-the chat here that they talk in}; of a group `user` is 0, and its role is guest: nobody there is the owner
-
 Guests: a guest's run may look at the router's state with two tools and nothing else. Its words are words of others
 wherever they are read again; it gets no facts, documents or skills of the owner, and every plan or call that has an
 effect ends here.
@@ -21,28 +18,26 @@ from __future__ import annotations
 import os
 import threading
 
-from oasis.agent.principal import Present
 from oasis.core import clean, jsonl
 from oasis.errors import PolicyError, SchemaError, UsageError
 from oasis.system.digest import hmac_sha1, is_equal
-from oasis.tools.roles import tools_of
+from oasis.tools.principal import Principal, tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
+    from oasis.agent.turn import Ask
+    from oasis.change.plan import Plan
+    from oasis.config.shapes import Service
+    from oasis.parts.telegram.shapes import Callable, CodesUsed, Json, Person, TypeGuard
     from oasis.system.files import Files
-
-    Person = dict[str, Any]
-    Kept = dict[str, Any]
+    from oasis.tools.shapes import TurnExtras
 
 
 ROLES = ("owner", "guest")
 PEOPLE = 32
 CODE_CHARS = 8
 PAIR_S = 600
-# Whoever does not have the code in front of him has one chance in 2^37.
+# Without the code a stranger has one chance in 2^37.
 TRIES = 5
 # Without letters and digits that look alike: 32 of them, so every byte gives one.
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -63,10 +58,10 @@ class People:
         kept = self._read()
         people = kept.get("people", [])
         self._people: list[Person] = [one for one in people if _is_person(one)] if isinstance(people, list) else []
-        self.codes: dict[str, Any] = _whole_numbers(kept.get("codes"))
+        self.codes: CodesUsed = _whole_numbers(kept.get("codes"))
         self._offset: dict[str, int] = _whole_numbers(kept.get("offset"))
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> dict[str, Json]:
         data = self._files.read(self._path)
         try:
             value = jsonl.loads(data) if data else {}
@@ -88,10 +83,10 @@ class People:
     def all(self) -> list[Person]:
         """Return everybody, in the order in which they came."""
         with self._lock:
-            return [dict(one) for one in self._people]
+            return [one.copy() for one in self._people]
 
     def owners(self) -> list[Person]:
-        """Return who is the owner."""
+        """Return the owners."""
         return [one for one in self.all() if one["role"] == "owner"]
 
     def find(self, chat: int, user: int, is_private: bool) -> Person | None:
@@ -111,11 +106,11 @@ class People:
             others = [one for one in self._people if (one["chat"], one["user"]) != (chat, user)]
             if len(others) >= PEOPLE:
                 raise UsageError("%d people are paired already" % PEOPLE, "forget one: oasis telegram list")
-            person = {"id": self._new_id(), "role": role, "user": user, "chat": chat, "name": clean.name(name)}
-            person["paired_unix_s"] = self._unix_s()
+            person: Person = {"id": self._new_id(), "role": role, "user": user, "chat": chat, "name": clean.name(name),
+                              "paired_unix_s": self._unix_s()}  # fmt: skip
             self._people = [*others, person]
             self.keep()
-            return dict(person)
+            return person.copy()
 
     def forget(self, id: str) -> Person:
         """Make somebody a stranger again.
@@ -197,14 +192,14 @@ class Pairing:
             return "wrong"
 
 
-def _is_person(value: Any) -> bool:
+def _is_person(value: object) -> TypeGuard[Person]:
     if not isinstance(value, dict) or value.get("role") not in ROLES:
         return False
     numbers, texts = ("user", "chat", "paired_unix_s"), ("id", "name")
     return all(type(value.get(key)) is int for key in numbers) and all(isinstance(value.get(key), str) for key in texts)
 
 
-def _whole_numbers(value: Any) -> dict[str, int]:
+def _whole_numbers(value: object) -> dict[str, int]:
     return {key: one for key, one in value.items() if type(one) is int} if isinstance(value, dict) else {}
 
 
@@ -213,28 +208,30 @@ WORDS = "words of a guest"
 AN_HOUR = 30
 
 
-class Guest(Present):
-    """Whom the answer is for, and who stands at the desk."""
+class Guest(Principal):
+    """A guest, who may look and change nothing; decides about plans by refusing them."""
 
     is_attended = False
     is_told = False
-    role = "guest"
     rehearses = True  # every call with an effect becomes a plan, and judge() ends that
 
     def __init__(self) -> None:
-        self.desk = self
+        super().__init__("guest")
+        self.approver = self
 
-    def asking(self, services: list[Any], told: Any, asker: Any) -> tuple[list[Any], Any]:
+    def asking(
+        self, services: list[Service], told: TurnExtras | None, asker: Callable[[Service], Ask]
+    ) -> tuple[list[Service], Callable[[Service], Ask]]:
         """Return who answers and how it is asked, with a guest's tools alone."""
         if told is not None:
             told.tools = tools_of(self.role)
         return services, asker
 
-    def judge(self, plan: dict[str, Any]) -> None:
+    def judge(self, plan: Plan) -> Plan:
         """Refuse a plan before anybody sees it."""
         raise PolicyError("guests look at the router and change nothing", "its owner can")
 
-    def wait(self, plan: dict[str, Any], is_cancelled: Any) -> tuple[str, str]:
+    def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Decline what came past judge() all the same."""
         return "declined", "asked for by a guest"
 
@@ -259,7 +256,7 @@ class Codes:
     """
 
     def __init__(
-        self, secret: Callable[[], str], kept: Kept, keep: Callable[[], object], unix_s: Callable[[], int],
+        self, secret: Callable[[], str], kept: CodesUsed, keep: Callable[[], object], unix_s: Callable[[], int],
         is_clock_trusted: Callable[[int], bool],
     ) -> None:  # fmt: skip
         self._secret = secret

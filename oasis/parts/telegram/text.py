@@ -4,7 +4,7 @@
     html(piece) -> str           no longer than the piece, as Telegram counts: what stands in tags does not count
 
 All that is not ours is escaped, tags are closed in order and never nested in themselves, so Telegram always takes it.
-Beside a link stands the host that it leads to, for its words may name another one. An address whose host a person
+The host of a link is shown behind it, because its text may name another one. An address whose host a person
 cannot read as what it is (a user name before it, letters of other scripts, odd numbers) is shown as code, which
 Telegram does not make a link of. Twice the text takes twice the time: no place that was passed is read again.
 A piece stays what it is when more text follows: a message that is full is not edited again.
@@ -12,24 +12,23 @@ Source: core.telegram.org/bots/api#html-style; a message has at most 4096 UTF-16
 
 An Answer is a text that grows in a chat: sent when there is something to show, edited as more arrives, complete at the
 end. What is too long for one message continues in the next; a full piece is not edited again. HTML that Telegram
-rejects is sent as plain text.
+rejects is sent as plain text. A RunText makes that text of the events of a run.
 """
 
 from __future__ import annotations
 
 import re
 
-from oasis.core import clean
+from oasis.core import clean, jsonl
+from oasis.errors import SchemaError
 from oasis.parts.telegram.line import TRIES, RefusedError, is_passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from oasis.parts.telegram.line import Line
+    from oasis.parts.telegram.shapes import Button, Callable, Event, Fault, Parameters, Result, ResultEvent, TypeVar
 
-    Values = dict[str, Any]
+    T = TypeVar("T")
 
 
 # Below Telegram's 4096: a dot may take the place of a star, and nothing that is cut on the way grows.
@@ -357,15 +356,18 @@ class Answer:
                 self._shown[number] = piece
 
     def _put(self, piece: str, reply_to: int, is_wanted: bool, is_final: bool) -> int:
-        line, chat = self._line, self._chat
-        found: int = self._said(lambda tries: put(line, chat, piece, None, reply_to, is_wanted, tries), is_final)
-        return found
+        def say(tries: int) -> int:
+            return put(self._line, self._chat, piece, reply_to=reply_to, tries=tries if is_wanted else 0)
+
+        return self._said(say, is_final) or 0
 
     def _change(self, message: int, piece: str, is_wanted: bool, is_final: bool) -> bool:
-        line, chat = self._line, self._chat
-        return bool(self._said(lambda tries: change(line, chat, message, piece, is_wanted, None, tries), is_final))
+        def say(tries: int) -> bool:
+            return change(self._line, self._chat, message, piece, tries=tries if is_wanted else 0)
 
-    def _said(self, say: Callable[[int], Any], is_final: bool) -> Any:
+        return bool(self._said(say, is_final))
+
+    def _said(self, say: Callable[[int], T], is_final: bool) -> T | None:
         if is_final:
             return self._line.lasting(say)
         try:
@@ -373,51 +375,109 @@ class Answer:
         except RefusedError as refused:
             if not is_passing(refused):
                 raise
-            return 0  # the end of the answer says all of it
+            return None  # the end of the answer says all of it
 
 
 def put(
-    line: Line, chat: int, markdown: str, buttons: list[list[Values]] | None = None, reply_to: int = 0,
-    is_wanted: bool = True, tries: int = TRIES,
+    line: Line, chat: int, markdown: str, *, buttons: list[list[Button]] | None = None, reply_to: int = 0,
+    tries: int = TRIES,
 ) -> int:  # fmt: skip
-    """Send a message; return its id, 0 when it was left out. Raises: RefusedError."""
-    more: Values = {"link_preview_options": {"is_disabled": True}}
+    """Send a message; return its id, 0 when it was left out, see Line.send. Raises: RefusedError."""
+    more: Parameters = {"link_preview_options": {"is_disabled": True}}
     if reply_to:
         more["reply_parameters"] = {"message_id": reply_to, "allow_sending_without_reply": True}
     if buttons is not None:
         more["reply_markup"] = {"inline_keyboard": buttons}
-    result = _said(line, "sendMessage", chat, more, markdown, is_wanted, tries)
-    return int(result.get("message", 0)) if result else 0
+    result = _said(markdown, lambda marked: line.send("sendMessage", chat, {**more, **marked}, tries))
+    return result.get("message", 0) if result else 0
 
 
 def change(
-    line: Line,
-    chat: int,
-    message: int,
-    markdown: str,
-    is_wanted: bool = True,
-    buttons: list[list[Values]] | None = None,
+    line: Line, chat: int, message: int, markdown: str, *, buttons: list[list[Button]] | None = None,
     tries: int = TRIES,
-) -> bool:
+) -> bool:  # fmt: skip
     """Put another text in a message, without buttons unless there are some; False when it was left out.
 
     Raises: RefusedError.
     """
-    more: Values = {"message_id": message, "link_preview_options": {"is_disabled": True}}
+    more: Parameters = {"message_id": message, "link_preview_options": {"is_disabled": True}}
     if buttons is not None:
         more["reply_markup"] = {"inline_keyboard": buttons}
-    return _said(line, "editMessageText", chat, more, markdown, is_wanted, tries) is not None
+    sent = _said(markdown, lambda marked: line.send("editMessageText", chat, {**more, **marked}, tries))
+    return sent is not None
 
 
-def _said(
-    line: Line, method: str, chat: int, more: Values, markdown: str, is_wanted: bool, tries: int
-) -> Values | None:
+def _said(markdown: str, send: Callable[[Parameters], Result | None]) -> Result | None:
     piece = clean.text(markdown)  # nothing that is there without being seen, or turns the reading direction
     piece = piece if piece.strip() else "…"
     try:
-        marked: Values = {**more, "text": html(piece), "parse_mode": "HTML"}
-        return line.send(method, chat, marked, is_wanted, tries)
+        return send({"text": html(piece), "parse_mode": "HTML"})
     except RefusedError as refused:
         if refused.code != "invalid_request":
             raise
-    return line.send(method, chat, {**more, "text": piece}, is_wanted, tries)
+    return send({"text": piece})
+
+
+# What a tool shows to the owner alone may be a key of the router's, and Telegram reads everything.
+_PRIVATE = "(a part of the result is on the router's page alone)"
+# What an undoing comes to, in words.
+_UNDONE = {"unchanged": "There was nothing to undo.", "declined": "Not undone.", "expired": "Not undone."}
+
+
+class RunText:
+    """The events of a run as Markdown."""
+
+    def __init__(self) -> None:
+        self._said = [""]
+        self._notes: list[str] = []
+        self._working = ""
+        self._error: Fault | None = None
+        self._state = "running"
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the run."""
+        if event["type"] == "delta":
+            self._said[-1] += event["text"]
+            self._working = ""
+        elif event["type"] == "reset":
+            self._said = [event["text"]]
+        elif event["type"] == "message":
+            self._said.append("")
+        elif event["type"] == "tool_use" or event["type"] == "tool_progress":
+            self._working = event["name"]
+        elif event["type"] == "tool_result":
+            self._working = ""
+            self._result(event)
+        elif event["type"] == "note":
+            self._notes.append(_PRIVATE if event.get("is_private") else event["text"][:2000])
+        elif event["type"] == "error":
+            self._error = event["error"]
+        elif event["type"] == "end":
+            self._state = event["state"]
+
+    def note(self, words: str) -> None:
+        """Add words of our own, once."""
+        if words not in self._notes:
+            self._notes.append(words)
+
+    def _result(self, event: ResultEvent) -> None:
+        if event["name"] != "undo" or event.get("tool_use_id"):
+            return  # a model tells of its own calls
+        try:
+            reply = jsonl.loads(event["text"])
+        except SchemaError:
+            return
+        if isinstance(reply, dict):
+            self._notes.append(_UNDONE.get(str(reply.get("status")), ""))
+
+    def text(self, is_working: bool) -> str:
+        """Return what there is to show now; `is_working`: with the tool that is at work, where nothing else is said."""
+        parts = [text.strip() for text in self._said if text.strip()]
+        parts += [note for note in self._notes[-8:] if note]
+        if self._working and is_working:
+            parts.append("_using %s …_" % self._working.replace("_", " "))
+        if self._error is not None:
+            parts.append("\n".join(filter(None, (self._error["message"], self._error["hint"]))))
+        elif self._state == "cancelled":
+            parts.append("Stopped.")
+        return "\n\n".join(parts)

@@ -1,18 +1,37 @@
-"""The tools `configure`, `service` and `undo`: each proposes a plan and carries it out as policy and owner decide."""
+"""The tools that change the router: `configure`, `service` and `undo` by plans, `power` and `backup` by programs."""
 
 from __future__ import annotations
 
+import os
+import time
+
 from oasis.change.parse import commands
 from oasis.errors import ToolError
+from oasis.tools.router import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oasis.tools.operator import Operator
+    from oasis.tools.router import Router
+    from oasis.tools.shapes import (
+        Arguments,
+        ConfigureArguments,
+        PlanResult,
+        PowerArguments,
+        Result,
+        ServiceArguments,
+        UndoArguments,
+    )  # fmt: skip
+
+# A model still has to say its last words.
+DELAY_S = 8.0
+_PROGRAM_S = 20.0
+_FOLDER = "/var/run/oasis/backup"
+# An archive of settings is some hundred kB; a full /tmp stops the router.
+SPARE_BYTES = 4 * 1024 * 1024
 
 
-def configure(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+def configure(arguments: ConfigureArguments, operator: Operator) -> PlanResult:
     """Propose UCI commands as one plan."""
     operations, notes = commands.parse("\n".join(arguments["commands"]))
     if not operations:
@@ -24,11 +43,68 @@ def configure(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
     return result
 
 
-def service(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+def service(arguments: ServiceArguments, operator: Operator) -> PlanResult:
     """Propose an action on one service."""
     return operator.act(str(arguments["name"]), str(arguments.get("action", "restart")))
 
 
-def undo(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+def undo(arguments: UndoArguments, operator: Operator) -> PlanResult:
     """Propose the way back from a change."""
     return operator.undo(str(arguments.get("change", "")))
+
+
+def power_preview(arguments: PowerArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
+    """Return what happens, in words for the owner's card."""
+    if arguments["action"] == "shutdown":
+        if not router.has("poweroff"):
+            raise ToolError("this router has no program poweroff", "cut its power instead")
+        return ["the router switches off; somebody has to switch it on again by hand"]
+    return ["the router restarts; everybody is without network for a minute or two"]
+
+
+def power(arguments: PowerArguments, router: Router, operator: Operator, watch: Watch) -> Result:
+    """Restart the router or switch it off, a moment later: the answer is sent first, and the chat is on flash."""
+    action = str(arguments["action"])
+    router.later(DELAY_S, lambda: _now(action, router, operator))
+    return {"action": action, "in_s": int(DELAY_S), "notes": ["tell the owner now: the connection is about to end"]}
+
+
+def _now(action: str, router: Router, operator: Operator) -> None:
+    if action == "shutdown":
+        router.run(["poweroff"], Watch(str, bool, time.monotonic, _PROGRAM_S))
+    else:
+        operator.facts.ubus("system", "reboot")
+
+
+def backup(arguments: Arguments, router: Router, operator: Operator, watch: Watch) -> Result:
+    """Put the router's settings into one archive, kept in RAM for the owner to fetch.
+
+    The archive holds every key and password: only root may read it, it leaves the router by nothing of ours, and there
+    is one at a time. Made by sysupgrade, it is what LuCI and `sysupgrade -r` restore.
+
+    Raises: ToolError when there is no room or sysupgrade fails.
+    """
+    tmp = operator.facts.ubus("system", "info").get("tmp")
+    free = tmp.get("avail", tmp.get("free")) if isinstance(tmp, dict) else None
+    if isinstance(free, int) and free * 1024 < SPARE_BYTES:
+        raise ToolError("memory for files has only %d kB free" % free, "an archive needs room there")
+    folder = router.root.path(_FOLDER)
+    _clear(router, folder)
+    router.files.folder(folder)
+    name = "%s/backup-%s.tar.gz" % (_FOLDER, time.strftime("%Y-%m-%d-%H%M%S", time.localtime(operator.facts.now_s())))
+    path = router.root.path(name)
+    # Made before, so that nobody else can read it while it is written.
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    status, _, err = router.run(["sysupgrade", "-b", path], watch, 60.0)
+    size = router.files.size(path)
+    if status or not size:
+        _clear(router, folder)
+        raise ToolError("sysupgrade made no archive: status %d %s" % (status, err.strip()[:200]), "is /tmp full?")
+    os.chmod(path, 0o600)
+    note = "it holds all keys and passwords, and is gone with the next restart: fetch it with scp, or make one in LuCI"
+    return {"file": name, "size_bytes": size, "notes": [note]}
+
+
+def _clear(router: Router, folder: str) -> None:
+    for name in router.files.names(folder):
+        router.files.remove(folder + "/" + name)

@@ -1,11 +1,16 @@
-"""The tool `diagnose`: a round of the doctor in few words, and the round itself for others."""
+"""The tools `diagnose`, a round of the doctor, and `logs`, lines of the system log by service, words, level and time.
+
+Log lines hold what devices and people on the internet sent: they are cleaned, cut, and always marked as log lines.
+"""
 
 from __future__ import annotations
 
 import time
 
+from oasis.core import clean, when
 from oasis.doctor.rounds import examine
 from oasis.doctor.scene import Scene
+from oasis.errors import ToolError
 from oasis.system import clock
 from oasis.system.connections import Probe
 
@@ -15,15 +20,16 @@ if TYPE_CHECKING:
 
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.tools.facts import Facts
     from oasis.tools.operator import Operator
+    from oasis.tools.router import Facts
+    from oasis.tools.shapes import Arguments, LogArguments, Result
 
     Run = Any  # the executor's
 
 # What a result tells: the worst ones; each is about 100 tokens.
 FINDINGS = 12
 EVIDENCE = 2
-# Of whom the words in evidence are.
+# Whose words the evidence may hold.
 FOREIGN = "names and log lines of the router"
 
 
@@ -42,7 +48,7 @@ def examined(root: Root, files: Files, run: Run, facts: Facts) -> dict[str, Any]
     return examine(scene, time.monotonic)
 
 
-def run(arguments: dict[str, Any], operator: Operator) -> dict[str, Any]:
+def diagnose(arguments: Arguments, operator: Operator) -> Result:
     """Return what a round found, worst first."""
     found = operator.examine()
     findings = found["findings"]
@@ -65,3 +71,67 @@ def _short(finding: dict[str, Any]) -> dict[str, Any]:
     if "fix" in finding:
         short["commands"] = finding["fix"]["commands"]
     return short
+
+
+LABEL = "log lines"
+# The ring of logd holds 128 kB; this many of its lines are looked at.
+READ = 1500
+SHOWN, MOST = 30, 60
+LINE_CHARS = 200
+# Of syslog(3), the lower the more urgent.
+_LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
+_KERNEL = 0  # logd's word for where a line is from
+
+
+def logs(arguments: LogArguments, facts: Facts) -> Result:
+    """Return {"lines": [{"when", "level", "text"}], "matching": how many there are, "untrusted"}.
+
+    Raises: ToolError when the log cannot be read, UsageError for a time that is none.
+    """
+    reply = facts.ubus("log", "read", {"lines": READ, "stream": False, "oneshot": True})
+    entries = reply.get("log")
+    if not isinstance(entries, list):
+        raise ToolError("the system log cannot be read", "is the service log running?")
+    since_ms = when.since(str(arguments["since"]), facts.now_s()) * 1000 if arguments.get("since") else 0
+    found = [one for one in entries if isinstance(one, dict) and _is_meant(one, arguments, since_ms)]
+    shown = found[-min(int(arguments.get("lines") or SHOWN), MOST) :]
+    answer: dict[str, Any] = {"lines": [_line(one) for one in shown], "matching": len(found)}
+    if not found:
+        return {**answer, "notes": ["of the %d lines that the log still has, none is like that" % len(entries)]}
+    return {**answer, "untrusted": [LABEL]}
+
+
+def _is_meant(entry: dict[str, Any], arguments: LogArguments, since_ms: int) -> bool:
+    text = str(entry.get("msg", ""))
+    service, words = str(arguments.get("service") or ""), str(arguments.get("contains") or "")
+    if service == "kernel":
+        if entry.get("source") != _KERNEL:
+            return False
+    elif service and not _tag(text).startswith(service):
+        return False
+    if words and not all(word in text.casefold() for word in words.casefold().split()):
+        return False
+    level = arguments.get("level")
+    return _ms(entry) >= since_ms and (not level or _level(entry) <= _LEVELS.index(str(level)))
+
+
+def _tag(text: str) -> str:
+    """Return what a line says of the program that wrote it: the word before its process or colon."""
+    return text.partition(":")[0].partition("[")[0].strip()
+
+
+def _level(entry: dict[str, Any]) -> int:
+    priority = entry.get("priority")
+    return priority & 7 if isinstance(priority, int) else len(_LEVELS) - 2
+
+
+def _ms(entry: dict[str, Any]) -> int:
+    time_ms = entry.get("time")
+    return time_ms if isinstance(time_ms, int) else 0
+
+
+def _line(entry: dict[str, Any]) -> dict[str, Any]:
+    text = clean.line(entry.get("msg", ""))
+    if len(text) > LINE_CHARS:
+        text = text[:LINE_CHARS] + "…"
+    return {"when": when.shown(_ms(entry) // 1000), "level": _LEVELS[_level(entry)], "text": text}

@@ -1,4 +1,4 @@
-"""The tool `packages`: what is installed, what there is, what is newer; installing and removing by the owner's word.
+"""The tool `packages`: what is installed, what there is, what is newer; installs and removes with approval.
 
 Works with opkg and apk, whichever the router has. Before the owner is asked, the package manager says what it would do,
 and the space is counted; the owner's card shows both. Names are checked to the letter: no file, address or option ever
@@ -14,10 +14,11 @@ from oasis.errors import ToolError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
+    from oasis.tools.shapes import ListedPackage, PackagesArguments, Result
 
 LABEL = "descriptions of packages"
 NAMES = 8
@@ -42,7 +43,7 @@ _APK_NEWER = re.compile(r"^(\S+)-([0-9]\S*) +< +(\S+)", re.M)
 _UNITS = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
-def preview(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[str]:
+def run_preview(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[str]:
     """Return what an installation or removal would do, in words for the owner's card.
 
     Raises: UsageError and ToolError when it cannot be done, so that nobody is asked for nothing.
@@ -68,7 +69,7 @@ def _check_fits(names: list[str], needed: int, free: int) -> None:
         )
 
 
-def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> dict[str, Any]:
+def run(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> Result:
     """Return {"action", …}: "packages" for what is listed, "changed" for what was done.
 
     Raises: ToolError with the last words of the package manager, UsageError for names that are none.
@@ -82,7 +83,7 @@ def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Wa
         return {"action": action, "status": "the lists of packages are fresh"}
     look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
     found = look(arguments, router, operator, watch)
-    answer: dict[str, Any] = {"action": action, "packages": found[:SHOWN], "found": len(found)}
+    answer: dict[str, object] = {"action": action, "packages": found[:SHOWN], "found": len(found)}
     if not found and action != "installed":
         answer["notes"] = ["nothing found; the lists may be missing: action update fetches them"]
     if len(found) > SHOWN:
@@ -92,7 +93,7 @@ def run(arguments: dict[str, Any], router: Router, operator: Operator, watch: Wa
     return {**answer, "untrusted": [LABEL]} if any("about" in one for one in found) else answer
 
 
-def _names(arguments: dict[str, Any]) -> list[str]:
+def _names(arguments: PackagesArguments) -> list[str]:
     names = [str(name) for name in arguments.get("names") or []]
     if not names or len(names) > NAMES:
         raise UsageError("packages %s needs 1 to %d names" % (arguments["action"], NAMES), "search for them first")
@@ -123,12 +124,12 @@ def _manage(router: Router, watch: Watch, words: list[str], most_s: float) -> st
     return out
 
 
-def _search(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[dict[str, Any]]:
+def _search(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
     words = str(arguments.get("text") or "").strip()
     if not re.match(r"\w[\w.+-]{1,39}\Z", words):
         raise UsageError("packages search needs a word as text, not %r" % words[:80], "like sqm, one word at a time")
     out = _manage(router, watch, ["search", "-v", words] if _is_apk(router) else ["find", "*%s*" % words], _LOOK_S)
-    found = []
+    found: list[ListedPackage] = []
     for line in out.split("\n"):
         parts = clean.line(line).split(" - ")
         name = parts[0] if not _is_apk(router) else parts[0].rpartition("-r")[0].rpartition("-")[0]
@@ -139,7 +140,7 @@ def _search(arguments: dict[str, Any], router: Router, operator: Operator, watch
     return sorted(found, key=lambda one: (one["name"] != words, not one["name"].startswith(words)))
 
 
-def _installed(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[dict[str, Any]]:
+def _installed(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
     text = str(arguments.get("text") or "").strip().lower()
     listed = operator.facts.ubus("rpc-sys", "packagelist", {"all": True}).get("packages")
     pairs: dict[str, str] = listed if isinstance(listed, dict) else _from_program(router, watch)
@@ -159,9 +160,9 @@ def _from_program(router: Router, watch: Watch) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
-def _upgradable(arguments: dict[str, Any], router: Router, operator: Operator, watch: Watch) -> list[dict[str, Any]]:
+def _upgradable(arguments: PackagesArguments, router: Router, operator: Operator, watch: Watch) -> list[ListedPackage]:
     if _is_apk(router):
-        rows: list[Any] = _APK_NEWER.findall(_manage(router, watch, ["version", "-l", "<"], _LOOK_S))
+        rows: Sequence[Sequence[str]] = _APK_NEWER.findall(_manage(router, watch, ["version", "-l", "<"], _LOOK_S))
     else:
         rows = [line.split(" - ") for line in _manage(router, watch, ["list-upgradable"], _LOOK_S).split("\n")]
     return [
@@ -218,7 +219,7 @@ def _check_removal(names: list[str], router: Router, operator: Operator) -> None
         raise UsageError("%s is not installed" % ", ".join(missing), "packages installed lists what is")
 
 
-def _change(action: str, names: list[str], router: Router, watch: Watch) -> dict[str, Any]:
+def _change(action: str, names: list[str], router: Router, watch: Watch) -> dict[str, object]:
     verbs = {"install": "add", "remove": "del"} if _is_apk(router) else {"install": "install", "remove": "remove"}
     watch.progress("%s %s" % (action, ", ".join(names)))
     out = _manage(router, watch, [verbs[action], *names], _INSTALL_S)

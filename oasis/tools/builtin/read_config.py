@@ -14,7 +14,7 @@ from oasis.core import clean
 from oasis.errors import ToolError
 from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN, NAME
-from oasis.tools.facts import Facts
+from oasis.tools.router import Facts
 
 _OWN = "oasis"
 _USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")

@@ -11,11 +11,12 @@ from oasis.core import clean, when
 from oasis.errors import ToolError
 from oasis.redaction import foreign
 from oasis.tools.builtin import status_network
-from oasis.tools.facts import Facts, known_devices, words
+from oasis.tools.router import Facts, known_devices, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.shapes import Record
+    from oasis.tools.shapes import Result, StatusArguments
 
 
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
@@ -26,7 +27,7 @@ WORDS_CHARS = 120
 _CONFIG_ONLY = "the live state is not available, this is from the configuration"
 
 
-def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
+def run(input: StatusArguments, facts: Facts) -> Result:
     """Return one part of the router's state.
 
     Raises: ToolError for an unknown part.
@@ -76,7 +77,7 @@ def addresses(facts: Facts) -> dict[str, object]:
 def devices(facts: Facts, named: str = "") -> dict[str, object]:
     """Return the machines known to the router; a blocked one carries "blocked": true.
 
-    Each has a handle, "device"; its own name only where it may be told, or the owner gave it. `named` chooses by words.
+    Each has a handle, "device"; its own name only where it may be shown or the owner chose it. `named` filters.
     """
     stations = _stations(facts)
     blocked = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oasis.core import clean
 from oasis.redaction.foreign import HIDDEN
-from oasis.tools.facts import Facts, handle, is_mac, words
+from oasis.tools.router import Facts, handle, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

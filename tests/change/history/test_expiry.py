@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,6 +48,10 @@ class Time:
         return self.is_trusted
 
 
+def spoken(words, now_s):
+    raise UsageError("%r is no time" % words)
+
+
 class World:
     def __init__(self, kit):
         self.kit = kit
@@ -54,9 +59,13 @@ class World:
         self.log = []
         self.audit = kit.root.path("/etc/oasis/audit.jsonl")
         audit = Audit(kit.files, self.audit, kit.clock.unix_s)
-        self.expiry = Expiry(
-            kit.journal, kit.planner, kit.transaction, audit, self.time, self.time.trusted, self.log.append
-        )
+        self.failed = []
+        self.services = SimpleNamespace(
+            journal=kit.journal, planner=kit.planner, transaction=kit.transaction, audit=audit, clock=self.time,
+            is_clock_trusted=self.time.trusted, log=lambda text, is_fault: self.log.append(text), spoken=spoken,
+            expiry_failed=lambda record, words: self.failed.append((record["id"], words)),
+        )  # fmt: skip
+        self.expiry = Expiry(self.services)
 
     def change(self, text, hours):
         """Carry out a change that ends in some hours, and keep it; return its id."""
@@ -154,12 +163,10 @@ def test_a_conflict_is_told_once_and_left_to_the_owner(world):
     change = world.change(RENAME, 1)
     kit.write("system", kit.config("system").replace(b"'attic'", b"'cellar'"))
     world.time.unix += HOUR
-    failed = []
-    world.expiry.failed = lambda record, words: failed.append((record["id"], words))
     world.expiry.step()
     assert world.expiry.step() is None
     told = kit.journal.read(change)["expiry"]
-    assert failed == [(change, told)]
+    assert world.failed == [(change, told)]
     assert told.startswith("could not expire: changed since")
     assert "'cellar'" in told
     assert world.log == [f"change {change} {told}"]
@@ -277,7 +284,7 @@ def test_an_end_in_words(world):
 
 
 def test_an_end_as_people_say_it_is_read_by_the_reader_of_schedules(world):
-    world.expiry.spoken = lambda words, now_s: now_s + len(words)
+    world.services.spoken = lambda words, now_s: now_s + len(words)
     assert world.expiry.moment("tomorrow at 8 pm") == world.time.unix + 16
     assert world.expiry.moment("2h") == world.time.unix + 2 * HOUR
     with pytest.raises(UsageError, match="over already"):

@@ -25,8 +25,8 @@ from skeleton import skeleton  # noqa: E402 - beside this file, which is a progr
 from oasis.parts.offline import provider  # noqa: E402
 from oasis.parts.offline.fulfil import World  # noqa: E402
 from oasis.parts.offline.language.clause import Names, Scanner  # noqa: E402
+from oasis.parts.offline.language.lexicon import tokenize  # noqa: E402
 from oasis.parts.offline.language.slots import Problem, value  # noqa: E402
-from oasis.parts.offline.language.tokens import tokenize  # noqa: E402
 from oasis.parts.offline.provider import Session  # noqa: E402
 from oasis.parts.offline.reading import kinds_of  # noqa: E402
 from tests.parts.offline.stock import GUEST, HOME, NOW_S, Router, assistant  # noqa: E402
@@ -77,7 +77,8 @@ class Reader:
         return found, session.language_name
 
     def world(self, language):
-        world = World(self.facts, self.provider.grammar(language).language, self.provider.data, provider.load)
+        known = self.provider
+        world = World(self.facts, known.grammar(language).language, known.providers, known.places)
         world.lexicon = lambda: self.provider.lexicon(language)
         return world
 
@@ -160,7 +161,7 @@ def plain(kind, one, world):
     if kind in ("servers", "ports"):
         return sorted(str(item) for item in (one if isinstance(one, list) else str(one).split(", ")))
     if kind == "service":
-        return world.alias("services", one)
+        return world.service(one)
     if kind in ("ssid", "key"):
         return one
     if kind in ("host", "hostlabel", "domain"):

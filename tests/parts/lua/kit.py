@@ -5,7 +5,7 @@ import os
 import shutil
 
 from oasis.errors import PolicyError
-from oasis.parts.lua.plugin_shelf import Plugins
+from oasis.parts.lua.plugins import Plugins
 from oasis.ubus.objects import Ubus
 from tests.tools.kit import Hands, Store, registry
 from tests.tools.scene import Scene

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from oasis.errors import PolicyError, UsageError
-from oasis.parts.lua import plugin_shelf
+from oasis.parts.lua import plugins
 from oasis.uci import model
 from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest, permit, tool
 
@@ -40,7 +40,7 @@ def test_review_shows_the_file_cleaned_its_sum_and_says_what_it_can_do(bench):
         handle.write("# \x1b[2Jhidden \u202e\n" + "# more\n" * 300)
     found = bench.plugins.review(SERVER)
     assert found["state"] == "new" and found["path"] == PROGRAM and len(found["sha256"]) == 64
-    assert len(found["lines"]) == plugin_shelf.LINES and found["more"] > 100 and "runs as root" in found["words"]
+    assert len(found["lines"]) == plugins.LINES and found["more"] > 100 and "runs as root" in found["words"]
     assert found["lines"][0] == "#!/bin/sh" and "\x1b" not in json.dumps(found) and "\\u001b" not in json.dumps(found)
     assert {one["name"] for one in found["tools"]} >= {"say_hello", "weather"}
 

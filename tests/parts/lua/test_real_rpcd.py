@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from oasis.parts.lua.plugin_shelf import Plugins
+from oasis.parts.lua.plugins import Plugins
 from oasis.tools.specs import Prepared
 from oasis.ubus.objects import Ubus, opener
 from tests.cli.web import free_port

@@ -12,9 +12,8 @@ import pytest
 from oasis.errors import ToolError
 from oasis.llm.workers import Models
 from oasis.parts.mcp import servers as mcp
-from oasis.parts.mcp.peer import Peer
+from oasis.parts.mcp.server_connection import REPLIES, ForgottenError, Peer, Stdio
 from oasis.parts.mcp.servers import Keep, specs
-from oasis.parts.mcp.stdio import REPLIES, ForgottenError, Stdio
 from oasis.system.files import Files
 from oasis.uci.model import Section
 from tests.parts.mcp.test_client import Watching, section

@@ -10,8 +10,9 @@ import time
 import pytest
 
 from oasis.errors import ToolError, UsageError
+from oasis.parts.mcp import server_connection
 from oasis.parts.mcp import servers as mcp
-from oasis.parts.mcp.stdio import Stdio
+from oasis.parts.mcp.server_connection import Stdio
 from oasis.system.files import Files
 from oasis.uci.model import Section
 
@@ -277,3 +278,10 @@ def test_server_that_is_not_set_up_cannot_be_asked(tmp_path):
     with pytest.raises(UsageError, match="no MCP server 'y' that is on"):
         found.refresh("y")
     assert found.listed()[0]["note"] == "either a command or a url is needed"
+
+
+@pytest.mark.parametrize(
+    "value, number", [(1, 1), (0.5, 0.5), ("1", None), (True, None), ([], None), (float("inf"), None)]
+)
+def test_progress_that_is_no_number_is_left_out(value, number):
+    assert server_connection._number(value) == number

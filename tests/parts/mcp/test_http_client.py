@@ -11,9 +11,8 @@ import pytest
 
 from oasis.errors import ToolError
 from oasis.llm.pool import Pool, default_argv
-from oasis.parts.mcp.peer import Peer
+from oasis.parts.mcp.server_connection import ForgottenError, Http, Peer
 from oasis.parts.mcp.servers import Keep, Server
-from oasis.parts.mcp.stdio import ForgottenError, Http
 from oasis.system.files import Files
 from tests.parts.mcp.test_client import Watching
 

@@ -14,9 +14,9 @@ import time
 
 import pytest
 
+from tests.agent.test_toolless import Server
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
-from tests.test_toolless import Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTED = os.path.join(HERE, "served", "scripted.py")

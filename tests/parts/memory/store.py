@@ -5,7 +5,7 @@ import random
 from oasis.core.ids import Xid
 from oasis.errors import ProviderError
 from oasis.parts.memory.documents import Documents, Vectors
-from oasis.parts.memory.library import Library
+from oasis.parts.memory.knowledge import Library
 from tests.change.kit import FailingFiles
 
 IDS = Xid(lambda: 1_790_000_000, random.Random(1).randbytes)

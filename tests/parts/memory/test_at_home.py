@@ -1,10 +1,11 @@
 """A service at home answers, and the alias `embedding` names one elsewhere: what is said stays at home."""
 
+import copy
 import time
 
 import pytest
 
-from tests.test_force import OWNER, Router
+from tests.tools.test_force import OWNER, Router
 
 FACT = "The owner's dog is called Rex."
 
@@ -27,7 +28,9 @@ def router(tmp_path):
         handle.write("config service\n\toption name 'openai'\n\toption identifier 'cloud'\n\toption model 'm'\n")
     running.settings.set_key("cloud", "sk-test")
     running.methods.call("alias.set", {"name": "embedding", "targets": ["cloud/vectors"]}, OWNER)
-    running.elsewhere = running.beside._kit.models = Elsewhere()
+    running.elsewhere = Elsewhere()
+    running.parts._kit = copy.copy(running)
+    running.parts._kit.models = running.elsewhere
     running.models.call = ("knowledge_search", {"query": "where does Rex sleep"})
     yield running
     running.stop()
@@ -78,7 +81,7 @@ def test_a_title_of_what_was_said_at_home_is_made_there(router):
 
 
 def test_results_of_a_schedule_are_told_at_home_where_the_usual_service_is(router):
-    runner = router.beside.part("schedule")._runner
+    runner = router.parts.part("schedule")._runner
     order = {"synthesis": "in one sentence"}
     router.methods.call("alias.set", {"name": "nano", "targets": ["cloud/small"]}, OWNER)
     for service, teller in (("scripted", "scripted"), ("cloud", "cloud"), ("offline", "cloud")):

@@ -216,7 +216,7 @@ def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tm
     """Through the part alone: which messages carry taint, others decide."""
     root = root_with(tmp_path, "compatible", model.url, "scripted")
     held = whole(root)
-    memory = held.beside.part("memory")
+    memory = held.parts.part("memory")
     turn = {"run": "", "chat": "c", "message": "m", "said": SAYS, "taint": ["names of devices"]}
     turn["service"] = held.settings.service("")
     try:
@@ -237,7 +237,7 @@ def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tm
 def test_words_of_others_are_not_shown_where_facts_without_them_are_taken_out(tmp_path, model):
     """What a model was shown while it wrote a fact would be in that fact, and nobody would see whose words it has."""
     held = whole(root_with(tmp_path, "compatible", model.url, "scripted"))
-    memory = held.beside.part("memory")
+    memory = held.parts.part("memory")
     turn = {"run": "", "chat": "c", "message": "m", "said": SAYS, "service": held.settings.service("")}
     theirs = "The owner wants port 22 open on Fridays."
     try:

@@ -6,9 +6,8 @@ import os
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.parts.memory.facts_kept import Secrets
-from oasis.parts.memory.facts_near import KEPT, SAME, Near, likeness, touches, words
-from oasis.parts.memory.facts_reading import FACT_CHARS, FACTS, Words, _is_from, asked, read
+from oasis.parts.memory.extraction import FACT_CHARS, FACTS, Secrets, Words, _is_from, asked, read
+from oasis.parts.memory.ranking import KEPT, SAME, Near, likeness, touches, words
 from oasis.parts.memory.structured import Structured, small, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oasis.errors import UsageError
-from oasis.parts.memory.facts_kept import Secrets
-from oasis.parts.memory.facts_near import likeness, touches, words
-from oasis.parts.memory.facts_reading import FACT_CHARS, FACTS, Words, read
-from oasis.parts.memory.skills.library import score
-from oasis.parts.memory.skills.shelf import parse
+from oasis.parts.memory.extraction import FACT_CHARS, FACTS, Secrets, Words, read
+from oasis.parts.memory.ranking import likeness, touches, words
+from oasis.parts.memory.skills import parse, score
 from tests.parts.memory.test_facts_heard import Held
 
 DATA = Words()

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from oasis.errors import StoreError, UsageError
-from oasis.parts.memory import facts_near
-from oasis.parts.memory.facts_kept import DAY_S, FADES_AFTER_DAYS, MOST, Facts, faded
-from oasis.parts.memory.facts_near import likeness
+from oasis.parts.memory import ranking
+from oasis.parts.memory.owner_facts import DAY_S, FADES_AFTER_DAYS, MOST, Facts, faded
+from oasis.parts.memory.ranking import likeness
 from oasis.system.files import Files
 from oasis.system.records import Records
 
@@ -17,7 +17,7 @@ EMPTY = {"the", "owner", "s", "is", "a", "in"}
 
 
 def alike(text, facts):
-    return [likeness(text, fact["fact"], EMPTY) for fact in facts], facts_near.SAME
+    return [likeness(text, fact["fact"], EMPTY) for fact in facts], ranking.SAME
 
 
 def by_vector(scores):

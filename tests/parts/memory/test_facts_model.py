@@ -6,10 +6,9 @@ import urllib.request
 
 import pytest
 
-from oasis.parts.memory.facts_near import COSINE, Near
-from oasis.parts.memory.facts_reading import Words
-from oasis.parts.memory.skills.library import NEAR
-from oasis.parts.memory.skills.shelf import Shelf
+from oasis.parts.memory.extraction import Words
+from oasis.parts.memory.ranking import COSINE, Near
+from oasis.parts.memory.skills import NEAR, Shelf
 from oasis.system.files import Files
 from tests import model_server
 from tests.llm.test_workers import root_with

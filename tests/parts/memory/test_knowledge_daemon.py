@@ -16,7 +16,7 @@ from tests.daemon.test_wiring import follow, of_type
 from tests.llm.test_workers import KEY, root_with
 from tests.oasisd import set_option, start_daemon
 from tests.parts.memory.scripted import Scripted, said
-from tests.test_force import Router
+from tests.tools.test_force import Router
 from tests.worker.test_web import Handler
 
 PAGE = "<html><head><title>Mesh manual</title><script>var hidden</script></head><body><h1>Mesh</h1>%s</body></html>"
@@ -292,7 +292,7 @@ class OnStick(Files):
 def test_a_disk_that_keeps_no_secrets_is_refused_before_anything_lies_there(tmp_path):
     router = Router(tmp_path)
     set_option(router.root.folder, "memory_path", "/mnt/usb/oasis")
-    router.beside._kit.files = OnStick(router.root.path("/mnt/usb"))
+    router.parts._kit.files = OnStick(router.root.path("/mnt/usb"))
     try:
         for method, asked in (("knowledge.add", {"text": "a secret letter"}), ("knowledge.embed", {})):
             with pytest.raises(SettingsError, match="memory_path is on vfat") as caught:

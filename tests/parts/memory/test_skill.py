@@ -9,8 +9,7 @@ import pytest
 from oasis.catalogue import check
 from oasis.change.parse.commands import parse as parse_commands
 from oasis.errors import StoreError, UsageError
-from oasis.parts.memory.skills.library import CLEAR, MAYBE, score
-from oasis.parts.memory.skills.shelf import SKILL_BYTES, SKILLS, Shelf, is_name, parse
+from oasis.parts.memory.skills import CLEAR, MAYBE, SKILL_BYTES, SKILLS, Shelf, is_name, parse, score
 from oasis.system.files import Files
 from tests.change.drafting import stock
 

@@ -7,7 +7,7 @@ import os
 from oasis.catalogue import check
 from oasis.change.parse import commands
 from oasis.parts.offline.provider import Provider
-from oasis.tools.facts import Facts
+from oasis.tools.router import Facts
 from oasis.uci import model
 from oasis.uci.model import preview
 

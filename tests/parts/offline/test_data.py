@@ -9,9 +9,10 @@ import pytest
 
 from oasis.parts.offline import provider
 from oasis.parts.offline.fulfil import SETS
-from oasis.parts.offline.language.pattern import Branch, Grammar, Matcher
-from oasis.parts.offline.language.tokens import distance, is_near, tokenize
+from oasis.parts.offline.language.lexicon import distance, is_near, tokenize
 from oasis.parts.offline.provider import Session
+from oasis.parts.offline.reading import Branch, Grammar, Matcher
+from oasis.system import time_zones
 from tests.parts.offline.stock import GUEST, HOME, LEASES, NOW_S, Router, calls_of, reply, steps_of
 
 FOLDER = os.path.dirname(provider.__file__)
@@ -134,13 +135,13 @@ def test_sets_are_all_used_and_all_there():
 
 
 def test_zones_are_posix_rules_and_places_lead_to_them():
-    zones = provider.load("zones")
-    assert len(zones["zones"]) >= 120
+    zones = time_zones.rules()
+    assert len(zones) >= 120
     name = r"(?:[A-Za-z]{3,5}|<[+-]?\d+>)"
     rule = name + r"(?:[+-]?\d+(?::\d+)?(?:" + name + r"(?:-?\d+)?(?:,[MJ][\d./:-]+){2})?)?\Z"
-    assert not [name for name, text in zones["zones"].items() if not re.match(rule, text)]
-    places = {**zones["places"], **LANGUAGES["de"]["places"]}
-    assert set(places.values()) <= set(zones["zones"])
+    assert not [name for name, text in zones.items() if not re.match(rule, text)]
+    places = {**provider.load("places")["places"], **LANGUAGES["de"]["places"]}
+    assert set(places.values()) <= set(zones)
 
 
 @pytest.mark.parametrize(

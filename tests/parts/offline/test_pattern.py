@@ -3,10 +3,10 @@
 import pytest
 
 from oasis.parts.offline import provider
-from oasis.parts.offline.language.pattern import Branch, Grammar, Matcher
+from oasis.parts.offline.language.lexicon import tokenize
 from oasis.parts.offline.language.slots import fits
-from oasis.parts.offline.language.tokens import tokenize
 from oasis.parts.offline.provider import Provider
+from oasis.parts.offline.reading import Branch, Grammar, Matcher
 
 ONE = Provider()
 MORE = {

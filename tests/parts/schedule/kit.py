@@ -1,8 +1,9 @@
-"""A clockwork on a clock that is set by hand: entries on real files, runs that are only noted."""
+"""A timer on a clock that is set by hand: jobs on real files, runs that are only noted."""
 
-import threading
+from types import SimpleNamespace
 
-from oasis.parts.schedule.clockwork import Clockwork
+from oasis.parts.schedule.job import Jobs
+from oasis.parts.schedule.timer import Timer
 from oasis.parts.schedule.zone import Zone
 from oasis.system.files import Files
 from oasis.system.records import Records
@@ -45,19 +46,24 @@ class Time:
 
 
 class Runner:
-    """Notes the entries that are to run."""
+    """Notes the jobs that are to run."""
 
-    def __init__(self):
+    def __init__(self, jobs):
+        self.jobs = jobs
         self.ran, self.told, self.wait_s = [], [], None
 
-    def add(self, entry, event=None):
-        self.ran.append((entry["id"], event["text"] if event else ""))
+    def disable(self, job, why):
+        assert self.jobs.disable(job, why)
+        self.tell(job, why)
 
-    def tell(self, entry, text):
-        self.told.append((entry["id"], text))
+    def add(self, job, event=None):
+        self.ran.append((job["id"], event["text"] if event else ""))
 
-    def chat(self, entry):
-        return entry.get("chat", "")
+    def tell(self, job, text):
+        self.told.append((job["id"], text))
+
+    def chat(self, job):
+        return job.get("chat", "")
 
     def is_idle(self):
         return True
@@ -104,23 +110,21 @@ class NoPipe:
 
 
 class World:
-    """A clockwork with its entries in a folder; `restart()` is the same router after a power cut."""
+    """A timer with its jobs in a folder; `restart()` is the same router after a power cut."""
 
     def __init__(self, folder, files=None, time=None, **parts):
         self.path = str(folder) + "/schedule.jsonl"
         self.time = time or Time()
         self.log, self.days = [], []
-        self.runner, self.watch, self.pipe = Runner(), parts.get("watch") or Quiet(), parts.get("pipe") or NoPipe()
+        self.watch, self.pipe = parts.get("watch") or Quiet(), parts.get("pipe") or NoPipe()
         self.records = Records(files or Files(), self.path)
-        self.clockwork = Clockwork(
-            self.records, threading.RLock(), self.runner, self.watch, self.pipe, self.time, self.time.trusted,
-            lambda entry: Zone(entry["timezone"]) if entry.get("timezone") else BERLIN, self.disable,
-            self.days.append, self.log.append,
-        )  # fmt: skip
+        self.jobs = Jobs(self.records, self, self.log.append)
+        self.runner = Runner(self.jobs)
+        kit = SimpleNamespace(clock=self.time, is_clock_trusted=self.time.trusted, log=self.log.append)
+        self.timer = Timer(kit, self.jobs, self.runner, self.watch, self.pipe, self.days.append)
 
-    def disable(self, entry, why):
-        self.records.put({**entry, "enabled": False, "note": why})
-        self.runner.tell(entry, why)
+    def router(self):
+        return BERLIN
 
     def add(self, name, when, **fields):
         self.records.put(
@@ -134,12 +138,12 @@ class World:
         """Let the time pass as the thread would: asleep as long as the last step said."""
         end = at(text)
         for _ in range(5000):
-            wait_s = self.clockwork.step()
+            wait_s = self.timer.step()
             left_s = end - self.time.unix
             if wait_s is None or left_s <= 0:
                 return
             self.time.pass_s(min(max(wait_s, 0.5), left_s) if wait_s else 0)
-        raise AssertionError("the clockwork does not rest")
+        raise AssertionError("the timer does not rest")
 
     def ran(self):
         found = [name for name, _ in self.runner.ran]

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
+from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.daemon.test_wiring import config, follow, of_type, services
 from tests.llm.test_workers import run  # noqa: F401  (a fixture)
 from tests.oasisd import REPOSITORY, copy_root, start_daemon
 from tests.service.test_hooks import SHELL
-from tests.test_toolless import serve  # noqa: F401  (a fixture)
 
 RENAME = json.dumps({"tool": "configure", "params": {"commands": ["uci set system.@system[0].hostname=attic"]}})
 DEVICES = json.dumps({"tool": "status", "params": {"what": "devices"}})

@@ -12,7 +12,7 @@ from oasis.errors import UsageError
 from oasis.parts.schedule.zone import RULE_CHARS, Zone, day_number, month_days
 from tests.oasisd import REPOSITORY
 
-with open(REPOSITORY + "/oasis/parts/offline/intents/zones.json", encoding="utf-8") as handle:
+with open(REPOSITORY + "/oasis/system/time_zones.json", encoding="utf-8") as handle:
     RULES = json.load(handle)["zones"]
 # Its clocks follow the moon, which no rule can say.
 NAMES = sorted(name for name in RULES if name != "Africa/Casablanca" and name in zoneinfo.available_timezones())

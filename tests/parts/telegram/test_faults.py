@@ -6,7 +6,7 @@ import os
 import time
 
 from oasis.parts.telegram.line import PACE_S
-from oasis.tools.facts import handle
+from oasis.tools.router import handle
 from tests.parts.telegram.bot_api import CONFLICT, TOKEN, Refused
 from tests.parts.telegram.kit import OWNER, Model
 

@@ -33,9 +33,9 @@ def workers():
 class Timed(Line):
     """A line whose waits pass at once, and are noted."""
 
-    def __init__(self, pool, whom):
+    def __init__(self, pool, service):
         self.now, self.waited = 1000.0, []
-        super().__init__(pool, whom, lambda: self.now)
+        super().__init__(pool, service, lambda: self.now)
 
     def wait(self, seconds):
         if seconds > 0:
@@ -46,7 +46,7 @@ class Timed(Line):
 
 @pytest.fixture
 def line(api, workers):
-    made = Timed(workers, lambda: {"key": TOKEN, "base_url": api.url})
+    made = Timed(workers, {"key": TOKEN, "base_url": api.url})
     api.now_s = lambda: made.now
     return made
 
@@ -112,7 +112,7 @@ def test_a_file_comes_whole_and_one_that_is_too_long_does_not(api, line):
 
 def test_a_token_that_is_refused_is_named_and_never_shown(api, workers):
     for token in ("123456:wrong-token-0123456789", "nonsense-without-a-colon"):
-        line = Timed(workers, lambda token=token: {"key": token, "base_url": api.url})
+        line = Timed(workers, {"key": token, "base_url": api.url})
         with pytest.raises(RefusedError) as raised:
             line.who()
         assert raised.value.code == "authentication"
@@ -121,7 +121,7 @@ def test_a_token_that_is_refused_is_named_and_never_shown(api, workers):
 
 
 def test_another_program_that_polls_is_a_conflict(api, line, workers):
-    other = Timed(Pool(default_argv(sys.executable)), lambda: {"key": TOKEN, "base_url": api.url})
+    other = Timed(Pool(default_argv(sys.executable)), {"key": TOKEN, "base_url": api.url})
     failures = []
 
     def first():
@@ -153,8 +153,8 @@ def test_a_chat_is_written_to_at_the_pace_that_telegram_wants(api, line):
 
 def test_what_is_not_wanted_is_left_out_where_the_chat_wants_a_pause(api, line):
     api.says(USER, "x")
-    assert line.send("sendMessage", USER, message(), is_wanted=False)
-    assert line.send("sendMessage", USER, message(), is_wanted=False) is None
+    assert line.send("sendMessage", USER, message(), tries=0)
+    assert line.send("sendMessage", USER, message(), tries=0) is None
     assert line.waited == [] and len(said(api)) == 1
 
 
@@ -172,7 +172,7 @@ def test_a_flood_that_lasts_too_long_is_told(api, line):
     with pytest.raises(RefusedError, match="Too Many"):
         line.send("sendMessage", USER, message())
     assert line.waited == []
-    assert line.send("sendMessage", USER, message(), is_wanted=False) is None  # and is obeyed for what comes next
+    assert line.send("sendMessage", USER, message(), tries=0) is None  # and is obeyed for what comes next
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,7 @@ def test_a_text_that_is_so_already_is_no_failure(api, line):
 
 
 def test_a_closed_line_ends_every_wait(api):
-    line = Line(
-        Pool(default_argv(sys.executable), tick_ms=20), lambda: {"key": TOKEN, "base_url": api.url}, time.monotonic
-    )
+    line = Line(Pool(default_argv(sys.executable), tick_ms=20), {"key": TOKEN, "base_url": api.url}, time.monotonic)
     failures = []
 
     def poll():
@@ -296,7 +294,7 @@ def captured(tmp_path):
         script = tmp_path / "worker.py"
         script.write_text(WORKER % ("json.loads(%r)" % json.dumps(GOOD), body))
         made.append(Pool([sys.executable, "-I", str(script)], tick_ms=20))
-        return Timed(made[-1], lambda: {"key": TOKEN})
+        return Timed(made[-1], {"key": TOKEN})
 
     yield make
     for pool in made:

@@ -2,7 +2,7 @@
 
 import time
 
-from oasis.parts.telegram.run import Told
+from oasis.parts.telegram.text import RunText
 from tests.parts.telegram.kit import STRANGER
 
 RENAME = "call this router %s"
@@ -256,7 +256,7 @@ def test_who_is_forgotten_has_nothing_done_that_still_waits_and_comes_back_to_no
 
 
 def test_what_a_tool_shows_to_the_owner_alone_is_not_told_to_telegram():
-    told = Told()
+    told = RunText()
     told.take({"type": "delta", "text": "Here it is."})
     told.take({"type": "note", "text": "the key is attic-secret", "is_private": True})
     told.take({"type": "note", "text": "and this is none"})

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from oasis.tools.workspace import programs, web
+from oasis.tools.workspace import programs, source
 from tests.tools.workspace.kit import Bench
 
 PYTHON = os.path.realpath(sys.executable)
@@ -132,7 +132,7 @@ def test_a_program_that_is_not_there_is_told(bench):
 def test_a_shell_and_the_router_itself_cannot_be_listed(entry):
     made = Bench((entry, "echo"))
     try:
-        _, allowed, notes = web.workspace(made.store.sections())
+        _, allowed, notes = source.workspace(made.store.sections())
         assert allowed == [["echo"]] and "does not count" in notes[0]
         shown = next(one for one in made.registry.listed() if one["name"] == "shell_exec")
         assert "does not count" in shown["note"] and shown["description"].endswith("may be run: echo.")

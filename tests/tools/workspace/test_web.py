@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.tools.workspace.web import Net, closed
+from oasis.tools.workspace.source import Net, closed
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
 from tests.tools.workspace.kit import Bench
@@ -128,7 +128,7 @@ def test_a_router_that_tells_nothing_of_its_networks_closes_none():
     class Silent:
         facts = type("F", (), {"ubus": staticmethod(lambda *_: {})})
 
-    assert closed(Silent) == []
+    assert closed(Silent.facts) == []
 
 
 # Through a daemon and its worker

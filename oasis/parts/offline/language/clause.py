@@ -13,13 +13,12 @@ import re
 
 from oasis.core.addresses import number4
 from oasis.parts.offline.caution import VERBS
-from oasis.parts.offline.language.lexicon import FILLER, Lexicon, Segment
+from oasis.parts.offline.language.lexicon import FILLER, Lexicon, Segment, Token, is_near
 from oasis.parts.offline.language.slots import is_ipv6
-from oasis.parts.offline.language.tokens import Token, is_near
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from oasis.parts.offline.shapes import Device, IsValue
 
 
 ASKED = "asked"  # a sign of the whole clause: it is a question
@@ -37,7 +36,7 @@ class Clause:
         tokens: list[Token],
         segments: list[Segment],
         signs: set[str],
-        is_value: Callable[[str, str, bool], bool],
+        is_value: IsValue,
     ) -> None:
         self.sentence = sentence
         self.tokens = tokens
@@ -116,10 +115,8 @@ NAME_TOKENS = 4  # of a device's name as people say it
 class Names:
     """The names of the devices this router knows, in parts."""
 
-    def __init__(self, devices: list[dict[str, object]]) -> None:
-        self.parts = [
-            [part.casefold() for part in _NAME_PARTS.findall(str(one["name"]))] for one in devices if one.get("name")
-        ]
+    def __init__(self, devices: list[Device]) -> None:
+        self.parts = [[part.casefold() for part in _NAME_PARTS.findall(one["name"])] for one in devices if one["name"]]
         self._every = {part for parts in self.parts for part in parts}
 
     def part(self, norm: str, is_known: bool) -> str:
@@ -315,7 +312,7 @@ class Scanner:
         return at, minute
 
     def _shape(self, at: int) -> Segment | None:
-        """Return what is told by its form alone."""
+        """Return the values that their form alone shows."""
         norm = self._tokens[at].norm
         values = _form(norm)
         return Segment(at, at + 1, set(), values) if values else None
@@ -379,7 +376,6 @@ def _joined_devices(found: list[Segment], names: Names) -> list[Segment]:
     """Return the segments with parts of one name, such as `tv in the living room`, as one."""
     merged: list[Segment] = []
     for segment in found:
-        last = merged[-1] if merged else None
         gap = [one for one in merged[-3:] if one.concepts == {FILLER}]
         if "device" in segment.values and "mac" not in segment.values:
             before = [one for one in merged[-3:] if "device" in one.values]
@@ -388,6 +384,5 @@ def _joined_devices(found: list[Segment], names: Names) -> list[Segment]:
             if before and all(one in gap for one in tail) and names.is_name(words):
                 del merged[merged.index(before[-1]) :]
                 segment = Segment(before[-1].start, segment.end, set(), {"device": " ".join(words)})
-        del last
         merged.append(segment)
     return merged

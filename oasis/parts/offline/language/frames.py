@@ -18,8 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.language.clause import Clause
     from oasis.parts.offline.language.lexicon import Segment
-
-    Raw = dict[str, tuple[str, bool]]
+    from oasis.parts.offline.shapes import FramesData, Mood, Raw
 
 NEED, WANT, SLOT = 1.0, 0.35, 1.1
 UNKNOWN, OTHER, LIGHT, VALUE, HEAVY, SLIP = 1.0, 1.0, 0.4, 1.0, 2.2, 0.12
@@ -36,7 +35,7 @@ INHERITED = 0.3  # a slot from the request before
 class Frame:
     """One frame of an intent, read from its text."""
 
-    def __init__(self, intent: str, mood: str, text: str, kinds: dict[str, str]) -> None:
+    def __init__(self, intent: str, mood: Mood, text: str, kinds: dict[str, str]) -> None:
         self.intent = intent
         self.mood = mood
         self.needs: list[set[str]] = []
@@ -53,7 +52,7 @@ class Frame:
                 self.bars |= set(word[1:].split("|"))
             else:
                 self.needs.append(set(word.split("|")))
-        self.slots.sort(key=lambda one: one[1] in FREE)  # what is told by its form first
+        self.slots.sort(key=lambda one: one[1] in FREE)  # values with a form of their own first
         self.names = set(kinds)  # a value for no slot of the intent is understood, and left out
         self.free = [(name, kind, must) for name, kind, must in self.slots if kind in FREE]
 
@@ -81,23 +80,19 @@ class Frame:
 class Frames:
     """The frames of all intents, read once."""
 
-    def __init__(self, data: dict[str, object], kinds: dict[str, dict[str, str]]) -> None:
+    def __init__(self, data: FramesData, kinds: dict[str, dict[str, str]]) -> None:
         # A time of day that no hour belongs to (`until the morning`) is no end that could be set.
-        self.brakes = {*_listed(data["brakes"]), "u_am", "u_pm", "u_night"}
-        self.light = set(_listed(data["light"]))
-        self.asking = set(_listed(data["asking"]))
-        self.always = set(_listed(data["always"]))
-        allowed = data["allowed"]
-        self.allowed: dict[str, set[str]] = (
-            {mood: set(_listed(words)) | self.always for mood, words in allowed.items()}
-            if isinstance(allowed, dict)
-            else {}
-        )
-        self.frames: list[Frame] = []
-        moods = data["frames"]
-        for mood, intents in moods.items() if isinstance(moods, dict) else []:
-            for intent, texts in intents.items():
-                self.frames += [Frame(intent, mood, text, kinds[intent]) for text in texts]
+        self.brakes = {*data["brakes"], "u_am", "u_pm", "u_night"}
+        self.light = set(data["light"])
+        self.asking = set(data["asking"])
+        self.always = set(data["always"])
+        self.allowed = {mood: {*words, *self.always} for mood, words in data["allowed"].items()}
+        self.frames = [
+            Frame(intent, mood, text, kinds[intent])
+            for mood, intents in data["frames"].items()
+            for intent, texts in intents.items()
+            for text in texts
+        ]
         self.of: dict[str, list[Frame]] = {}
         self._kinds = kinds
         self._loose: dict[tuple[str, tuple[tuple[str, str], ...]], Frame] = {}
@@ -111,7 +106,7 @@ class Frames:
         return set.intersection(*sets) if sets else set()
 
     def topic(self, intent: str) -> set[str]:
-        """Return the concepts that every frame of an intent may be told by: what it is about."""
+        """Return the concepts that every frame of an intent may be recognised by: what it is about."""
         of = self.of.get(intent, ())
         needs = [set().union(*frame.needs) for frame in of if frame.needs]
         return {name for name in set().union(*needs) if sum(name in one for one in needs) * 2 >= len(needs)} & TOPICS
@@ -181,34 +176,46 @@ def fit(frame: Frame, clause: Clause, allowed: set[str], light: set[str], given:
             gain += 0.0 if must else CARRIED_GAIN
         elif must:
             return None
-    if not frame.free:
-        return _judged(frame, clause, allowed, light, slots, taken, gain, loss)
-    return _freely(frame, clause, allowed, light, slots, taken, gain, loss)
+    judge = _Judge(frame, clause, allowed, light)
+    return (judge.freely if frame.free else judge.fit)(slots, taken, gain, loss)
 
 
-def _freely(
-    frame: Frame,
-    clause: Clause,
-    allowed: set[str],
-    light: set[str],
-    slots: Raw,
-    taken: set[int],
-    gain: float,
-    loss: float,
-) -> Fit | None:
-    """Return the best fit over all ways to choose the free values."""
-    best: Fit | None = None
-    for values, used, worth in free_values(clause, frame, taken):
-        if any(must and name not in values for name, _, must in frame.free):
-            continue
-        if not _has_needs(frame, clause, used):
-            continue
-        here = _judged(
-            frame, clause, allowed, light, {**slots, **values}, taken | used, gain + SLOT * len(values) + worth, loss
-        )
-        if best is None or here.score() > best.score():
-            best = here
-    return best
+class _Judge:
+    """Scores the fits of one frame to one clause; see `fit`."""
+
+    def __init__(self, frame: Frame, clause: Clause, allowed: set[str], light: set[str]) -> None:
+        self._frame = frame
+        self._clause = clause
+        self._allowed = allowed
+        self._light = light
+
+    def freely(self, slots: Raw, taken: set[int], gain: float, loss: float) -> Fit | None:
+        """Return the best fit over all ways to choose the free values."""
+        best: Fit | None = None
+        for values, used, worth in free_values(self._clause, self._frame, taken):
+            if any(must and name not in values for name, _, must in self._frame.free):
+                continue
+            if not _has_needs(self._frame, self._clause, used):
+                continue
+            here = self.fit({**slots, **values}, taken | used, gain + SLOT * len(values) + worth, loss)
+            if best is None or here.score() > best.score():
+                best = here
+        return best
+
+    def fit(self, slots: Raw, taken: set[int], gain: float, loss: float) -> Fit:
+        """Return the fit with these slots, less what the other segments say against it."""
+        frame = self._frame
+        meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
+        wanted: set[str] = set()
+        for at, segment in enumerate(self._clause.segments):
+            loss += SLIP * segment.slips
+            if at in taken:
+                continue
+            if segment.concepts & meant:
+                wanted |= segment.concepts & frame.wants
+            elif not segment.concepts & self._allowed and FILLER not in segment.concepts:
+                loss += cost(segment, self._clause, self._light)
+        return Fit(frame, slots, gain + WANT * min(len(wanted), 3), loss)
 
 
 def _has_needs(frame: Frame, clause: Clause, used: set[int]) -> bool:
@@ -226,39 +233,12 @@ def _matched(choices: list[list[int]], taken: set[int]) -> bool:
     return any(_matched(choices[1:], taken | {at}) for at in choices[0] if at not in taken)
 
 
-def _judged(
-    frame: Frame,
-    clause: Clause,
-    allowed: set[str],
-    light: set[str],
-    slots: Raw,
-    taken: set[int],
-    gain: float,
-    loss: float,
-) -> Fit:
-    meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
-    wanted: set[str] = set()
-    for at, segment in enumerate(clause.segments):
-        loss += SLIP * segment.slips
-        if at in taken:
-            continue
-        if segment.concepts & meant:
-            wanted |= segment.concepts & frame.wants
-        elif not segment.concepts & allowed and FILLER not in segment.concepts:
-            loss += cost(segment, clause, light)
-    return Fit(frame, slots, gain + WANT * min(len(wanted), 3), loss)
-
-
 def cost(segment: Segment, clause: Clause, light: set[str]) -> float:
     """Return how much a segment says against a frame that has no place for it."""
     if segment.concepts:
         return LIGHT if segment.concepts & light else OTHER
     if segment.values:
         if set(segment.values) & {"clock", "hours", "days", "domain", "mac"}:
-            return HEAVY  # what is said so exactly is never beside the point
+            return HEAVY  # what is said so exactly always matters
         return VALUE if set(segment.values) != {"package"} else LIGHT
     return SHORT_UNKNOWN if len(clause.norm(segment)) < 3 else UNKNOWN
-
-
-def _listed(value: object) -> list[str]:
-    return value if isinstance(value, list) else []

@@ -26,13 +26,11 @@ from oasis.parts.offline.language.lexicon import FILLER, ORDINARY, Segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from oasis.parts.offline.language.clause import Clause
     from oasis.parts.offline.language.frames import Frame
-    from oasis.parts.offline.language.tokens import Token
+    from oasis.parts.offline.language.lexicon import Token
+    from oasis.parts.offline.shapes import Iterator, NamingData, Raw
 
-    Raw = dict[str, tuple[str, bool]]
     Place = tuple[int, int, int, int]  # characters of the written form, tokens of the sentence
 
 
@@ -328,7 +326,7 @@ NAMED = "~"  # the value of a segment that counts as quoted, and has no marks
 _WIDE = "\u3000"
 _MOST = 8  # tokens of a name in Latin letters; of wide characters, which are a token each, twice as many
 _LONG, _LONG_SLIPS = 3, 6  # words of a name that is said back as a question first: more than the name may be in it
-# What is no part of a name without quotes: values told by their form, and words of other wishes.
+# What is no part of a name without quotes: values with a form of their own, and words of other wishes.
 _EXACT = {
     "quoted", "ip", "cidr", "ip6", "mac", "domain", "clock", "hours", "duration", "speed", "width", "power", "range",
     "provider", "encryption",
@@ -342,28 +340,31 @@ _NAMED_HERE = r"(?:[DRT]|[GWNS](?: ?[GWNR])*)(?! [WN]\b)"
 _THING = f"(?:(?:[^|&Q ]+ ){{0,3}}?{_NAMED_HERE})"
 
 
+def _either(expressions: list[str]) -> str:
+    """Return an expression for any of some; for none of them one that never fits."""
+    return "|".join(expressions) or "$."
+
+
 class Naming:
     """The forms of one language in which something gets a name."""
 
-    def __init__(self, data: dict[str, object]) -> None:
-        self._edge = "|".join(_listed(data.get("edges"))) or "$."
-        bounds = "|".join(_listed(data.get("bounds"))) or "$."
-        articles = "|".join(_listed(data.get("articles"))) or "$."
-        edges = f"(?: ?(?:{self._edge})(?![a-z]))*"
-        self._none = re.compile(f"(?:{'|'.join(_listed(data.get('none'))) or '$.'})\\Z")
-        self._edges = re.compile(f"(?:{self._edge})\\Z")
-        self._lead = _listed(data.get("lead"))
-        self._small = re.compile(f"(?:{'|'.join(_listed(data.get('small'))) or '$.'})\\Z")
+    def __init__(self, data: NamingData) -> None:
+        edge, bounds, articles = _either(data["edges"]), _either(data["bounds"]), _either(data["articles"])
+        edges = f"(?: ?(?:{edge})(?![a-z]))*"
+        self._none, self._edges, self._small = (
+            re.compile(f"(?:{one})\\Z") for one in (_either(data["none"]), edge, _either(data["small"]))
+        )
+        self._lead = data.get("lead", [])
         parts = {
             "{o}": _THING,
             "{a}": f"(?:(?:{articles}) ?)*{_NAMED_HERE}",
             "{d}": r"(?:(?:[^|&Q ]+ ){0,3}?[DT])",
             "{x}": "[^|&Q]{1,60}?",
-            "{e}": f"(?:(?:{self._edge}) ?)*",
+            "{e}": f"(?:(?:{edge}) ?)*",
             "{n}": f"(?P<name>[^|&QK:]+?)(?={edges} ?(?:[|&]|\\Z|{bounds}))",
         }
         self._forms = []
-        for form in _listed(data.get("forms")):
+        for form in data["forms"]:
             for mark, text in parts.items():
                 form = form.replace(mark, text)
             self._forms.append(form)
@@ -521,7 +522,3 @@ def _merged(segments: list[Segment], first: int, last: int, sentence: str, token
         if one.end > last:
             found.append(Segment(last, one.end, one.concepts, {}))
     return found
-
-
-def _listed(value: object) -> list[str]:
-    return value if isinstance(value, list) else []

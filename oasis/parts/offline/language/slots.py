@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
-from oasis.core.addresses import number4
-from oasis.parts.offline.language.tokens import SECRET, Token
+from oasis.core.addresses import number, number4
+from oasis.parts.offline.language.lexicon import SECRET, Token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.fulfil import World
+    from oasis.parts.offline.shapes import Callable, Device, Named, Place, Sequence, Value
 
 # Type -> most tokens an unquoted value may have. A longer one is a sentence, not a value.
 WIDTHS = {
@@ -56,11 +57,25 @@ _UNSEEN = "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2
 
 
 class Problem(Exception):
-    """A value or a wish that cannot be used: the name of a text and what stands in it."""
+    """A value or a wish that cannot be used: the name of a text and what stands in it.
 
-    def __init__(self, text: str, **values: object) -> None:
+    `choices` are offered, as lines; `devices` are what they mean. `kind` is the type of a slot that is missing.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        kind: str = "",
+        choices: Sequence[str] = (),
+        devices: Sequence[Device] = (),
+        **values: object,
+    ) -> None:
         Exception.__init__(self, text)
         self.text = text
+        self.kind = kind
+        self.choices = choices
+        self.devices = devices
         self.values = values
 
 
@@ -97,7 +112,7 @@ def span_text(sentence: str, tokens: list[Token], kind: str) -> tuple[str, bool]
     return sentence[tokens[0].start : tokens[-1].end], False
 
 
-def value(kind: str, text: str, is_quoted: bool, world: World) -> object:
+def value(kind: str, text: str, is_quoted: bool, world: World) -> Value:
     """Return the checked value of a slot. Raises: Problem."""
     if any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in _UNSEEN for char in text):
         raise Problem("bad_control")
@@ -145,10 +160,10 @@ def _key(text: str, is_quoted: bool, world: World) -> str:
 
 
 def _without_stop(text: str, world: World, note: str) -> str:
-    # A full stop, comma or question mark at the very end closes the sentence; the owner is told.
+    # A full stop, comma or question mark at the very end closes the sentence; the owner sees a note.
     bare = text.rstrip(".,;?。、？")
     if bare != text:
-        world.note(note)
+        world.note(note, {})
     return bare
 
 
@@ -184,13 +199,9 @@ def is_host4(text: str) -> bool:
 
 
 def is_ipv6(text: str) -> bool:
-    """Tell whether `text` is an IPv6 address without a zone."""
-    parts = text.split(":")
-    if not 3 <= len(parts) <= 8 or text.count("::") > 1 or (len(parts) < 8 and "::" not in text):
-        return False
-    if (text.startswith(":") and not text.startswith("::")) or (text.endswith(":") and not text.endswith("::")):
-        return False
-    return all(re.match(r"[0-9a-f]{0,4}\Z", part) for part in parts) and ":::" not in text
+    """Tell whether `text` is the IPv6 address of a machine, without a zone."""
+    found = number(text)
+    return found is not None and found[0] == 6 and found[1] > 0
 
 
 def _port(text: str, is_quoted: bool, world: World) -> str:
@@ -212,7 +223,7 @@ def _ports(text: str, is_quoted: bool, world: World) -> list[str]:
 
 def _service(text: str, is_quoted: bool, world: World) -> str:
     known = world.facts.services()
-    name = world.alias("services", text)
+    name = world.service(text)
     if name in known:
         return name
     if not known and re.match(r"[a-z0-9_-]{1,32}\Z", name):
@@ -220,18 +231,18 @@ def _service(text: str, is_quoted: bool, world: World) -> str:
     raise Problem("service_unknown", value=text[:40], names=", ".join(sorted(known)[:30]))
 
 
-def _place(text: str, is_quoted: bool, world: World) -> dict[str, str]:
+def _place(text: str, is_quoted: bool, world: World) -> Place:
     found = world.zone(text)
     if found is None:
         raise Problem("zone_unknown", value=text[:40])
     return {"label": found[0], "zonename": found[0], "timezone": found[1]}
 
 
-def _device(text: str, is_quoted: bool, world: World) -> dict[str, object]:
+def _device(text: str, is_quoted: bool, world: World) -> Named:
     return world.device(text)
 
 
-def _devices(text: str, is_quoted: bool, world: World) -> list[dict[str, object]]:
+def _devices(text: str, is_quoted: bool, world: World) -> list[Named]:
     return world.devices(text)
 
 
@@ -304,7 +315,7 @@ def _host(text: str, is_quoted: bool, world: World) -> str:
     if number4(name) is not None or is_ipv6(name) or re.match(r"(?=.{3,253}\Z)[a-z0-9_-]+(?:\.[a-z0-9_-]+)+\Z", name):
         return name
     try:
-        return str(world.device(text)["ip"]) or name
+        return world.device(text)["ip"] or name
     except Problem:
         return _hostlabel(text, is_quoted, world)
 
@@ -330,7 +341,7 @@ def _words(text: str, is_quoted: bool, world: World) -> str:
     return text.strip()[:80]
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[str, bool, World], Value]] = {
     "channel": _channel,
     "width": _width,
     "power": _power,

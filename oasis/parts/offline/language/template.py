@@ -11,37 +11,34 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from oasis.parts.offline.shapes import Callable, Fields, Item, Json, Rows, Step, Texts
 
-    Rows = list[dict[str, object]]
-    Data = dict[str, object]
-    Texts = dict[str, str]
-
+    Data = dict[str, Json]
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.(?:[A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?\d+\])){0,2}\Z")
 
 
-def commands(items: list[object], fields: dict[str, object], rows: Callable[[str], Rows]) -> list[str]:
+def commands(items: list[Item], fields: Fields, rows: Callable[[str], Rows]) -> list[str]:
     """Return the uci command lines of a template. Raises: ValueError for a broken template, Problem from a set."""
     found: list[str] = []
     for item in items:
         if isinstance(item, str):
             found.append(_command(item, fields))
-        elif isinstance(item, dict):
+        else:
             for row in _branches(item, fields, rows):
                 found.extend(commands(item["do"], {**fields, **row}, rows))
     return found
 
 
-def _branches(item: dict[str, object], fields: dict[str, object], rows: Callable[[str], Rows]) -> Rows:
+def _branches(item: Step, fields: Fields, rows: Callable[[str], Rows]) -> Rows:
     if "each" in item:
-        return rows(str(item["each"]))
-    name = str(item.get("if", item.get("unless")))
-    return [{}] if bool(fields.get(name)) == ("if" in item) else []
+        return rows(item["each"])
+    is_wanted = bool(fields.get(item["if"])) if "if" in item else not fields.get(item["unless"])
+    return [{}] if is_wanted else []
 
 
-def _command(template: str, fields: dict[str, object]) -> str:
+def _command(template: str, fields: Fields) -> str:
     verb, _, rest = template.partition(" ")
     path, equals, value = rest.partition("=")
     path = fill(path, fields)
@@ -59,7 +56,7 @@ def quoted(value: str) -> str:
     return "'" + value.replace("'", "'\\''") + "'"
 
 
-def fill(template: str, fields: dict[str, object]) -> str:
+def fill(template: str, fields: Fields) -> str:
     """Put fields into a template, each once: braces in a value stay as they are. Raises: ValueError."""
 
     def replaced(match: re.Match[str]) -> str:
@@ -70,7 +67,7 @@ def fill(template: str, fields: dict[str, object]) -> str:
     return _FIELD.sub(replaced, template)
 
 
-def sentence(template: str, fields: dict[str, object]) -> str:
+def sentence(template: str, fields: Fields) -> str:
     """Return a sentence; parts in [brackets] with an empty field are left out, unknown fields are empty."""
 
     def optional(match: re.Match[str]) -> str:
@@ -111,21 +108,21 @@ def size(number: object) -> str:
     return f"{value:.{0 if value >= 10 else 1}f} {units[-1]}"
 
 
-def bare(addresses: object) -> list[str]:
+def bare(addresses: Json) -> list[str]:
     """Return addresses without the lengths of their networks."""
     return [str(one).partition("/")[0] for one in items(addresses)]
 
 
-def table(value: object) -> Data:
+def table(value: Json) -> Data:
     """Return what should be an object, {} for anything else."""
     return value if isinstance(value, dict) else {}
 
 
-def rows(value: object) -> list[Data]:
+def rows(value: Json) -> list[Data]:
     """Return the objects in what should be a list of them."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def items(value: object) -> list[object]:
+def items(value: Json) -> list[Json]:
     """Return what should be a list, [] for anything else."""
     return value if isinstance(value, list) else []

@@ -9,8 +9,7 @@ sys.path.insert(
 )
 
 from oasis.llm.pool import Pool, default_argv
-from oasis.parts.mcp.peer import Peer
-from oasis.parts.mcp.stdio import Http
+from oasis.parts.mcp.server_connection import Http, Peer
 
 pool = Pool(default_argv())
 peer = Peer("judged", Http("judged", sys.argv[-1], "", pool.post))

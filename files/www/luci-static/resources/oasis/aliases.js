@@ -2,19 +2,17 @@
 'require baseclass';
 'require oasis.rpc as api';
 'require oasis.dialog as dialog';
-'require oasis.controls as controls';
-'require oasis.offers as offers';
 'require oasis.page as page';
-'require oasis.words as words';
+'require oasis.clean as clean';
 
 /*
- * Names that stand for services: what each is for, which services it tries in which order, and the dialog that says so.
+ * Names that stand for services: what each is for, which services it tries in which order, and the dialog that sets it.
  */
 
 /* what the daemon takes */
 const TARGETS = 8, NAME_CHARS = 32, MODEL_CHARS = 200;
 
-/* What a name is for; names of the owner's own have no words of ours. */
+/* What a usual name is for; "" for a name that the owner made up. */
 function purpose(name) {
 	return {
 		chat: _('answers in chats that name no service'), title: _('names chats'), intent: _('understands short orders'),
@@ -28,10 +26,10 @@ function split(target) {
 	return at == -1 ? { service: target, model: '' } : { service: target.substring(0, at), model: target.substring(at + 1) };
 }
 
-function targetWords(target, services) {
+function targetText(target, services) {
 	const parts = split(target), service = services.find(function(item) { return item.identifier == parts.service; });
 
-	return words.plain([ service ? service.name : parts.service, parts.model ].filter(Boolean).join(' \u00b7 '));
+	return clean.plain([ service ? service.name : parts.service, parts.model ].filter(Boolean).join(' \u00b7 '));
 }
 
 const Editor = baseclass.extend({
@@ -42,12 +40,12 @@ const Editor = baseclass.extend({
 			'readonly': alias.name ? '' : null
 		});
 		this.rows = E('ol', { 'class': 'oasis-rows' });
-		this.more = controls.button(_('Add another one'), 'cbi-button-add', L.bind(function() { this.row({ service: '', model: '' }).querySelector('select').focus(); }, this));
+		this.more = page.button(_('Add another one'), 'cbi-button-add', L.bind(function() { this.row({ service: '', model: '' }).querySelector('select').focus(); }, this));
 		this.box = dialog.open(_('Alias'), [
-			offers.field(_('Name'), this.name, purpose(alias.name)),
+			page.field(_('Name'), this.name, purpose(alias.name)),
 			E('p', { 'class': 'oasis-small' }, [ _('The first one is asked; where it fails before a word of the answer, the next one. Without a model, the one of the service.') ]),
 			this.rows, this.more
-		], [ controls.button(_('Save'), 'cbi-button-action important', L.bind(function() {
+		], [ page.button(_('Save'), 'cbi-button-action important', L.bind(function() {
 			return this.box.run(L.bind(function() { return api.call('set_alias', this.name.value.trim(), this.targets()).then(done); }, this));
 		}, this)) ]);
 		(alias.targets.length ? alias.targets.map(split) : [ { service: '', model: '' } ]).forEach(this.row, this);
@@ -55,19 +53,19 @@ const Editor = baseclass.extend({
 
 	row: function(target) {
 		const select = E('select', { 'class': 'cbi-input-select', 'aria-label': _('Service') }, this.services.map(function(service) {
-			return E('option', { 'value': service.identifier }, [ words.plain(service.name) ]);
+			return E('option', { 'value': service.identifier }, [ clean.plain(service.name) ]);
 		}));
 		const model = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': MODEL_CHARS, 'value': target.model, 'aria-label': _('Model') });
 		const row = E('li', [
 			select, model,
-			controls.button('\u2191', '', L.bind(this.up, this)), controls.button('\u00d7', 'cbi-button-negative', L.bind(this.drop, this))
+			page.button('\u2191', '', L.bind(this.up, this)), page.button('\u00d7', 'cbi-button-negative', L.bind(this.drop, this))
 		]);
 
 		row.children[2].setAttribute('aria-label', _('Move up'));
 		row.children[3].setAttribute('aria-label', _('Remove'));
-		/* a service that is gone is shown by its name, so that it can be put right */
+		/* a service that was deleted is shown by its name, so that the owner can correct it */
 		if (target.service && !this.services.some(function(item) { return item.identifier == target.service; }))
-			select.appendChild(E('option', { 'value': target.service }, [ words.plain(target.service) ]));
+			select.appendChild(E('option', { 'value': target.service }, [ clean.plain(target.service) ]));
 		if (target.service)
 			select.value = target.service;
 		select.addEventListener('change', this.suggest.bind(this));
@@ -76,7 +74,7 @@ const Editor = baseclass.extend({
 		return row;
 	},
 
-	/* The model that a service has by itself stands in the empty field. */
+	/* An empty field shows the service's own model. */
 	suggest: function() {
 		Array.from(this.rows.children).forEach(function(row, place, all) {
 			const service = this.services.find(function(item) { return item.identifier == row.children[0].value; });
@@ -122,16 +120,16 @@ return baseclass.extend({
 		const columns = [ { title: _('Name'), isName: true }, { title: _('Asked in this order') }, { title: '' } ];
 		const edit = function(item) { return function() { return new Editor(item, services, done); }; };
 		const rows = known(reply).map(function(item) {
-			const order = item.targets.map(function(target) { return E('li', [ targetWords(target, services) ]); });
+			const order = item.targets.map(function(target) { return E('li', [ targetText(target, services) ]); });
 
 			return [
-				[ E('span', [ words.plain(item.name) ]), purpose(item.name) ? E('div', { 'class': 'oasis-small oasis-about-name' }, [ purpose(item.name) ]) : '' ],
+				[ E('span', [ clean.plain(item.name) ]), purpose(item.name) ? E('div', { 'class': 'oasis-small oasis-about-name' }, [ purpose(item.name) ]) : '' ],
 				[ order.length ? E('ol', { 'class': 'oasis-order' }, order) : E('span', { 'class': 'oasis-small' }, [ _('the service in use') ]),
-					item.ready ? '' : E('div', [ page.badge(_('cannot be used'), 'warn'), ' ', words.plain(item.note) ]) ],
+					item.ready ? '' : E('div', [ page.badge(_('cannot be used'), 'warn'), ' ', clean.plain(item.note) ]) ],
 				page.buttons([
 					page.act(_('Change'), 'cbi-button-edit', edit(item), 'alias-' + item.name + '/change'),
 					order.length ? page.act(_('Delete'), 'cbi-button-negative', function() {
-						return dialog.ask(_('Delete an alias'), _('Delete the alias "%s"?').format(words.plain(item.name)), _('Delete'),
+						return dialog.ask(_('Delete an alias'), _('Delete the alias "%s"?').format(clean.plain(item.name)), _('Delete'),
 							function() { return api.call('remove_alias', item.name).then(done); });
 					}, 'alias-' + item.name + '/delete') : ''
 				])

@@ -1,12 +1,16 @@
 'use strict';
 'require baseclass';
-'require oasis.words as words';
 'require oasis.rpc as api';
-'require oasis.alive as alive';
+'require oasis.clean as clean';
+'require oasis.page as page';
+'require oasis.proof as proof';
 
 /*
- * A change after it was applied: the card in the transcript with its Undo, and the banner in which the owner keeps it or puts it
- * back while the clock runs. The daemon holds the clock; the banner only shows it, and asks how it ended.
+ * A change after it was applied: its card with Undo, and the banner in which the owner keeps it or rolls it back while the clock runs.
+ * The daemon holds the clock; the banner only shows it, and asks how the change ended.
+ *
+ * The banner listens to events(list, isReplay) of a run, applying(applying, summary), info(reply) and pending(change or none). It emits
+ * ended(change, text) once for each change that it showed, and resized(). A card emits undo(change), which asks for a promise.
  */
 
 /* while the clock runs: often enough to see that another page decided */
@@ -17,22 +21,22 @@ const ENDED = [ 'confirmed', 'rolled_back', 'rollback_failed' ];
 /* from here on the banner changes its colour */
 const URGENT_S = 15;
 
-function stateWords(change) {
+function stateText(change) {
 	switch (change.state) {
 	case 'applied': return change.confirm_in_s != null ? _('Applied, waiting to be kept') : _('Applied');
 	case 'confirmed': return change.undone_by ? _('Undone later') : change.undoes ? _('Undo applied') : _('Kept');
 	case 'rolled_back': return _('Rolled back: the earlier settings are active');
 	case 'rollback_failed': return _('The earlier settings could not be restored');
-	default: return words.plain(change.state);
+	default: return clean.plain(change.state);
 	}
 }
 
 function service(item) {
-	return '%s %s %s'.format(item.ok ? '\u2713' : '\u2717', words.plain(item.name), words.plain(item.action));
+	return '%s %s %s'.format(item.ok ? '\u2713' : '\u2717', clean.plain(item.name), clean.plain(item.action));
 }
 
-function proofWords(word) {
-	switch (word) {
+function proofText(result) {
+	switch (result) {
 	case 'proved': return '\u2713 ' + _('Reachable: proved over a new connection');
 	case 'asking': return _('Asking over a new connection whether this browser still reaches the router\u2026');
 	case 'reused': return _('The connection is older than the change; a new one is tried in a moment\u2026');
@@ -46,11 +50,11 @@ function proofWords(word) {
 	}
 }
 
-/* What was looked at after the reload, and what could not be. */
-function readBack(change) {
+/* What was verified after the reload, and what could not be. */
+function verified(change) {
 	const of = function(result) {
 		return (change.verified || []).filter(function(item) { return item.result == result; })
-			.map(function(item) { return words.plain(item.what); }).join(', ');
+			.map(function(item) { return clean.plain(item.what); }).join(', ');
 	};
 	const lines = [ [ _('Verified: %s'), of('seen') ], [ _('Not verified: %s'), of('not read back') ] ];
 
@@ -68,64 +72,64 @@ function alarm(change) {
 	]);
 }
 
-function faultLine(fault) {
-	return E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint) ]);
-}
-
 function about(change) {
 	return [
 		(change.services || []).length ? E('p', { 'class': 'oasis-small' }, [ change.services.map(service).join(' \u00b7 ') ]) : null
-	].concat(readBack(change), [ alarm(change) ]).filter(Boolean);
+	].concat(verified(change), [ alarm(change) ]).filter(Boolean);
 }
 
-function card(change, act) {
+function card(change, state) {
 	const trouble = E('div', { 'role': 'alert' });
-	const canUndo = act && change.state == 'confirmed' && !change.undone_by;
+	const canUndo = state && state.isWriter && change.state == 'confirmed' && !change.undone_by;
 	const undo = function(ev) {
 		const button = ev.currentTarget;
 
 		button.disabled = true;
 		trouble.textContent = '';
-		return act.undo(change).catch(function(fault) { trouble.appendChild(faultLine(fault)); })
+		return state.emit('undo', change).catch(function(fault) { trouble.appendChild(page.fault(fault)); })
 			.finally(function() { button.disabled = false; });
 	};
 
 	return E('section', { 'class': 'oasis-card oasis-change', 'aria-label': _('Change'), 'data-change': change.id, 'data-state': change.state }, [
 		E('div', { 'class': 'oasis-head' }, [
-			E('strong', [ words.plain(change.summary) ]),
-			E('span', { 'class': 'oasis-badge oasis-' + words.plain(change.state) }, [ stateWords(change) ])
+			E('strong', [ clean.plain(change.summary) ]),
+			E('span', { 'class': 'oasis-badge oasis-' + clean.plain(change.state) }, [ stateText(change) ])
 		])
 	].concat(about(change), [
 		trouble,
 		canUndo ? E('div', { 'class': 'oasis-foot' }, [
-			E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': undo }, [ _('Undo') ])
+			page.button(_('Undo'), 'cbi-button-neutral', undo)
 		]) : null
 	]).filter(Boolean));
 }
 
 const Banner = baseclass.extend({
-	__init__: function(isReadonly, ended) {
-		this.ended = ended;
+	__init__: function(state) {
+		this.state = state;
 		this.change = null;
 		this.stop = function() {};
 		this.left = E('strong', { 'class': 'oasis-clock', 'role': 'timer' });
 		this.bar = E('div', { 'class': 'oasis-bar-fill' });
 		this.text = E('p', { 'class': 'oasis-summary' });
 		this.note = E('div', { 'aria-live': 'polite' });
-		/* what is offered stays until it is pressed or needless, whatever the polls say */
+		/* a button offered here stays until it is pressed or not needed any more, whatever the polls bring */
 		this.offer = E('div', { 'aria-live': 'polite' });
 		this.title = E('strong');
 		this.hint = E('p', { 'class': 'oasis-small' });
 		this.proof = E('p', { 'class': 'oasis-proof', 'role': 'status' });
 		this.moved = E('div', { 'class': 'oasis-moved', 'aria-live': 'polite' });
-		this.isReadonly = isReadonly;
 		this.prover = null;
-		this.buttons = isReadonly ? [] : [
+		this.buttons = !state.isWriter ? [] : [
 			this.button('rollback', 'cbi-button-negative', _('Roll back now')),
 			this.button('extend', 'cbi-button-neutral', _('More time')),
 			this.button('confirm', 'cbi-button-positive important', _('Keep'))
 		];
 		this.node = this.render();
+		proof.arrive();
+		state.on({
+			events: this.events, applying: this.applying, pending: this.pending,
+			info: function(info) { this.pending(info.pending); }
+		}, this);
 	},
 
 	render: function() {
@@ -138,7 +142,7 @@ const Banner = baseclass.extend({
 	},
 
 	button: function(verb, classes, label) {
-		return E('button', { 'type': 'button', 'class': 'btn cbi-button ' + classes, 'click': this.press.bind(this, verb) }, [ label ]);
+		return page.button(label, classes, this.press.bind(this, verb));
 	},
 
 	enable: function(isOn) {
@@ -151,11 +155,22 @@ const Banner = baseclass.extend({
 			this.note.appendChild(child);
 	},
 
-	isShown: function() {
-		return this.change != null;
+	events: function(events, isReplay) {
+		events.forEach(function(event) {
+			if (event.type == 'applying' && !isReplay)
+				this.applying(event.applying);
+			else if (event.type == 'end' && this.isApplying())
+				this.hide();
+			else if (event.type == 'change') {
+				proof.remember(event.change);
+				/* an old event's clock is wrong by now: then the daemon is asked */
+				if (!isReplay)
+					this.pending(event.change);
+			}
+		}, this);
 	},
 
-	/* A change already shown only has its clock set anew. */
+	/* For a change that is shown already, only the clock is set. */
 	show: function(change) {
 		if (!this.change || this.change.id != change.id || this.change.state != change.state) {
 			this.whole_s = 1;
@@ -168,32 +183,31 @@ const Banner = baseclass.extend({
 
 		this.change = change;
 		this.seeProof(change);
-		this.text.textContent = words.plain(change.summary);
+		this.text.textContent = clean.plain(change.summary);
 		this.node.hidden = false;
 		this.run(change.confirm_in_s);
 		this.watch(LOOK_MS);
+		this.state.emit('resized');
 	},
 
 	/*
-	 * A plan was approved that takes the router to another address, and nothing is written yet: what comes next may never reach this page,
-	 * so the way on and the clock are shown now. told: what the daemon says of it; summary: the plan's, if it is known.
+	 * A plan was approved and nothing is written yet. What is needed to prove the change and to find it again is stored now; where the
+	 * router moves to another address, what comes next may never reach this page, so the link to it and the clock are shown now too.
+	 * applying: what the daemon says of it, if anything; summary: the plan's, if it is known.
 	 */
-	applying: function(told, summary) {
-		if (this.change && this.change.id == told.change)
-			this.text.textContent = words.plain(summary || this.change.summary);
-		else if (told.new_address)
-			this.show({ id: told.change, state: 'applying', new_address: told.new_address, confirm_in_s: told.confirm_s, summary: summary });
+	applying: function(applying, summary) {
+		if (!applying)
+			return;
+		proof.remember({ id: applying.change, nonce: applying.nonce });
+		if (this.change && this.change.id == applying.change)
+			this.text.textContent = clean.plain(summary || this.change.summary);
+		else if (applying.new_address)
+			this.show({ id: applying.change, state: 'applying', new_address: applying.new_address, confirm_in_s: applying.confirm_s, summary: summary });
 	},
 
 	isApplying: function() { return this.change != null && this.change.state != 'applied'; },
 
-	/* It came to nothing before there was a change. */
-	failed: function() {
-		if (this.isApplying())
-			this.hide();
-	},
-
-	/* The change that waits as it was last heard of, or none; one that is being applied waits soon. */
+	/* The change that waits, as the daemon last described it, or none; one that is being applied will wait soon. */
 	pending: function(change) {
 		if (change && change.state == 'applied' && change.confirm_in_s != null)
 			this.show(change);
@@ -217,6 +231,7 @@ const Banner = baseclass.extend({
 		window.clearTimeout(this.look);
 		this.change = null;
 		this.node.hidden = true;
+		this.state.emit('resized');
 	},
 
 	finish: function(change) {
@@ -224,11 +239,11 @@ const Banner = baseclass.extend({
 			return;
 
 		this.hide();
-		this.ended(change);
+		this.state.emit('ended', change, stateText(change));
 	},
 
 	showMoved: function(change) {
-		const address = words.plain(change.new_address), href = change.new_address ? alive.address(change) : null;
+		const address = clean.plain(change.new_address), href = change.new_address ? proof.address(change) : null;
 
 		this.moved.textContent = '';
 		if (!change.new_address || change.new_address == window.location.hostname)
@@ -245,29 +260,29 @@ const Banner = baseclass.extend({
 
 	/* Try to prove over a new connection that this browser still gets in; a login that may only look has nothing to prove. */
 	prove: function() {
-		if (this.isReadonly || this.change.proof)
+		if (!this.state.isWriter || this.change.proof)
 			return;
 		if (this.change.state == 'applied')
-			this.tellProof('asking');
-		this.prover = alive.prove(this.change, this.tellProof.bind(this));
+			this.showProof('asking');
+		this.prover = proof.prove(this.change, this.showProof.bind(this));
 	},
 
-	tellProof: function(word) {
-		/* once proved it stays so, and where the router went matters more than that it is silent here */
+	showProof: function(result) {
+		/* a proof stays; that the router moved matters more than that it is silent at its old address */
 		const shown = this.proof.getAttribute('data-proof');
 
-		if (shown == 'proved' || [ 'moved', 'login' ].indexOf(shown) != -1 && word != 'proved')
+		if (shown == 'proved' || [ 'moved', 'login' ].indexOf(shown) != -1 && result != 'proved')
 			return;
-		this.proof.setAttribute('data-proof', word);
-		this.proof.textContent = proofWords(word);
-		if (word != 'proved' && word != 'login')
+		this.proof.setAttribute('data-proof', result);
+		this.proof.textContent = proofText(result);
+		if (result != 'proved' && result != 'login')
 			return;
 		this.offer.textContent = '';
 		if (this.isWanted)
 			this.keep();
 	},
 
-	/* Keep was pressed, and only the proof was missing: now the owner's word counts. */
+	/* Keep was pressed, and only the proof was missing: now it is kept. */
 	keep: function() {
 		this.isWanted = false;
 		this.enable(false);
@@ -277,7 +292,7 @@ const Banner = baseclass.extend({
 	/* Another page may have proved it. */
 	seeProof: function(change) {
 		if (change.proof)
-			this.tellProof(change.proof == 'login' ? 'login' : 'proved');
+			this.showProof(change.proof == 'login' ? 'login' : 'proved');
 	},
 
 	forgetProof: function() {
@@ -293,11 +308,11 @@ const Banner = baseclass.extend({
 	run: function(seconds) {
 		this.whole_s = Math.max(this.whole_s, seconds, 1);
 		this.stop();
-		this.stop = words.countdown(this.node, seconds, this.tick.bind(this), this.timeOver.bind(this));
+		this.stop = page.countdown(this.node, seconds, this.tick.bind(this), this.timeOver.bind(this));
 	},
 
 	tick: function(left_s) {
-		this.left.textContent = words.clock(left_s);
+		this.left.textContent = page.clock(left_s);
 		this.bar.style.width = '%f%%'.format(100 * left_s / this.whole_s);
 		this.node.classList.toggle('oasis-urgent', left_s <= URGENT_S);
 	},
@@ -308,7 +323,7 @@ const Banner = baseclass.extend({
 		this.watch(AFTER_MS);
 	},
 
-	/* Ask how it stands until it no longer waits; while the network moves, an answer may take its time. */
+	/* Ask for the state of the change until it no longer waits; while the network changes, an answer may take a while. */
 	watch: function(pause_ms) {
 		window.clearTimeout(this.look);
 		this.look = window.setTimeout(this.ask.bind(this, pause_ms), pause_ms);
@@ -342,7 +357,7 @@ const Banner = baseclass.extend({
 
 	unanswered: function(pause_ms, fault) {
 		if (fault.code != 'transport' && fault.code != 'absent')
-			return this.say(faultLine(fault));
+			return this.say(page.fault(fault));
 
 		this.say(E('p', [ _('The router does not answer at the moment. If that lasts, the earlier settings come back by themselves.') ]));
 		this.watch(pause_ms);
@@ -362,7 +377,7 @@ const Banner = baseclass.extend({
 		});
 	},
 
-	/* isLast: what is refused for want of a proof is not tried once more, though the proof came meanwhile. */
+	/* isLast: if it is refused because the proof is missing, do not try again, even if the proof has come meanwhile. */
 	decide: function(call, isLast) {
 		return call.then(L.bind(function(reply) {
 			this.enable(true);
@@ -379,33 +394,33 @@ const Banner = baseclass.extend({
 			if (this.isWanted)
 				this.offer.appendChild(this.secondStep(fault));
 			else
-				this.say(faultLine(fault));
+				this.say(page.fault(fault));
 		}, this));
 	},
 
-	/* The weaker way: the owner's word instead of a proof. */
+	/* The weaker way: the owner decides without a proof. */
 	secondStep: function(fault) {
 		return E('div', [
-			faultLine(fault),
-			E('button', { 'type': 'button', 'class': 'btn cbi-button cbi-button-neutral', 'click': L.bind(function(ev) {
+			page.fault(fault),
+			page.button(_('Keep without a proof'), 'cbi-button-neutral', L.bind(function(ev) {
 				ev.currentTarget.disabled = true;
 				return this.decide(api.call('confirm', this.change.id, true));
-			}, this) }, [ _('Keep without a proof') ])
+			}, this))
 		]);
 	}
 });
 
 return baseclass.extend({
-	stateWords: stateWords,
+	stateText: stateText,
 
-	/* Nodes: the services that were reloaded, what was read back, and the alarm when it could not be put back. */
+	/* Nodes: the services that were reloaded, what was verified, and the alarm when the rollback failed. */
 	about: about,
 
-	/* A card. act: { undo(change) } gives a promise, or null for who may only look. */
+	/* A card's node; without a state it has no Undo. */
 	card: card,
 
-	/* The banner: { node, pending(change), applying(told, summary), failed(), isShown() }. ended(change) is called once for each change shown, when it is known how it ended. */
-	banner: function(isReadonly, ended) {
-		return new Banner(isReadonly, ended);
+	/* Gives { node }. */
+	banner: function(state) {
+		return new Banner(state);
 	}
 });

@@ -1,17 +1,16 @@
 'use strict';
 'require baseclass';
 'require ui';
-'require oasis.controls as controls';
-'require oasis.words as words';
+'require oasis.page as page';
 
 /*
  * LuCI's dialog with what it lacks: the keyboard stays in it, Escape leaves it, the focus goes back to where it came from,
- * and a fault is shown in it. Titles are the page's own words, never data: LuCI reads them as HTML.
+ * and a fault is shown in it. Titles are the page's own texts, never data: LuCI reads them as HTML.
  */
 
 const FOCUSABLE = 'button:not(:disabled), input:not(:disabled), select, textarea, summary, a[href], [tabindex="0"]';
 
-/* a button that rests while the dialog is fetched loses the focus, and it is to come back to it */
+/* a button that is disabled while the dialog is fetched loses the focus, and the focus is to come back to it */
 let focused = null;
 
 document.addEventListener('focusin', function(ev) { focused = ev.target; });
@@ -36,16 +35,16 @@ const Dialog = baseclass.extend({
 		this.node = E('div', { 'class': 'oasis-dialog' }, [ this.body, this.trouble, this.foot ]);
 		this.buttons(buttons || []);
 		ui.showModal(title, [ this.node ]).setAttribute('aria-label', title);
-		/* before anything on the page, where Escape stops a run; also when a button that rests lost the focus */
+		/* before anything on the page, where Escape stops a run; also when a disabled button lost the focus */
 		this.hear = this.key.bind(this);
 		document.addEventListener('keydown', this.hear, true);
 		(this.node.querySelector('[autofocus]') || this.foot.firstChild).focus();
 	},
 
-	/* Nodes in this order behind the one that closes, which may have another name than usual. */
+	/* Buttons in this order behind the one that closes; name: of that one, if not the usual. */
 	buttons: function(nodes, name) {
 		this.foot.textContent = '';
-		this.foot.appendChild(controls.button(name || (nodes.length ? _('Cancel') : _('Close')), '', this.close.bind(this)));
+		this.foot.appendChild(page.button(name || (nodes.length ? _('Cancel') : _('Close')), '', this.close.bind(this)));
 		nodes.forEach(function(node) {
 			this.foot.appendChild(document.createTextNode(' '));
 			this.foot.appendChild(node);
@@ -75,8 +74,8 @@ const Dialog = baseclass.extend({
 			ui.hideModal();
 		this.node.remove();
 
-		/* the page may have been drawn anew behind it */
-		const to = this.from && (document.contains(this.from) ? this.from : controls.keyed(this.from.dataset.key));
+		/* the page may have been redrawn behind it */
+		const to = this.from && (document.contains(this.from) ? this.from : page.keyed(this.from.dataset.key));
 
 		if (to)
 			to.focus({ preventScroll: true });
@@ -84,12 +83,10 @@ const Dialog = baseclass.extend({
 
 	fault: function(fault) {
 		this.trouble.textContent = '';
-		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [
-			E('strong', [ words.plain(fault.message) ]), ' ', words.plain(fault.hint)
-		]));
+		this.trouble.appendChild(page.fault(fault));
 	},
 
-	/* Do something while the buttons rest; close when it worked, else say why not. */
+	/* Do something while the buttons are disabled; close when it worked, else show the fault. */
 	run: function(work) {
 		const buttons = this.node.querySelectorAll('button');
 
@@ -109,7 +106,7 @@ return baseclass.extend({
 	/* A question whose answer does something: act() gives a promise. */
 	ask: function(title, text, label, act) {
 		const dialog = new Dialog(title, [ E('p', [ text ]) ], [
-			controls.button(label, 'cbi-button-negative important', function() { return dialog.run(act); })
+			page.button(label, 'cbi-button-negative important', function() { return dialog.run(act); })
 		]);
 		return dialog;
 	},
@@ -122,8 +119,8 @@ return baseclass.extend({
 			return dialog.run(function() { return act(input.value.trim()); });
 		};
 		const dialog = new Dialog(title, [
-			E('form', { 'submit': save }, [ E('label', { 'class': 'oasis-field' }, [ E('span', [ label ]), input ]) ])
-		], [ controls.button(_('Save'), 'cbi-button-action important', save) ]);
+			E('form', { 'submit': save }, [ page.field(label, input) ])
+		], [ page.button(_('Save'), 'cbi-button-action important', save) ]);
 
 		input.select();
 		return dialog;

@@ -1,6 +1,6 @@
 'use strict';
 'require baseclass';
-'require oasis.words as words';
+'require oasis.clean as clean';
 
 /*
  * Markdown of a model, as nodes. Text only ever becomes text nodes; the only attribute made from it is the address of a link,
@@ -9,7 +9,7 @@
  * Every text is read once from left to right: a pattern never begins again at a place that it has passed, so that twice the text
  * takes twice the time. Blocks lie in each other up to DEPTH_MAX; a text above TEXT_MAX, or one that cannot be drawn, is shown as it is.
  *
- * The words of a link may say anything, so the host that it really leads to stands beside it, as the browser names it: without a
+ * The text of a link may say anything, so the host that it really leads to stands next to it, as the browser names it: without a
  * user name before it, and other scripts as xn--.
  */
 
@@ -29,7 +29,7 @@ const WITHOUT_SPACE = /[^()\s]+/y;
 const BARE = /[^\s<>()[\]`"']+/y;
 const STOPS = '.,:;!?*';
 
-/* Where the next `mark` stands, Infinity for nowhere; asked at places that only rise, the text is searched once. */
+/* Where the next `mark` stands, Infinity for nowhere; since the places asked for only rise, the text is searched once. */
 function seeker(text) {
 	const known = {};
 
@@ -79,7 +79,7 @@ function anchor(url, children) {
 	return E('a', { 'href': url.href, 'target': '_blank', 'rel': 'noopener noreferrer', 'title': url.href }, children);
 }
 
-/* A link that stands for itself shows its host in its own words, if they are the address that it leads to. */
+/* A link whose text is its own address shows the host within that text. */
 function bareLink(url, text) {
 	const before = url.protocol + '//', after = before.length + url.host.length, rest = text.slice(after);
 
@@ -89,8 +89,8 @@ function bareLink(url, text) {
 }
 
 /*
- * What begins with a sign in a line: { nodes, length }, or nothing where the sign is only a character. A link's own words hold no
- * other one: in nested ones mouse and keyboard go to different places.
+ * What begins with a sign in a line: { nodes, length }, or nothing where the sign is only a character. A link's text holds no
+ * other link: in nested ones mouse and keyboard go to different places.
  */
 const READ = {
 	'`': function(text, at, next) {
@@ -348,7 +348,7 @@ function shown(block) {
 }
 
 function read(text) {
-	const visible = words.visible(text);
+	const visible = clean.visible(text);
 
 	return visible.length > TEXT_MAX ? [ { kind: 'plain', source: visible } ] : split(visible);
 }

@@ -1,10 +1,14 @@
 'use strict';
 'require baseclass';
-'require oasis.words as words';
+'require oasis.rpc as api';
+'require oasis.clean as clean';
+'require oasis.page as page';
 
 /*
- * The plan card: what would be changed, why that asks for a decision, and the two buttons.
- * It knows no daemon: the decision goes to the functions it is given. An approval carries the whole hash of the plan shown.
+ * The card of a plan: what would be changed, why it needs a decision, and the two buttons. An approval carries the whole hash of the
+ * plan shown. And the card of a refusal: what was not proposed, why, and how the owner can have it proposed anyway.
+ *
+ * Emits: applying(reply's applying, summary) and approved(plan) after an approval; force(refusal) asks for a promise.
  */
 
 /* up to here a diff stands open */
@@ -20,13 +24,13 @@ function decisionWords(decision) {
 	case 'expired': return _('Expired: nothing was changed');
 	case 'noted': return _('Approved ahead: nothing is changed now');
 	case 'automatic': return _('Low risk: applied without asking');
-	default: return words.whole(decision);
+	default: return clean.whole(decision);
 	}
 }
 
 /* One line of a card, whole; a long one is folded behind its beginning. */
 function line(item) {
-	const text = words.whole(item);
+	const text = clean.whole(item);
 
 	if (text.length <= LINE_MAX)
 		return E('li', [ text ]);
@@ -41,7 +45,7 @@ function list(items, classes) {
 	return E('ul', { 'class': classes }, items.map(line));
 }
 
-/* Secrets that somebody else chose stand in clear: the owner may know better than to take them. */
+/* Secrets that somebody else chose are shown in clear: the owner may want others. */
 function chosen(plan) {
 	const found = (plan.secrets || []).filter(function(secret) { return secret.value != null; });
 
@@ -51,13 +55,13 @@ function chosen(plan) {
 	return E('div', { 'class': 'oasis-reasons oasis-chosen' }, [
 		E('strong', [ _('Secrets in clear') ]),
 		E('ul', found.map(function(secret) {
-			return E('li', [ words.whole(secret.where), ' (', words.whole(secret.from), '): ', E('code', [ words.whole(secret.value) ]) ]);
+			return E('li', [ clean.whole(secret.where), ' (', clean.whole(secret.from), '): ', E('code', [ clean.whole(secret.value) ]) ]);
 		}))
 	]);
 }
 
 function diffLine(line) {
-	return E('span', { 'class': 'oasis-line ' + (MARKS[line.op] || '') }, [ '%s %s\n'.format(line.op, words.whole(line.text)) ]);
+	return E('span', { 'class': 'oasis-line ' + (MARKS[line.op] || '') }, [ '%s %s\n'.format(line.op, clean.whole(line.text)) ]);
 }
 
 function countOf(lines, op) {
@@ -70,7 +74,7 @@ function diffOf(part, open) {
 
 	return E('details', { 'class': 'oasis-diff', 'open': open ? '' : null }, [
 		E('summary', [
-			_('Difference in %s').format(words.whole(part.package)), ' ',
+			_('Difference in %s').format(clean.whole(part.package)), ' ',
 			E('span', { 'class': 'oasis-count' }, [ '+%d \u2212%d'.format(countOf(lines, '+'), countOf(lines, '-')) ])
 		]),
 		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, lines.map(diffLine))
@@ -82,16 +86,6 @@ function diffs(plan) {
 	const total = parts.reduce(function(sum, part) { return sum + (part.lines || []).length; }, 0);
 
 	return parts.map(function(part) { return diffOf(part, total <= OPEN_LINES_MAX); });
-}
-
-function commands(plan) {
-	if (!(plan.uci || []).length)
-		return null;
-
-	return E('details', { 'class': 'oasis-diff' }, [
-		E('summary', [ N_(plan.uci.length, '%d UCI command', '%d UCI commands').format(plan.uci.length) ]),
-		E('pre', { 'class': 'oasis-code', 'tabindex': '0' }, [ plan.uci.map(words.whole).join('\n') ])
-	]);
 }
 
 function reasons(plan) {
@@ -109,7 +103,7 @@ function services(plan) {
 		return null;
 
 	const names = plan.services.map(function(service) {
-		return '%s (%s)'.format(words.whole(service.name), words.whole(service.action));
+		return '%s (%s)'.format(clean.whole(service.name), clean.whole(service.action));
 	});
 
 	return E('p', { 'class': 'oasis-small' }, [ E('strong', [ _('Services') + ': ' ]), names.join(', ') ]);
@@ -129,7 +123,7 @@ function moved(plan) {
 		return null;
 
 	return E('p', { 'class': 'oasis-moved' }, [
-		_('Afterwards the router is at another address: %s').format('http://%s/'.format(words.whole(plan.new_address)))
+		_('Afterwards the router is at another address: %s').format('http://%s/'.format(clean.whole(plan.new_address)))
 	]);
 }
 
@@ -138,7 +132,7 @@ function verdictWords(verdict) {
 	case 'yes': return _('Will you still reach the router? Yes');
 	case 'no': return _('Will you still reach the router? No');
 	case 'cannot_tell': return _('Will you still reach the router? Unknown');
-	default: return words.whole(verdict);
+	default: return clean.whole(verdict);
 	}
 }
 
@@ -149,13 +143,13 @@ function reach(plan) {
 	if (!verdict.verdict)
 		return null;
 
-	return E('div', { 'class': 'oasis-reach', 'data-verdict': words.whole(verdict.verdict) }, [
+	return E('div', { 'class': 'oasis-reach', 'data-verdict': clean.whole(verdict.verdict) }, [
 		E('strong', [ verdictWords(verdict.verdict) ]),
 		(verdict.reasons || []).length ? list(verdict.reasons) : null
 	].filter(Boolean));
 }
 
-/* Whose words are in it, beside the owner's. */
+/* Whose text is in it, other than the owner's. */
 function others(plan) {
 	const whose = plan.untrusted || [];
 
@@ -163,7 +157,7 @@ function others(plan) {
 		return null;
 
 	return E('p', { 'class': 'oasis-others' }, [
-		whose.length ? _('Words of others are in it: %s').format(whose.map(words.whole).join(', ')) : _('Words of others were in sight when it was made.')
+		whose.length ? _('Words of others are in it: %s').format(whose.map(clean.whole).join(', ')) : _('Words of others were in sight when it was made.')
 	]);
 }
 
@@ -171,7 +165,7 @@ function forced(plan) {
 	if (!(plan.forces || []).length)
 		return null;
 
-	return E('p', { 'class': 'oasis-forced' }, [ E('strong', [ _('Forced by you: %s').format(plan.forces.map(words.whole).join(', ')) ]) ]);
+	return E('p', { 'class': 'oasis-forced' }, [ E('strong', [ _('Forced by you: %s').format(plan.forces.map(clean.whole).join(', ')) ]) ]);
 }
 
 function badge(plan) {
@@ -179,14 +173,10 @@ function badge(plan) {
 		[ plan.risk == 'risky' ? _('risky') : _('low risk') ]);
 }
 
-function button(verb, classes, label, press) {
-	return E('button', { 'type': 'button', 'class': 'btn cbi-button ' + classes, 'click': press.bind(null, verb) }, [ label ]);
-}
-
 const Card = baseclass.extend({
-	__init__: function(plan, act) {
+	__init__: function(plan, state) {
 		this.plan = plan;
-		this.act = act;
+		this.state = state;
 		this.isDecided = false;
 		this.stop = function() {};
 		this.left = E('span', { 'class': 'oasis-small', 'role': 'timer' });
@@ -208,7 +198,7 @@ const Card = baseclass.extend({
 			forced(plan), isShut ? reach(plan) : null,
 			(plan.words || []).length ? list(plan.words, 'oasis-words') : null,
 			chosen(plan), reasons(plan), isShut ? null : reach(plan), others(plan), services(plan)
-		].concat(diffs(plan), [ commands(plan), moved(plan), safetyNet(plan) ]).filter(Boolean));
+		].concat(diffs(plan), [ (plan.uci || []).length ? page.commands(plan.uci, clean.whole) : null, moved(plan), safetyNet(plan) ]).filter(Boolean));
 	},
 
 	render: function() {
@@ -217,22 +207,21 @@ const Card = baseclass.extend({
 		return E('section', { 'class': 'oasis-card oasis-plan', 'aria-label': _('Proposed change'), 'data-plan': plan.id }, [
 			E('div', { 'class': 'oasis-head' }, [
 				E('strong', [ _('Proposed change') ]), badge(plan),
-				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ words.whole(plan.short) ])
+				E('code', { 'class': 'oasis-small', 'title': plan.hash }, [ clean.whole(plan.short) ])
 			]),
-			E('p', { 'class': 'oasis-summary' }, [ words.whole(plan.summary) ]),
+			E('p', { 'class': 'oasis-summary' }, [ clean.whole(plan.summary) ]),
 			this.details, this.trouble, this.foot
 		]);
 	},
 
 	ask: function() {
-		const press = this.press.bind(this);
-		const approve = button('approve', 'cbi-button-positive important', _('Approve'), press);
+		const approve = page.button(_('Approve'), 'cbi-button-positive important', this.press.bind(this, this.approve));
 
 		this.foot.appendChild(this.left);
-		if (this.act) {
+		if (this.state.isWriter) {
 			if (this.plan.typed_word)
 				this.foot.appendChild(this.wordField(approve));
-			this.foot.appendChild(button('decline', 'cbi-button-neutral', _('Decline'), press));
+			this.foot.appendChild(page.button(_('Decline'), 'cbi-button-neutral', this.press.bind(this, this.decline)));
 			this.foot.appendChild(approve);
 		}
 		this.expire_in(this.plan.expires_in_s);
@@ -253,7 +242,7 @@ const Card = baseclass.extend({
 		approve.disabled = true;
 
 		return E('label', { 'class': 'oasis-word' }, [
-			E('span', [ _('Type %s to approve it: the AI worker is not confined, %s').format(words.whole(word), words.whole(this.plan.unconfined)) ]), this.word
+			E('span', [ _('Type %s to approve it: the AI worker is not confined, %s').format(clean.whole(word), clean.whole(this.plan.unconfined)) ]), this.word
 		]);
 	},
 
@@ -261,23 +250,35 @@ const Card = baseclass.extend({
 		return !this.word || this.word.value == this.plan.typed_word;
 	},
 
-	press: function(verb, ev) {
+	approve: function() {
+		const plan = this.plan, state = this.state;
+
+		return api.call('approve', plan.id, plan.hash, this.word ? this.word.value : undefined).then(function(reply) {
+			state.emit('applying', reply.applying, plan.summary);
+			state.emit('approved', plan);
+			return reply;
+		});
+	},
+
+	decline: function() { return api.call('decline', this.plan.id); },
+
+	press: function(work, ev) {
 		const buttons = this.foot.querySelectorAll('button');
 
 		buttons.forEach(function(item) { item.disabled = true; });
 		ev.currentTarget.classList.add('spinning');
 		this.trouble.textContent = '';
 
-		return this.act[verb](this.plan, this.word ? this.word.value : undefined)
+		return work.call(this)
 			.then(L.bind(function(reply) {
-				/* the run's own event knows more, and may be here first */
+				/* the run's own event says more, and may come first */
 				if (!this.isDecided)
 					this.decide(reply.decision);
 			}, this))
-			.catch(L.bind(this.refused, this, buttons));
+			.catch(L.bind(this.failed, this, buttons));
 	},
 
-	refused: function(buttons, fault) {
+	failed: function(buttons, fault) {
 		if (this.isDecided)
 			return;
 
@@ -285,7 +286,7 @@ const Card = baseclass.extend({
 			item.disabled = item.classList.contains('important') && !this.isTyped();
 			item.classList.remove('spinning');
 		}, this);
-		this.trouble.appendChild(E('p', { 'class': 'oasis-fault' }, [ E('strong', [ words.whole(fault.message) ]), ' ', words.whole(fault.hint) ]));
+		this.trouble.appendChild(page.fault(fault, clean.whole));
 	},
 
 	/* The decision is known: the buttons give way to it. */
@@ -299,15 +300,94 @@ const Card = baseclass.extend({
 		this.foot.appendChild(E('span', { 'class': 'oasis-state' }, [ decisionWords(decision) ]));
 	},
 
-	/* Set the clock anew. */
+	/* Set the clock. */
 	expire_in: function(seconds) {
 		this.stop();
 		if (this.isDecided || seconds == null)
 			return;
 
-		this.stop = words.countdown(this.node, seconds, L.bind(function(left_s) {
-			this.left.textContent = _('Expires in %s').format(words.clock(left_s));
+		this.stop = page.countdown(this.node, seconds, L.bind(function(left_s) {
+			this.left.textContent = _('Expires in %s').format(page.clock(left_s));
 		}, this), this.decide.bind(this, 'expired'));
+	}
+});
+
+function kindWords(kind) {
+	switch (kind) {
+	case 'reachability': return _('you may not reach the router any more');
+	case 'unknown': return _('names or values are not known, or look wrong');
+	case 'exec': return _('this runs code as root');
+	default: return clean.whole(kind);
+	}
+}
+
+/* What may be forced takes two presses, the second below the reasons. */
+const Refusal = baseclass.extend({
+	__init__: function(refusal, state) {
+		this.refusal = refusal;
+		this.state = state;
+		this.heading = E('strong', [ _('Why it was refused') ]);
+		this.why = E('div', { 'class': 'oasis-reasons' }, [ this.heading, page.list(refusal.reasons || [], clean.whole) ]);
+		this.trouble = E('div', { 'role': 'alert' });
+		this.foot = E('div', { 'class': 'oasis-foot' });
+		this.node = this.render();
+		this.offer();
+	},
+
+	render: function() {
+		const refusal = this.refusal;
+
+		return E('section', { 'class': 'oasis-card oasis-refused', 'aria-label': _('Refused change'), 'data-refused': refusal.refused }, [
+			E('div', { 'class': 'oasis-head' }, [
+				E('strong', [ _('Refused change') ]), E('span', { 'class': 'oasis-badge oasis-no' }, [ _('refused') ])
+			]),
+			E('p', { 'class': 'oasis-summary' }, [ clean.whole(refusal.summary) ]),
+			this.why, (refusal.uci || []).length ? page.commands(refusal.uci, clean.whole) : null,
+			refusal.tainted ? E('p', { 'class': 'oasis-others' }, [ _('Words of others were in sight when it was made.') ]) : null,
+			refusal.hint ? E('p', { 'class': 'oasis-small' }, [ clean.whole(refusal.hint) ]) : null,
+			this.trouble, this.foot
+		].filter(Boolean));
+	},
+
+	offer: function() {
+		this.heading.textContent = _('Why it was refused');
+		this.why.classList.remove('oasis-asked');
+		this.foot.textContent = '';
+		if (this.state.isWriter && this.refusal.refused)
+			this.foot.appendChild(page.button(_('Propose anyway'), 'cbi-button-neutral', this.confirm.bind(this)));
+	},
+
+	/* The second step: the same reasons, now as what is forced. */
+	confirm: function() {
+		const no = page.button(_('No'), 'cbi-button-neutral', this.withdraw.bind(this));
+
+		this.heading.textContent = _('Propose it although %s?').format(this.refusal.force.map(kindWords).join(', '));
+		this.why.classList.add('oasis-asked');
+		this.foot.textContent = '';
+		this.foot.appendChild(no);
+		this.foot.appendChild(page.button(_('Yes, propose it'), 'cbi-button-negative', this.force.bind(this)));
+		no.focus();
+	},
+
+	withdraw: function() {
+		this.offer();
+		this.foot.firstChild.focus();
+	},
+
+	force: function(ev) {
+		const buttons = this.foot.querySelectorAll('button');
+
+		buttons.forEach(function(item) { item.disabled = true; });
+		ev.currentTarget.classList.add('spinning');
+		this.trouble.textContent = '';
+
+		return this.state.emit('force', this.refusal).then(L.bind(function() {
+			this.foot.textContent = '';
+			this.foot.appendChild(E('span', { 'class': 'oasis-state' }, [ _('Proposed all the same') ]));
+		}, this)).catch(L.bind(function(fault) {
+			this.offer();
+			this.trouble.appendChild(page.fault(fault, clean.whole));
+		}, this));
 	}
 });
 
@@ -315,8 +395,13 @@ return baseclass.extend({
 	/* The differences of a plan or a change, one node a package; long ones are folded. */
 	diffs: diffs,
 
-	/* A card for a plan: { node, decide(decision), expire_in(seconds) }. act: { approve(plan, word), decline(plan) } give promises, or null for who may only look. */
-	card: function(plan, act) {
-		return new Card(plan, act);
+	/* A card for a plan: { node, isDecided, decide(decision), expire_in(seconds) }. */
+	card: function(plan, state) {
+		return new Card(plan, state);
+	},
+
+	/* The node of a card for a refusal. */
+	refusal: function(refusal, state) {
+		return new Refusal(refusal, state).node;
 	}
 });

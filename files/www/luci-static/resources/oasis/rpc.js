@@ -3,10 +3,10 @@
 'require rpc';
 
 /*
- * The daemon's methods as calls that give the reply object or reject with a fault.
+ * The daemon's methods as calls that give the reply object or reject with a fault, and files, which it takes in pieces.
  * A fault is an Error with `code`, `message`, `hint`. Codes made here: session (log in again), denied (no right),
- * absent (the daemon does not run), transport (try again). Every other code is the daemon's own.
- * It knows no node of the page.
+ * absent (the daemon is not running), transport (try again). Every other code is the daemon's own.
+ * This module knows no node of the page.
  */
 
 /* LuCI asks uhttpd directly below this address; elsewhere each call occupies one of its few script slots. */
@@ -15,6 +15,8 @@ const DIRECT_URL = '/ubus/';
 const MESSAGE_MAX_BYTES = 60 * 1024;
 /* LuCI gives up on a call after 20 s */
 const WAIT_MS = 15000;
+/* 48 KiB in base64, what a piece may have */
+const PIECE_BYTES = 36 * 1024;
 const CODE = /failed with error (-?\d+)/;
 const STATUS = /failed with ubus code (\d+)/;
 /* ubus: resource not found, no data, connection lost; each while the daemon starts or stops */
@@ -93,13 +95,13 @@ const calls = {
 	verify_audit: declare('oasis.audit', 'verify', [], true),
 	tools: declare('oasis.tool', 'list', [], true),
 	set_tool: declare('oasis.tool', 'set', [ 'name', 'enabled', 'approval' ], true),
-	orders: declare('oasis.schedule', 'list', [], true),
-	add_order: declare('oasis.schedule', 'add', [ 'when', 'wish' ], true),
-	change_order: declare('oasis.schedule', 'change', [ 'id', 'when', 'wish' ], true),
-	switch_order: declare('oasis.schedule', 'change', [ 'id', 'enabled' ], true),
-	remove_order: declare('oasis.schedule', 'delete', [ 'id' ], true),
-	run_order: declare('oasis.schedule', 'run', [ 'id' ], true),
-	rehearse_order: declare('oasis.schedule', 'approve', [ 'id' ], true),
+	jobs: declare('oasis.schedule', 'list', [], true),
+	add_job: declare('oasis.schedule', 'add', [ 'when', 'wish' ], true),
+	change_job: declare('oasis.schedule', 'change', [ 'id', 'when', 'wish' ], true),
+	switch_job: declare('oasis.schedule', 'change', [ 'id', 'enabled' ], true),
+	remove_job: declare('oasis.schedule', 'delete', [ 'id' ], true),
+	run_job: declare('oasis.schedule', 'run', [ 'id' ], true),
+	approve_job: declare('oasis.schedule', 'approve', [ 'id' ], true),
 	facts: declare('oasis.memory', 'list', [], true),
 	add_fact: declare('oasis.memory', 'add', [ 'fact' ], true),
 	change_fact: declare('oasis.memory', 'change', [ 'id', 'fact' ], true),
@@ -111,7 +113,7 @@ const calls = {
 	remove_document: declare('oasis.knowledge', 'delete', [ 'id' ], true),
 	find: declare('oasis.knowledge', 'search', [ 'query', 'limit' ], true),
 	embed: declare('oasis.knowledge', 'embed', [], true),
-	told: declare('oasis.notice', 'list', [], true),
+	notices: declare('oasis.notice', 'list', [], true),
 	messenger: declare('oasis.telegram', 'list', [], true),
 	pair: declare('oasis.telegram', 'pair', [ 'who' ], true),
 	unpair: declare('oasis.telegram', 'forget', [ 'id' ], true),
@@ -160,30 +162,41 @@ function explain(error) {
 	return fault('transport', _('The router does not answer.'), _('Check the connection; the page tries again.'));
 }
 
+/* Call a method of the table above by its name. */
+function call(name) {
+	const args = Array.prototype.slice.call(arguments, 1);
+
+	return calls[name].apply(calls, args).then(function(reply) {
+		if (reply.error)
+			throw fault(reply.error.code || 'error', reply.error.message || _('Unknown error'), reply.error.hint);
+		return reply;
+	}).catch(function(error) {
+		throw explain(error);
+	});
+}
+
+function base64(buffer) {
+	const bytes = new Uint8Array(buffer);
+	let text = '';
+
+	/* a call takes only so many arguments */
+	for (let at = 0; at < bytes.length; at += 8192)
+		text += String.fromCharCode.apply(null, bytes.subarray(at, at + 8192));
+	return window.btoa(text);
+}
+
 return baseclass.extend({
-	WAIT_MS: WAIT_MS,
-
-	/* Call a method of the table above by its name. */
-	call: function(name) {
-		const args = Array.prototype.slice.call(arguments, 1);
-
-		return calls[name].apply(calls, args).then(function(reply) {
-			if (reply.error)
-				throw fault(reply.error.code || 'error', reply.error.message || _('Unknown error'), reply.error.hint);
-			return reply;
-		}).catch(function(error) {
-			throw explain(error);
-		});
-	},
+	/* Call a method of the table by its name. */
+	call: call,
 
 	/* The same with the arguments by their names; those that are left out are not sent. */
 	named: function(name, values) {
-		return this.call.apply(this, [ name ].concat((calls[name].names || []).map(function(key) { return values[key]; })));
+		return call.apply(null, [ name ].concat((calls[name].names || []).map(function(key) { return values[key]; })));
 	},
 
 	/* The same as { value } or { fault }, never rejected: one missing part must not keep the page away. */
 	settled: function() {
-		return this.call.apply(this, arguments).then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
+		return call.apply(null, arguments).then(function(value) { return { value: value }; }, function(fault) { return { fault: fault }; });
 	},
 
 	/* Milliseconds that a poll may wait for news: none where a waiting call would block the whole of LuCI. */
@@ -194,6 +207,64 @@ return baseclass.extend({
 	/* Tell whether a message fits into one request. */
 	fits: function(message) {
 		return new TextEncoder().encode(JSON.stringify(message)).length <= MESSAGE_MAX_BYTES;
+	},
+
+	/*
+	 * Send a file; moved(part of 1) is called on the way.
+	 * Gives { done: promise of the last reply ({ upload, size_bytes, media_type? }), never settled once stopped, stop() }.
+	 */
+	send: function(file, moved) {
+		let isStopped = false, isBusy = false, id;
+
+		/* the part that was sent takes the room of another file; a daemon that was stopped has dropped it anyway */
+		const forget = function() {
+			if (id)
+				call('drop_upload', id).catch(function() {});
+		};
+
+		const work = async function(resolve) {
+			let reply = {}, at = 0;
+
+			do {
+				const end = Math.min(at + PIECE_BYTES, file.size);
+				const data = base64(await file.slice(at, end).arrayBuffer());
+
+				if (isStopped)
+					return;
+				isBusy = true;
+				try {
+					reply = await call('upload', reply.upload, file.name, data, end >= file.size);
+				}
+				finally {
+					isBusy = false;
+				}
+				id = reply.upload;
+				if (isStopped)
+					return forget();
+				at = end;
+				moved(at / file.size);
+			} while (at < file.size);
+
+			resolve(reply);
+		};
+
+		return {
+			done: new Promise(function(resolve, reject) {
+				if (!file.size)
+					return reject(fault('usage', _('The file is empty.')));
+				work(resolve).catch(function(error) {
+					/* the file itself may be gone or not readable */
+					reject(error.code ? error : fault('file', _('The file cannot be read.')));
+				});
+			}),
+
+			/* Also for a file that was sent, but goes along with no message. */
+			stop: function() {
+				isStopped = true;
+				if (!isBusy)
+					forget();
+			}
+		};
 	},
 
 	fault: fault

@@ -3,9 +3,9 @@
 'require oasis.rpc as api';
 
 /*
- * Follows a run: a loop of long polls that ends with the run, with the page, or when told to.
- * It sleeps while the tab is hidden (each call renews the login, a forgotten tab must not stay logged in), goes on
- * after a broken connection, and never asks twice at once. It knows no node but the one whose presence keeps it going.
+ * Follows a run: a loop of long polls that ends with the run, with the page, or by stop(). It sleeps while the tab is hidden (each call
+ * renews the login, and a forgotten tab must not stay logged in), goes on after a broken connection, and never asks twice at once. It
+ * knows no node but the one whose presence keeps it going.
  */
 
 /* which run to rejoin after the page was left: { run, chat } */
@@ -48,7 +48,7 @@ function visible() {
 }
 
 return baseclass.extend({
-	/* Keep in this browser which run goes on in which chat. */
+	/* Store in this browser which run is followed in which chat. */
 	remember: function(reply) {
 		window.localStorage.setItem(KEY, JSON.stringify({ run: reply.run, chat: reply.chat }));
 	},
@@ -57,7 +57,7 @@ return baseclass.extend({
 		window.localStorage.removeItem(KEY);
 	},
 
-	/* Shape: { run, chat }, both absent when nothing goes on. */
+	/* Shape: { run, chat }, both absent when no run is followed. */
 	remembered: function() {
 		try {
 			return JSON.parse(window.localStorage.getItem(KEY)) || {};
@@ -101,7 +101,7 @@ return baseclass.extend({
 			const wait_ms = isFirst ? 0 : api.wait_ms();
 			const reply = await api.call('poll', run, since, wait_ms);
 
-			/* what comes after stop() belongs to nobody: the page may show another chat by now */
+			/* a reply after stop() is dropped: the page may show another chat by now */
 			if (gone())
 				return null;
 

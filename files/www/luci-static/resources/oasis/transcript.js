@@ -1,50 +1,91 @@
 'use strict';
 'require baseclass';
+'require oasis.clean as clean';
+'require oasis.page as page';
 'require oasis.markdown as markdown';
-'require oasis.blocks as blocks';
-'require oasis.events as events';
-'require oasis.sight as sight';
-'require oasis.controls as controls';
-'require oasis.footer as footer';
-'require oasis.words as words';
-'require oasis.plan as planCard';
-'require oasis.change as changeCard';
-'require oasis.refused as refusedCard';
+'require oasis.message as messages';
+'require oasis.plan as plans';
+'require oasis.change as changes';
 
 /*
- * What was said and done in one chat, as nodes: stored messages first, then the events of a run as they come.
- * It knows no daemon; plans and changes are shown once by their id, wherever they come from. Only a part of a long thread
- * may be here: what stands before it is put in front when it is asked for.
+ * What was said and done in one chat, as nodes: stored messages first, then the events of a run as they come. Plans and changes are shown
+ * once by their id, wherever they come from. Only a part of a long thread may be here: what stands before it is put in front on request.
+ * It knows no daemon.
+ *
+ * Listens to thread(reply, changes), earlier(reply), sending(text, files), unsent(), taken(), events(list, isReplay, isOther), note(text),
+ * plan(plan), change(change), refreshed(change: only where it is shown) and dim(id, isToo); answers reveal(id, isFocused). Emits
+ * loadEarlier(button) and what cards and lines emit.
  */
 
-/* what the daemon marks the words of an imported chat with */
+/* close enough to the end to go on following it */
+const FOLLOW_PX = 80;
+/* left above what is brought into sight */
+const GAP_PX = 8;
+const FOUND_MS = 2500;
+/* the taint of the messages of an imported chat */
 const IMPORTED = 'an imported chat';
 
+/* What each kind of event of a run shows; unknown kinds are skipped. */
+const SHOWN = {
+	delta: function(log, event) { log.grow(event.text); },
+	tool_use: function(log, event) { log.tool(event.id, event.name, event.input); },
+	tool_result: function(log, event) { log.toolResult(event.tool_use_id, event.name, event.text, event.is_error); },
+	message: function(log, event) { log.named(event); },
+	plan: function(log, event) { log.plan(event.plan); },
+	refused: function(log, event) { log.refused(event); },
+	approval: function(log, event) { if (log.plans[event.plan]) log.plans[event.plan].decide(event.decision); },
+	change: function(log, event) { log.change(event.change); },
+	error: function(log, event) { log.fault(event.error); },
+	note: function(log, event) { log.aside(clean.plain(event.text)); },
+	trimmed: function(log, event) {
+		log.aside(N_(event.messages, '%d earlier message was left out of what the model sees',
+			'%d earlier messages were left out of what the model sees').format(event.messages));
+	},
+	reset: function(log, event) { log.restart(event.text); },
+	end: function(log) { log.closeTurn(); }
+};
+
 const Transcript = baseclass.extend({
-	__init__: function(act, welcome, isWriter, sourceOf) {
-		this.act = act;
-		this.cards = isWriter ? act : null;
-		this.isWriter = isWriter;
-		this.sourceOf = sourceOf;
+	__init__: function(state, welcome) {
+		this.state = state;
 		this.welcome = welcome;
 		this.node = E('div', { 'class': 'oasis-log', 'role': 'log', 'aria-live': 'polite', 'aria-label': _('Conversation'), 'tabindex': '0' });
 		this.clear();
+		state.on({
+			thread: this.show, earlier: this.prepend, note: this.note, plan: this.plan, dim: this.dim, reveal: this.reveal,
+			change: function(item) {
+				if (item.chat == state.chat || this.changes[item.id])
+					this.change(item);
+			},
+			refreshed: function(item) {
+				if (this.changes[item.id])
+					this.change(item);
+			},
+			sending: function(text, files) { this.sending = this.user(text, files); },
+			unsent: function() { this.sending.remove(); },
+			taken: function() { this.answerer = state.answerer; },
+			events: function(list, isReplay, isOther) {
+				if (isReplay && !isOther)
+					this.rewind(list);
+				this.apply(isOther ? list.filter(function(event) { return event.type == 'change' || event.type == 'error'; }) : list);
+			}
+		}, this);
 	},
 
 	/* Show a thread: its newest messages (a reply of chat.load) with the chat's changes between them by time. */
-	show: function(page, changes) {
+	show: function(reply, changes) {
 		this.clear();
 		this.held = changes.slice().sort(function(a, b) { return a.when_unix_s - b.when_unix_s; });
-		this.part(page);
+		this.part(reply);
 		this.closeTurn();
 		if (!this.node.firstChild)
 			this.node.appendChild(this.welcome);
-		this.offerEarlier(page.earlier);
+		this.offerEarlier(reply.earlier);
 		this.toEnd();
 	},
 
 	/* Put the part of the thread before the one that is shown in front of it; what is in sight stays where it is. */
-	prepend: function(page) {
+	prepend: function(reply) {
 		const later = this.stored, turn = this.turn, live = this.live, below_px = this.node.scrollHeight - this.node.scrollTop;
 
 		this.node.setAttribute('aria-live', 'off');
@@ -52,14 +93,14 @@ const Transcript = baseclass.extend({
 		this.stored = [];
 		this.turn = this.live = null;
 		this.place = document.createDocumentFragment();
-		this.part(page);
+		this.part(reply);
 		this.closeTurn();
 		this.node.insertBefore(this.place, this.node.firstChild);
 		this.place = this.node;
 		this.stored = this.stored.concat(later);
 		this.turn = turn;
 		this.live = live;
-		this.offerEarlier(page.earlier);
+		this.offerEarlier(reply.earlier);
 		this.node.scrollTop = this.node.scrollHeight - below_px;
 		this.node.setAttribute('aria-live', 'polite');
 	},
@@ -68,16 +109,16 @@ const Transcript = baseclass.extend({
 	 * A change stands with the message that it answers. Where that is not known, the clock says where; it counts whole seconds, and within
 	 * one the change is the later. Changes from before this part wait for the part that they belong to.
 	 */
-	part: function(page) {
-		const messages = page.messages || [], ids = messages.map(function(message) { return message.id; });
-		const second = function(id) { return Math.floor(words.time_ms(id) / 1000); };
-		const from_s = page.earlier && messages.length ? second(ids[0]) : 0;
+	part: function(reply) {
+		const thread = reply.messages || [], ids = thread.map(function(message) { return message.id; });
+		const second = function(id) { return Math.floor(page.time_ms(id) / 1000); };
+		const from_s = reply.earlier && thread.length ? second(ids[0]) : 0;
 		const isHere = function(change) { return ids.indexOf(change.message) != -1 || change.when_unix_s >= from_s; };
 		let due = this.held.filter(isHere);
 
 		this.held = this.held.filter(function(change) { return !isHere(change); });
-		this.siblings = page.siblings || {};
-		messages.forEach(function(message, at) {
+		this.siblings = reply.siblings || {};
+		thread.forEach(function(message, at) {
 			const isBefore = function(change) {
 				const own = ids.indexOf(change.message);
 
@@ -97,17 +138,57 @@ const Transcript = baseclass.extend({
 	offerEarlier: function(count) {
 		this.more.remove();
 		this.more = E('p', { 'class': 'oasis-note' }, [
-			controls.button(_('Show earlier messages (%d)').format(count || 0), '', L.bind(function(ev) { this.act.earlier(ev.currentTarget); }, this))
+			page.button(_('Show earlier messages (%d)').format(count || 0), '', L.bind(function(ev) { this.state.emit('loadEarlier', ev.currentTarget); }, this))
 		]);
 		if (count)
 			this.node.insertBefore(this.more, this.node.firstChild);
 	},
 
-	/* Before the events of a running run are shown from their start. */
-	rewind: function(list) { events.rewind(this, list); },
+	/*
+	 * Before the events of a running run are shown from their start, remove what of them is already stored. The owner's message stays: it
+	 * is no event; so do the cards of changes that other runs made meanwhile.
+	 */
+	rewind: function(events) {
+		const isReset = events.some(function(event) { return event.type == 'reset'; });
+		const ids = events.filter(function(event) { return event.type == 'message'; }).map(function(event) { return event.id; });
+		const lastUser = this.stored.map(function(entry) { return entry.role; }).lastIndexOf('user');
 
-	/* Show events of a run. */
-	apply: function(list) { events.apply(this, list); },
+		events.filter(function(event) { return event.type == 'change' && this.changes[event.change.id]; }, this).forEach(function(event) {
+			this.changes[event.change.id].remove();
+			delete this.changes[event.change.id];
+		}, this);
+		this.stored = this.stored.filter(function(entry, i) {
+			const isAgain = entry.role != 'user' && (ids.indexOf(entry.id) != -1 || isReset && i > lastUser);
+
+			if (isAgain)
+				entry.nodes.forEach(this.withdraw, this);
+			return !isAgain;
+		}, this);
+		this.tools = {};
+	},
+
+	/* Remove a node; the cards of changes that stand in it stay in its place. */
+	withdraw: function(node) {
+		Object.keys(this.changes).forEach(function(id) {
+			if (node.contains(this.changes[id]))
+				node.before(this.changes[id]);
+		}, this);
+		node.remove();
+	},
+
+	/* Show events in their order; one that cannot be drawn takes no other away. */
+	apply: function(events) {
+		events.forEach(function(event) {
+			try {
+				if (SHOWN[event.type])
+					SHOWN[event.type](this, event);
+			}
+			catch (e) {
+				console.error(e);
+				this.fault({ message: _('A part of this answer cannot be shown here.'), hint: _('Reload the page to see it as plain text.') });
+			}
+		}, this);
+	},
 
 	/* Older events are gone: this is the whole text so far. */
 	restart: function(text) {
@@ -127,20 +208,20 @@ const Transcript = baseclass.extend({
 		}
 		catch (e) {
 			console.error(e);
-			this.put(blocks.plain(value));
+			this.put(messages.plain(value));
 		}
 		this.stored.push({ id: value.id, role: value.role, nodes: this.made });
 		this.made = [];
 	},
 
 	draw: function(value) {
-		const isForgotten = blocks.isForgotten(value);
+		const isForgotten = messages.isForgotten(value);
 		const isImported = (value.taint || []).indexOf(IMPORTED) != -1;
 
 		if (value.role == 'user') {
-			/* an answer has the mark of all that stood before it, so the owner's words decide */
+			/* an answer has the taint of everything before it, so the owner's message decides */
 			this.isImported = isImported;
-			this.user(isForgotten ? null : blocks.text(value.content), blocks.files(value), value);
+			this.user(isForgotten ? null : messages.text(value.content), messages.files(value), value);
 		}
 		else if (value.role == 'assistant' || value.role == 'tool') {
 			this.openTurn('');
@@ -149,14 +230,14 @@ const Transcript = baseclass.extend({
 			if (isForgotten)
 				this.put(E('p', { 'class': 'oasis-gone' }, [ _('Removed by you') ]));
 			else
-				blocks.of(value).forEach(this.block, this);
+				messages.blocks(value).forEach(this.block, this);
 			if (value.error)
 				this.ended(value.error);
 		}
 
 		else if (value.role == 'system') {
 			this.closeTurn();
-			this.put(blocks.told(value));
+			this.put(messages.system(value));
 		}
 	},
 
@@ -166,12 +247,12 @@ const Transcript = baseclass.extend({
 		else if (value.type == 'tool_use')
 			this.tool(value.id, value.name, value.input);
 		else if (value.type == 'tool_result')
-			this.toolResult(value.tool_use_id, value.name, blocks.text(value.content), value.is_error);
+			this.toolResult(value.tool_use_id, value.name, messages.text(value.content), value.is_error);
 		else if (value.type == 'image' || value.type == 'document')
-			this.put(controls.file(value));
+			this.put(page.file(value));
 	},
 
-	/* How a stored exchange broke off. */
+	/* How a stored turn was broken off. */
 	ended: function(error) {
 		if (error.code == 'cancelled')
 			this.put(E('p', { 'class': 'oasis-gone' }, [ _('Stopped') ]));
@@ -179,17 +260,17 @@ const Transcript = baseclass.extend({
 			this.fault(error);
 	},
 
-	/* The owner's words, null when he took them away; without `stored` its id comes with an event. Gives the node. */
+	/* A message of the owner, its text null when they removed it; without `stored` its id comes with an event. Gives the node. */
 	user: function(text, files, stored) {
 		this.closeTurn();
-		const node = blocks.bubble('user', [
+		const node = messages.bubble('user', [
 			text == null ? E('p', { 'class': 'oasis-gone' }, [ _('Removed by you') ])
-				: E('div', { 'class': 'oasis-text oasis-typed' }, [ words.visible(text) ])
+				: E('div', { 'class': 'oasis-text oasis-typed' }, [ clean.visible(text) ])
 		]);
 		const entry = { node: node, role: 'user', text: text, ids: [], isForgotten: text == null, isImported: stored && this.isImported };
 
 		if (files && files.length)
-			node.appendChild(E('div', { 'class': 'oasis-files' }, files.map(controls.file)));
+			node.appendChild(E('div', { 'class': 'oasis-files' }, files.map(page.file)));
 		this.put(node);
 		if (stored)
 			this.sign(entry, stored.id, stored);
@@ -213,16 +294,16 @@ const Transcript = baseclass.extend({
 		}
 	},
 
-	/* One message more of the turn that grows. */
+	/* Another message of the turn that grows. */
 	join: function(id, stored) {
-		const turn = this.turn, text = stored.content ? blocks.text(stored.content) : '';
+		const turn = this.turn, text = stored.content ? messages.text(stored.content) : '';
 
 		turn.ids.push(id);
 		turn.parents = stored.continues || [];
 		turn.siblings = turn.siblings || this.siblings[id];
 		turn.text = text || turn.text;
-		turn.isForgotten = blocks.isForgotten(stored);
-		turn.source = stored.provider ? this.sourceOf(stored) : turn.source;
+		turn.isForgotten = messages.isForgotten(stored);
+		turn.source = stored.provider ? this.source(stored) : turn.source;
 	},
 
 	/* Write the line below a message. */
@@ -233,7 +314,7 @@ const Transcript = baseclass.extend({
 			entry.parents = stored.continues || entry.parents;
 			entry.siblings = this.siblings[id];
 		}
-		entry.node.appendChild(footer.line(entry, this.act, this.isWriter));
+		entry.node.appendChild(messages.line(entry, this.state));
 	},
 
 	/* Text of a model that goes on growing until something else comes. */
@@ -255,7 +336,7 @@ const Transcript = baseclass.extend({
 
 		this.closeText();
 		this.openTurn();
-		this.tools[id] = blocks.toolCard(name, input);
+		this.tools[id] = messages.toolCard(name, input);
 		this.put(this.tools[id].node);
 	},
 
@@ -267,28 +348,28 @@ const Transcript = baseclass.extend({
 		this.tools[key].result(text, isError);
 	},
 
-	/* A plan already shown only has its clock set anew. */
+	/* For a plan that is shown already, only the clock is set. */
 	plan: function(value) {
 		if (this.plans[value.id])
 			return this.plans[value.id].expire_in(value.expires_in_s);
 
 		this.closeText();
-		this.plans[value.id] = planCard.card(value, this.cards);
-		sight.unfold(this.node, this.put(this.plans[value.id].node));
+		this.plans[value.id] = plans.card(value, this.state);
+		this.unfold(this.put(this.plans[value.id].node));
 	},
 
-	/* What is only told has no id; what may be forced is shown once. */
+	/* A refusal without an id cannot be forced; one with an id is shown once. */
 	refused: function(value) {
 		if (value.refused && this.refusals[value.refused])
 			return;
 
 		this.closeText();
-		this.refusals[value.refused] = this.put(refusedCard.card(value, this.cards));
+		this.refusals[value.refused] = this.put(plans.refusal(value, this.state));
 	},
 
-	/* A change already shown is shown anew in its place. */
+	/* A change that is shown already is replaced in its place. */
 	change: function(value) {
-		const card = changeCard.card(value, this.cards), old = this.changes[value.id];
+		const card = changes.card(value, this.state), old = this.changes[value.id];
 
 		this.changes[value.id] = card;
 		if (old)
@@ -298,18 +379,14 @@ const Transcript = baseclass.extend({
 		this.put(card);
 	},
 
-	has: function(id) { return this.changes[id] != null; },
-
-	holds: function(id) { return this.stored.some(function(entry) { return entry.id == id; }); },
-
 	fault: function(error) {
 		this.closeText();
-		this.put(blocks.fault(error));
+		this.put(messages.fault(error));
 	},
 
 	note: function(text) {
 		this.closeTurn();
-		this.aside(words.plain(text));
+		this.aside(clean.plain(text));
 	},
 
 	/* A quiet line; the answer goes on below it. */
@@ -348,7 +425,7 @@ const Transcript = baseclass.extend({
 		return node;
 	},
 
-	/* Do something; who looked at the end goes on doing so. */
+	/* Do something; if the end was in sight, it stays so. */
 	following: function(work) {
 		const isFollowing = this.isAtEnd();
 
@@ -360,7 +437,7 @@ const Transcript = baseclass.extend({
 	/* source: who answers; without it, whoever answers the run that is followed. */
 	openTurn: function(source) {
 		if (!this.turn)
-			this.turn = { node: this.put(blocks.bubble('assistant', [])), role: 'assistant', ids: [], text: '', source: source == null ? this.answerer : source };
+			this.turn = { node: this.put(messages.bubble('assistant', [])), role: 'assistant', ids: [], text: '', source: source == null ? this.answerer : source };
 	},
 
 	/* What can be done with an answer belongs to its last message: the next one continues that. */
@@ -375,15 +452,12 @@ const Transcript = baseclass.extend({
 		last.nodes.push(turn.node.lastChild);
 	},
 
-	/* Who answers the runs that are followed from now on. */
-	answeredBy: function(source) { this.answerer = source; },
+	/* Who answered a stored message: its service and model. */
+	source: function(stored) {
+		const service = this.state.services.find(function(item) { return item.identifier == stored.provider; });
 
-	dim: function(id, isToo) { sight.dim(this.stored, id, isToo); },
-
-	reveal: function(id, isFocused) { return sight.reveal(this.node, this.stored, id, isFocused); },
-
-	/* The first message that is shown, or "". */
-	first: function() { return this.stored.length ? this.stored[0].id : ''; },
+		return [ service ? service.name : stored.provider, stored.model ].filter(Boolean).join(' \u00b7 ');
+	},
 
 	closeText: function() {
 		if (this.live) {
@@ -393,17 +467,63 @@ const Transcript = baseclass.extend({
 		this.live = null;
 	},
 
-	isAtEnd: function() { return sight.isAtEnd(this.node); },
+	/* --- what is in sight --- */
 
-	toEnd: function() { this.node.scrollTop = this.node.scrollHeight; }
+	isAtEnd: function() {
+		return this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < FOLLOW_PX;
+	},
+
+	toEnd: function() { this.node.scrollTop = this.node.scrollHeight; },
+
+	bring: function(node) {
+		this.node.scrollTop += node.getBoundingClientRect().top - this.node.getBoundingClientRect().top - GAP_PX;
+	},
+
+	/* A card that would not fit keeps its differences folded, so that question and buttons stay in sight. */
+	unfold: function(card) {
+		if (card.offsetHeight > this.node.clientHeight)
+			card.querySelectorAll('.oasis-diff').forEach(function(part) { part.open = false; });
+		if (card.offsetHeight > this.node.clientHeight)
+			this.bring(card);
+	},
+
+	at: function(id) {
+		return this.stored.findIndex(function(entry) { return entry.id == id; });
+	},
+
+	/* Make what follows a message, or the message too, look left out; id null for nothing. */
+	dim: function(id, isToo) {
+		const at = id == null ? -1 : this.at(id);
+
+		this.stored.forEach(function(entry, i) {
+			entry.nodes.forEach(function(node) { node.classList.toggle('oasis-after', at != -1 && (isToo ? i >= at : i > at)); });
+		});
+	},
+
+	/* Bring a message into sight, and its versions under the keyboard; false when it is not among those shown. */
+	reveal: function(id, isFocused) {
+		let at = this.at(id);
+
+		if (at == -1)
+			return false;
+		/* the result of a tool stands in the card of its call */
+		while (at > 0 && !this.stored[at].nodes.length)
+			at--;
+
+		const node = this.stored[at].nodes[0] || this.node;
+
+		this.bring(node);
+		node.classList.add('oasis-found');
+		window.setTimeout(function() { node.classList.remove('oasis-found'); }, FOUND_MS);
+		if (isFocused)
+			(node.querySelector('.oasis-versions button:not(:disabled)') || this.node).focus({ preventScroll: true });
+		return true;
+	}
 });
 
 return baseclass.extend({
-	/*
-	 * act: { approve, decline, force, undo (cards), edit, branch, bookmark, forget, turn (footer.js), earlier(button) };
-	 * welcome: node shown in an empty chat; isWriter: false for who may only look; sourceOf(message) names who answered.
-	 */
-	create: function(act, welcome, isWriter, sourceOf) {
-		return new Transcript(act, welcome, isWriter, sourceOf);
+	/* welcome: the node that an empty chat shows. Gives { node, isAtEnd(), toEnd() }. */
+	create: function(state, welcome) {
+		return new Transcript(state, welcome);
 	}
 });

@@ -2,8 +2,7 @@
 'require view';
 'require oasis.rpc as api';
 'require oasis.page as page';
-'require oasis.filter as filter';
-'require oasis.words as words';
+'require oasis.clean as clean';
 
 /*
  * The audit log: who decided what about which plan, whether the chain of lines is whole, and the log as a file.
@@ -22,7 +21,7 @@ function whatWords(what) {
 	case 'expired': return _('expired');
 	case 'cancelled': return _('cancelled');
 	case 'closed': return _('closed, for want of a clock');
-	default: return words.plain(what);
+	default: return clean.plain(what);
 	}
 }
 
@@ -32,12 +31,12 @@ function roleWords(role) {
 	case 'policy': return _('policy');
 	case 'daemon': return _('nobody in time');
 	case 'schedule': return _('schedule');
-	default: return words.plain(role);
+	default: return clean.plain(role);
 	}
 }
 
 function many(items) {
-	return [].concat(items || []).map(words.plain).filter(function(item, i, all) { return all.indexOf(item) == i; }).join(', ');
+	return [].concat(items || []).map(clean.plain).filter(function(item, i, all) { return all.indexOf(item) == i; }).join(', ');
 }
 
 /* The values that occur, each with its name, behind one that lets everything through. */
@@ -55,7 +54,7 @@ function cells(line) {
 		roleWords(line.role),
 		many([].concat(line.packages || [], line.services || [])),
 		[
-			E('code', { 'title': words.plain(line.plan_hash) }, [ words.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]), ' ',
+			E('code', { 'title': clean.plain(line.plan_hash) }, [ clean.plain(String(line.plan_hash || '').slice(0, SHORT_CHARS)) ]), ' ',
 			(line.forces || []).length ? page.badge(_('forced: %s').format(many(line.forces)), 'bad') : '',
 			line.tainted ? page.badge(_('words of others'), 'warn') : ''
 		].filter(Boolean)
@@ -86,14 +85,14 @@ return view.extend({
 		this.frame.fill([ this.chain, this.filter.node, this.place, this.foot ]);
 		this.show();
 		if (results[1].value)
-			this.tell(results[1].value);
+			this.showChain(results[1].value);
 		if (fault)
 			this.frame.fault(fault, true);
 		return this.frame.node;
 	},
 
 	bar: function() {
-		return filter.bar(_('Package, service or plan'), [
+		return page.filter(_('Package, service or plan'), [
 			{ label: _('Decision'), names: namesOf(this.lines, 'what', whatWords) },
 			{ label: _('By'), names: namesOf(this.lines, 'role', roleWords) }
 		], this.show.bind(this));
@@ -139,22 +138,22 @@ return view.extend({
 
 	verify: async function() {
 		this.chain.textContent = '';
-		this.tell(await api.call('verify_audit'));
+		this.showChain(await api.call('verify_audit'));
 	},
 
-	tell: function(reply) {
+	showChain: function(reply) {
 		const broken = reply.broken, nodes = [
 			broken ? E('div', { 'class': 'alert-message danger error' }, [
-				E('strong', [ _('The chain is broken at line %d of %s.').format(broken.line, words.plain(broken.file)) ]), ' ', words.plain(broken.reason)
+				E('strong', [ _('The chain is broken at line %d of %s.').format(broken.line, clean.plain(broken.file)) ]), ' ', clean.plain(broken.reason)
 			]) : E('p', [ page.badge(_('whole'), 'good'), ' ', N_(reply.lines, 'The chain of %d line is whole.', 'The chain of %d lines is whole.').format(reply.lines) ]),
-			reply.torn ? E('p', { 'class': 'oasis-small' }, [ _('The last line of %s was torn by a power cut; the next decision cuts it off.').format(words.plain(reply.torn)) ]) : ''
+			reply.torn ? E('p', { 'class': 'oasis-small' }, [ _('The last line of %s was torn by a power cut; the next decision cuts it off.').format(clean.plain(reply.torn)) ]) : ''
 		];
 
 		this.chain.textContent = '';
 		nodes.filter(Boolean).forEach(function(node) { this.chain.appendChild(node); }, this);
 	},
 
-	/* The whole log, oldest line first, as it stands in its files: whoever has it can follow the chain by himself. */
+	/* The whole log, oldest line first, as it stands in its files: whoever has it can check the chain without us. */
 	download: async function() {
 		let all = [], last = [];
 

@@ -1,39 +1,85 @@
 'use strict';
+'require baseclass';
 'require view';
 'require oasis.rpc as api';
-'require oasis.run as run';
-'require oasis.chats as chats';
-'require oasis.services as services';
-'require oasis.composer as composer';
-'require oasis.attachments as attachments';
-'require oasis.secret as secret';
-'require oasis.sent as sent';
-'require oasis.topics as topics';
-'require oasis.notices as notices';
-'require oasis.transcript as transcript';
-'require oasis.branches as branches';
-'require oasis.desk as desk';
-'require oasis.talk as talk';
-'require oasis.exchange as exchange';
-'require oasis.controls as controls';
+'require oasis.state as states';
+'require oasis.clean as clean';
 'require oasis.page as page';
-'require oasis.alive as alive';
-'require oasis.happened as happened';
-'require oasis.words as words';
+'require oasis.change as change';
+'require oasis.chats as chats';
+'require oasis.transcript as transcript';
+'require oasis.composer as composer';
+'require oasis.options as options';
+'require oasis.branches as branches';
+'require oasis.conversation as conversation';
 
 /*
- * The chat page: joins the list of chats, the conversation, the banner of an unconfirmed change and the field to write in
- * with the daemon's methods. What is shown how is each part's own matter; talk.js, branches.js and desk.js do what is done with
- * runs, messages, and plans and changes.
+ * The chat page: it creates the state and the parts, which know the state and not each other, and lays their nodes out. conversation.js
+ * does what they ask for and lists the values of the state and the events.
  */
 
-/* coming back to the tab looks again, but not at every click between windows */
+/* coming back to the tab refreshes the page, but not at every click between windows */
 const LOOK_MS = 5000;
 /* of the conversation, and what stays free below the field */
 const LOG_MIN_PX = 240;
 const MARGIN_PX = 20;
-/* of a long thread: what fills some screens and loads at once */
-const PAGE_MESSAGES = 60;
+/* of the list of notices, and where this browser keeps the newest one that was seen */
+const NOTICES = 10;
+const SEEN = 'oasis-notice';
+
+/* Store the newest notice that was seen, if given; gives the stored one. A browser that stores nothing shows the count again, no more. */
+function seen(id) {
+	try {
+		if (id)
+			window.localStorage.setItem(SEEN, id);
+		return window.localStorage.getItem(SEEN) || '';
+	}
+	catch (error) {
+		return '';
+	}
+}
+
+/*
+ * The list of notices behind its number: those not seen count until the list was opened in this browser. Without the right to read them,
+ * or without any, nothing is shown.
+ */
+const NoticeList = baseclass.extend({
+	__init__: function(state) {
+		this.state = state;
+		this.newest = '';
+		this.count = E('summary', { 'class': 'oasis-link' });
+		this.list = E('ul', { 'class': 'oasis-notice-list' });
+		this.node = E('details', { 'hidden': '', 'toggle': this.toggled.bind(this) }, [ this.count, this.list ]);
+	},
+
+	name: function(unseen) {
+		this.count.textContent = unseen ? N_(unseen, '%d new notice', '%d new notices').format(unseen) : _('Notices');
+	},
+
+	toggled: function() {
+		if (this.node.open) {
+			seen(this.newest);
+			this.name(0);
+		}
+		this.state.emit('resized');
+	},
+
+	/* Ask the daemon. Gives a promise that is never rejected. */
+	refresh: function() {
+		return api.call('notices').then(L.bind(function(reply) {
+			const notices = reply.notices || [], last = seen();
+
+			this.newest = reply.newest || '';
+			this.list.textContent = '';
+			notices.slice(-NOTICES).reverse().forEach(function(one) {
+				this.list.appendChild(E('li', [ page.time(one.when_unix_s), ' ', clean.plain(one.text) ]));
+			}, this);
+			this.node.hidden = !notices.length;
+			this.name(this.node.open ? 0 : notices.filter(function(one) { return one.id > last; }).length);
+			this.state.emit('resized');
+		}, this)).catch(function() { /* the chat is what this page is for, and shows what is wrong */ });
+	}
+});
 
 return view.extend({
 	load: function() {
@@ -42,325 +88,128 @@ return view.extend({
 		]), [ 'chat' ]);
 	},
 
-	render: function(results) {
-		const write = L.hasViewPermission() !== false;
-
-		alive.arrive();
-		this.write = write;
-		this.chat = '';
-		this.info = {};
-		this.opened = new Promise(L.bind(function(resolve) { this.isOpen = resolve; }, this));
-		this.look_ms = Date.now();
-
-		this.talk = talk.create(this);
-		this.list = chats.list(this.listHands());
-		this.services = services.choice(write ? this.prefer.bind(this) : null);
-		this.topics = topics.choice();
-		this.composer = composer.create({
-			send: this.talk.send.bind(this.talk), stop: this.talk.stop.bind(this.talk), obstacle: L.bind(function() { return this.files.obstacle(); }, this)
+	render: function(replies) {
+		const state = this.state = states.create({
+			isWriter: page.isWriter(), info: {}, chats: [], chat: '', services: [], changes: [], messages: [], earlier: 0, end: '', head: '', latest: '',
+			run: null, target: null, files: [], draft: '', answerer: ''
 		});
-		this.branches = branches.create(this, write);
-		this.desk = desk.create(this, write);
-		this.log = transcript.create(this.logHands(), this.welcome(), write, this.services.source.bind(this.services));
-		this.notices = notices.create(this.fit.bind(this));
+
+		this.refreshed_ms = Date.now();
+		this.list = chats.list(state);
+		this.welcome = E('div', { 'class': 'oasis-welcome' }, [
+			E('p', { 'class': 'oasis-summary' }, [ E('strong', [ _('What should the router do?') ]) ]),
+			E('p', [ _('Say it in your own words. Nothing risky is changed before you agreed, and everything can be undone.') ]),
+			E('div', state.isWriter ? this.examples() : [])
+		]);
+		if (state.isWriter)
+			this.welcome.appendChild(options.topic(state).node);
+		this.service = options.service(state);
+		this.composer = composer.create(state);
+		this.branches = branches.create(state);
+		this.banner = change.banner(state);
+		this.log = transcript.create(state, this.welcome);
+		this.notices = page.notices(this.fit.bind(this));
+		this.noticeList = new NoticeList(state);
 		this.node = this.frame();
+		this.conversation = conversation.create(state, this.node);
+		state.on({
+			chats: this.headline, chat: this.headline, services: this.hint, planElsewhere: this.planElsewhere, resized: this.fit,
+			fault: this.notices.fault.bind(this.notices),
+			cleared: function() { this.notices.clear(state.info.unconfined || ''); }
+		}, this);
 
 		window.addEventListener('resize', this.fit.bind(this));
 		this.list.node.addEventListener('toggle', this.fit.bind(this));
-		document.addEventListener('visibilitychange', this.lookAgain.bind(this));
+		document.addEventListener('visibilitychange', this.cameBack.bind(this));
 		/* sizes are known once the page shows this node */
-		window.setTimeout(this.begin.bind(this, results), 0);
+		window.setTimeout(this.begin.bind(this, replies), 0);
 
 		return this.node;
 	},
 
-	listHands: function() {
-		const hands = { open: L.bind(function(id, at) { return this.open(id, { at: at }); }, this), fresh: this.fresh.bind(this) };
-
-		return this.write ? Object.assign(hands, {
-			rename: this.rename.bind(this), archive: this.archive.bind(this), remove: this.remove.bind(this),
-			take: L.bind(function() { exchange.take(this.info.upstream, { open: this.open.bind(this), changed: this.refreshChats.bind(this) }); }, this)
-		}) : hands;
+	begin: function(replies) {
+		this.fit();
+		this.noticeList.refresh();
+		return this.conversation.begin(replies);
 	},
 
-	logHands: function() {
-		const hands = { earlier: this.earlier.bind(this) };
-
-		[ 'edit', 'branch', 'bookmark', 'about', 'forget', 'turn' ].forEach(function(name) { hands[name] = this.branches[name].bind(this.branches); }, this);
-		[ 'approve', 'decline', 'force', 'undo' ].forEach(function(name) { hands[name] = this.desk[name].bind(this.desk); }, this);
-		return hands;
-	},
-
-	welcome: function() {
-		const node = this.composer.welcome(this.write);
-
-		if (this.write)
-			node.appendChild(this.topics.node);
-		return node;
-	},
-
-	/* Without a model the built-in service answers: where to set one up is said once, in an empty chat. */
-	hint: function(services) {
-		const isAlone = services.length > 0 && services.every(function(service) { return !service.profile || !service.ready; });
-
-		if (isAlone && this.write && !this.advice) {
-			this.advice = E('p', { 'class': 'oasis-small' }, [
-				_('Common requests are understood without any AI model. To say anything you like, set one up:'), ' ', page.way('services', _('Services'))
-			]);
-			this.log.welcome.appendChild(this.advice);
-		}
-	},
-
-	/* The message in the field, or what an empty one would bring along. */
-	showSent: function() {
-		const given = { message: this.composer.area.value.trim() || _('(your message)') }, chosen = this.services.select.value;
-
-		if (this.chat)
-			given.chat = this.chat;
-		if (chosen)
-			given.service = chosen;
-		return sent.show(given);
+	examples: function() {
+		return [ _('Is everything all right with my router?'), _('Turn on a guest Wi-Fi'), _('Why is the internet slow?') ].map(function(text) {
+			return page.button(text, '', L.bind(function() {
+				this.state.emit('draft', text);
+				this.state.emit('focus');
+			}, this));
+		}, this);
 	},
 
 	/* The page's nodes. */
 	frame: function() {
+		const ask = L.bind(function(request) { return this.state.emit.bind(this.state, request); }, this);
+
 		this.title = E('h3', { 'class': 'oasis-title' });
 		this.about = E('div', { 'class': 'oasis-about', 'hidden': '' }, [
-			controls.link(_('Branches'), L.bind(this.branches.showTree, this.branches)),
-			controls.link(_('Bookmarks'), L.bind(this.branches.showBookmarks, this.branches)),
-			controls.link(_('Usage'), L.bind(this.showUsage, this)),
-			controls.link(_('Export'), L.bind(function() { exchange.save(this.chat, this.branches.latest); }, this))
+			page.link(_('Branches'), ask('showBranches')),
+			page.link(_('Bookmarks'), ask('showBookmarks')),
+			page.link(_('Usage'), ask('showUsage')),
+			page.link(_('Export'), L.bind(function() { chats.save(this.state.chat, this.state.latest); }, this))
 		]);
-		this.main = E('div', { 'class': 'oasis-main' });
-		this.happened = happened.create(this.fit.bind(this));
-		[
-			E('div', { 'class': 'oasis-bar-top' }, [ this.title, this.about, this.happened.node ]),
-			this.notices.node, this.log.node, this.desk.banner.node, this.foot()
-		].forEach(function(node) { this.main.appendChild(node); }, this);
+		this.main = E('div', { 'class': 'oasis-main' }, [
+			E('div', { 'class': 'oasis-bar-top' }, [ this.title, this.about, this.noticeList.node ]),
+			this.notices.node, this.log.node, this.banner.node
+		]);
+		this.main.appendChild(this.foot());
 
-		return E('div', { 'class': 'oasis oasis-chat' }, [
-			this.list.node, this.main
-		]);
+		return E('div', { 'class': 'oasis oasis-chat' }, [ this.list.node, this.main ]);
 	},
 
 	/* The field with what belongs to it. */
 	foot: function() {
-		if (!this.write)
+		if (!this.state.isWriter)
 			return E('p', { 'class': 'oasis-note' }, [ _('This login may look, but not write.') ]);
 
-		this.files = attachments.create(this.composer.area, this.main, {
-			say: this.composer.say.bind(this.composer), trouble: this.trouble.bind(this), changed: this.fit.bind(this),
-			focus: this.composer.focus.bind(this.composer)
-		});
-		[ this.branches.node, this.files.node ].forEach(function(node) { this.composer.above.appendChild(node); }, this);
-		[ this.files.button, this.files.input, this.files.config, secret.button(this.composer.insert.bind(this.composer)), this.services.node,
-			this.write ? controls.link(_('What would be sent?'), this.showSent.bind(this)) : '' ]
-			.filter(Boolean).forEach(function(node) { this.composer.tools.appendChild(node); }, this);
+		this.composer.above.insertBefore(this.branches.node, this.composer.above.firstChild);
+		[ this.service.node, page.link(_('What would be sent?'), options.preview.bind(options, this.state)) ]
+			.forEach(function(node) { this.composer.tools.appendChild(node); }, this);
+		this.composer.files.dropOn(this.main);
 		return this.composer.node;
 	},
 
-	begin: function(results) {
-		const faults = results.filter(function(result) { return result.fault; });
+	/* Without a model the built-in service answers: an empty chat says once where to set one up. */
+	hint: function() {
+		const services = this.state.services;
+		const isAlone = services.length > 0 && services.every(function(service) { return !service.profile || !service.ready; });
 
-		this.fit();
-		this.info = results[0].value || {};
-		this.list.set((results[1].value || {}).item || []);
-		this.services.set((results[2].value || {}).service || []);
-		this.hint((results[2].value || {}).service || []);
-		this.desk.changes = (results[3].value || {}).changes || [];
-		this.desk.showPending(this.info.pending);
-		this.happened.look();
-
-		return this.openFirst().then(L.bind(function() {
-			this.isOpen();
-			if (faults.length)
-				this.notices.fault(faults[0].fault, true);
-		}, this));
-	},
-
-	openFirst: function() {
-		const going = (this.info.runs || [])[0] || {}, waiting = (this.info.waiting || [])[0] || {};
-		const wanted = [ run.remembered().chat, going.chat, waiting.chat, this.list.newest() ].filter(this.list.get, this.list);
-
-		return wanted.length ? this.open(wanted[0]) : this.fresh();
-	},
-
-	/* --- chats --- */
-
-	fresh: function() {
-		this.talk.leave();
-		this.show('', {}, {});
-		if (this.write)
-			this.topics.load().then(this.fit.bind(this));
-		this.desk.showWaiting();
-		this.composer.focus();
-		this.opened = Promise.resolve();
-		return this.opened;
-	},
-
-	/*
-	 * Show a chat. where: { head: end of the thread to show, else the newest; at: message to bring into sight, isFocused: with the
-	 * keyboard; run: a run begun just now }, all of which may be absent.
-	 */
-	open: function(id, where) {
-		where = where || {};
-		this.talk.leave();
-		this.chat = id;
-
-		this.opened = this.read(id, where).then(L.bind(function(reply) {
-			const going = [].concat(where.run ? { run: where.run, chat: id } : [], this.info.runs || [], run.remembered(), this.info.waiting || [])
-				.filter(function(item) { return item.run && item.chat == id; })[0];
-
-			if (this.chat != id || !reply)
-				return;
-			this.show(id, reply, where);
-			if (going)
-				this.talk.follow(going.run);
-			else
-				this.desk.showWaiting();
-		}, this)).catch(L.bind(function(fault) {
-			if (this.chat != id)
-				return;
-			this.show(id, {}, {});
-			this.trouble(fault);
-		}, this));
-		return this.opened;
-	},
-
-	/* A message that is looked for may stand in another thread than the newest: then the one that ends with it is shown. */
-	read: async function(id, where) {
-		const reply = await api.call('chat', id, where.head, undefined, PAGE_MESSAGES);
-		const has = function(message) { return message.id == where.at; };
-
-		if (where.head || !where.at || (reply.messages || []).some(has))
-			return reply;
-		where.head = where.at;
-		return api.call('chat', id, where.at, undefined, PAGE_MESSAGES);
-	},
-
-	show: function(id, reply, where) {
-		this.chat = id;
-		this.earlierOf = reply.earlier || 0;
-		this.notices.clear(this.info.unconfined);
-		this.list.mark(id);
-		this.log.show(reply, id ? this.desk.of(id) : []);
-		this.branches.shown(reply, where.head);
-		this.services.follow(reply.messages || []);
-		this.headline();
-		this.fit();
-		if (where.at && !this.log.reveal(where.at, where.isFocused) && this.earlierOf)
-			this.seek(where.at);
-	},
-
-	/* Put older messages of the thread in front of those shown. */
-	earlier: async function(button) {
-		const id = this.chat, end = this.branches.end;
-
-		if (button)
-			button.disabled = true;
-		try {
-			const reply = await api.call('chat', id, end, this.log.first(), PAGE_MESSAGES);
-
-			if (this.chat != id || this.branches.end != end)
-				return false;
-			this.earlierOf = (reply.messages || []).length ? reply.earlier : 0;
-			this.log.prepend(Object.assign(reply, { earlier: this.earlierOf }));
-			return true;
-		}
-		catch (fault) {
-			if (button)
-				button.disabled = false;
-			this.trouble(fault);
-			return false;
-		}
-	},
-
-	/* A message of this thread that is further up. */
-	seek: async function(at) {
-		while (this.earlierOf && await this.earlier()) {
-			if (this.log.reveal(at))
-				return;
-		}
+		if (isAlone && this.state.isWriter)
+			this.welcome.appendChild(E('p', { 'class': 'oasis-small' }, [
+				_('Common requests are understood without any AI model. To say anything you like, set one up:'), ' ', page.pageLink('services', _('Services'))
+			]));
 	},
 
 	/* The name of the chat above it. */
 	headline: function() {
-		const item = this.list.get(this.chat) || {};
+		const id = this.state.chat, item = this.state.chats.find(function(one) { return one.id == id; }) || {};
 
-		this.title.textContent = this.chat ? words.plain(item.title) || _('Untitled chat') : _('New chat');
+		this.title.textContent = id ? clean.plain(item.title) || _('Untitled chat') : _('New chat');
 		this.title.title = this.title.textContent;
-		this.about.hidden = !this.chat;
+		this.about.hidden = !id;
 	},
 
-	remove: function(id) {
-		return api.call('remove_chat', id).then(L.bind(function() {
-			this.list.drop(id);
-			if (this.chat == id)
-				this.fresh();
-		}, this));
+	planElsewhere: function(plan) {
+		this.notices.add('notice', [
+			_('A plan in another chat waits for your decision: %s').format(clean.plain(plan.summary)), ' ',
+			page.button(_('Open'), '', L.bind(function() { return this.state.emit('open', plan.chat); }, this))
+		]);
 	},
 
-	rename: function(id, title) {
-		return api.call('rename_chat', id, title).then(this.refreshChats.bind(this));
-	},
-
-	archive: function(id, isArchived) {
-		return api.call('archive_chat', id, isArchived).then(this.refreshChats.bind(this)).catch(this.trouble.bind(this));
-	},
-
-	refreshChats: function() {
-		return api.call('chats').then(L.bind(function(reply) {
-			this.list.set(reply.item || []);
-			this.list.mark(this.chat);
-			this.headline();
-		}, this)).catch(function() { /* the old list stays; the next answer asks again */ });
-	},
-
-	prefer: function(identifier) {
-		return api.call('select_service', identifier).catch(L.bind(function(fault) {
-			this.trouble(fault);
-			throw fault;
-		}, this));
-	},
-
-	noticed: function(event, isReplay) {
-		this.desk.noticed(event, isReplay);
-		if (event.type == 'message')
-			this.branches.stored(event.id);
-		if (event.type == 'title') {
-			this.list.title(event.chat, event.title);
-			this.headline();
-		}
-	},
-
-	/* --- the page --- */
-
-	refreshInfo: function() {
-		return api.call('info').then(L.bind(function(reply) {
-			this.info = reply;
-			this.notices.clear(reply.unconfined || '');
-			this.desk.showWaiting();
-			if (!reply.pending || !this.desk.banner.isShown())
-				this.desk.showPending(reply.pending);
-		}, this)).catch(this.trouble.bind(this));
-	},
-
-	lookAgain: function() {
-		if (document.hidden || !document.contains(this.node) || Date.now() - this.look_ms < LOOK_MS || this.talk.follower)
+	/* The tab came to the front: something may have happened meanwhile. */
+	cameBack: function() {
+		if (document.hidden || !document.contains(this.node) || Date.now() - this.refreshed_ms < LOOK_MS || this.state.run)
 			return;
 
-		this.look_ms = Date.now();
-		this.refreshInfo();
-		this.happened.look();
+		this.refreshed_ms = Date.now();
+		this.state.emit('refreshInfo');
+		this.noticeList.refresh();
 	},
-
-	showUsage: function() {
-		const chat = this.chat;
-
-		return L.require('oasis.about').then(function(about) { about.usage(chat); });
-	},
-
-	trouble: function(fault) { this.notices.fault(fault); },
 
 	/* The conversation takes the height that the window leaves. */
 	fit: function() {
@@ -371,7 +220,6 @@ return view.extend({
 
 		const below = this.main.getBoundingClientRect().bottom - box.getBoundingClientRect().bottom;
 		const above = box.getBoundingClientRect().top + window.scrollY;
-
 		const isAtEnd = this.log.isAtEnd();
 
 		box.style.height = Math.max(LOG_MIN_PX, window.innerHeight - above - below - MARGIN_PX) + 'px';

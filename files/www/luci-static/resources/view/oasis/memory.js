@@ -1,17 +1,15 @@
 'use strict';
 'require view';
 'require oasis.rpc as api';
-'require oasis.alive as alive';
+'require oasis.state as states';
 'require oasis.dialog as dialog';
-'require oasis.controls as controls';
-'require oasis.errands as errands';
 'require oasis.page as page';
-'require oasis.upload as upload';
-'require oasis.words as words';
+'require oasis.panel as panel';
+'require oasis.clean as clean';
 
 /*
- * What the router remembers: facts about its owner, and his documents with a search over them. What is added is read in a
- * run of its own, shown above the lists.
+ * What the router remembers: facts about its owner, and their documents with a search over them. What is added is read in a run of its
+ * own, shown above the lists.
  */
 
 /* what the daemon takes */
@@ -23,17 +21,13 @@ function vectors(one) {
 	return one.vectors == 'current' ? page.badge(_('by meaning'), 'good') : one.vectors == 'other' ? page.badge(_('another model'), 'warn') : page.badge(_('by words'));
 }
 
-function field(label, input, hint) {
-	return E('label', { 'class': 'oasis-field' }, [ E('span', [ label ]), input ].concat(hint ? [ E('span', { 'class': 'oasis-small' }, [ hint ]) ] : []));
-}
-
 /* The dialog that adds a fact, or changes one; done() gives a promise. */
 function edit(fact, done) {
 	const text = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': FACT_CHARS, 'value': fact.fact || '', 'autofocus': '' });
 	const box = dialog.open(fact.id ? _('Change a fact') : _('Add a fact'), [
-		field(_('One sentence about you'), text, _('No passwords: a model gets this sentence.'))
+		page.field(_('One sentence about you'), text, _('No passwords: a model gets this sentence.'))
 	], [
-		controls.button(_('Save'), 'cbi-button-action important', function() {
+		page.button(_('Save'), 'cbi-button-action important', function() {
 			return box.run(function() {
 				return (fact.id ? api.call('change_fact', fact.id, text.value) : api.call('add_fact', text.value)).then(done);
 			});
@@ -47,36 +41,37 @@ return view.extend({
 	},
 
 	render: function(results) {
-		alive.arrive();
+		this.state = states.create({ isWriter: page.isWriter() });
 		this.reload = this.reload.bind(this);
 		this.frame = page.frame(_('Memory'), [
 			_('What the router knows of you, and what you gave it to read. A model gets the facts that matter for a question, and may look into the documents.')
-		]);
-		this.errands = errands.create(this.frame, page.isWriter(), this.reload);
+		], [], this.state);
+		this.panel = panel.create(this.state);
+		this.state.on({ renew: this.reload });
 		this.facts = E('div');
 		this.documents = E('div');
 		this.found = E('div', { 'role': 'status' });
-		this.frame.fill([ this.errands.node, this.facts, page.section(_('Documents'), [ this.search(), this.found, this.documents ]) ]);
+		this.frame.fill([ this.panel.node, this.facts, page.section(_('Documents'), [ this.search(), this.found, this.documents ]) ]);
 		window.setTimeout(this.begin.bind(this, results), 0);
 		return this.frame.node;
 	},
 
 	begin: function(results) {
-		this.errands.arrive(results[2].value || {});
+		this.state.emit('info', results[2].value || {});
 		if (results[0].fault || results[1].fault) {
-			this.frame.fill([ this.errands.node ]);
+			this.frame.fill([ this.panel.node ]);
 			return this.frame.fault(results[0].fault || results[1].fault, true);
 		}
-		this.drawFacts(results[0].value);
-		this.drawDocuments(results[1].value);
+		this.showFacts(results[0].value);
+		this.showDocuments(results[1].value);
 	},
 
-	drawFacts: function(reply) {
+	showFacts: function(reply) {
 		const columns = [ { title: _('Fact'), isName: true, isWide: true }, { title: _('Sure'), isNumber: true }, { title: _('Since') }, { title: '' } ];
 		const facts = reply.facts || [], learn = E('input', { 'type': 'checkbox', 'data-key': 'facts/learn' });
 
 		learn.checked = !!reply.extract;
-		learn.disabled = !page.isWriter();
+		learn.disabled = !this.state.isWriter;
 		learn.addEventListener('change', L.bind(this.learn, this));
 		this.frame.put(this.facts, [ page.section(_('About you'), [
 			E('label', { 'class': 'oasis-inline' }, [ learn, ' ', _('Let a model take facts out of what you say') ]),
@@ -89,7 +84,7 @@ return view.extend({
 	},
 
 	fact: function(fact) {
-		const text = words.plain(fact.fact);
+		const text = clean.plain(fact.fact);
 
 		return [
 			[ E('span', [ text ]) ].concat((fact.taint || []).length ? [ E('div', { 'class': 'oasis-small' }, [ _('Words of others are in it.') ]) ] : []),
@@ -112,14 +107,14 @@ return view.extend({
 			L.bind(function() { return (id ? api.call('forget_fact', id) : api.call('forget_facts', true)).then(this.reload); }, this));
 	},
 
-	drawDocuments: function(reply) {
+	showDocuments: function(reply) {
 		const columns = [ { title: _('Title'), isName: true, isWide: true }, { title: _('Characters'), isNumber: true }, { title: _('Added') }, { title: _('Found') }, { title: '' } ];
 		const documents = (reply.documents || []).slice().reverse(), isOld = reply.embedding && documents.some(function(one) { return one.vectors != 'current'; });
 
-		this.frame.put(this.documents, (reply.reports || []).map(function(text) { return E('div', { 'class': 'alert-message warning' }, [ words.plain(text) ]); }).concat([
+		this.frame.put(this.documents, (reply.reports || []).map(function(text) { return E('div', { 'class': 'alert-message warning' }, [ clean.plain(text) ]); }).concat([
 			page.table(_('Documents'), columns, documents.map(this.document, this), _('There is no document yet.')),
 			E('p', { 'class': 'oasis-small' }, [ _('%s of %s kB are used.').format(page.number(Math.ceil(reply.used_bytes / 1024)), page.number(Math.floor(reply.limit_bytes / 1024))), ' ',
-				reply.embedding ? _('Meanings are compared by %s.').format(words.plain(reply.embedding)) : _('With an alias named embedding, meanings are compared as well as words.') ]),
+				reply.embedding ? _('Meanings are compared by %s.').format(clean.plain(reply.embedding)) : _('With an alias named embedding, meanings are compared as well as words.') ]),
 			page.buttons([
 				page.act(_('Add a document'), 'cbi-button-add', L.bind(this.add, this), 'documents/add'),
 				isOld ? page.act(_('Compare all by meaning'), '', L.bind(this.embed, this), 'documents/embed') : ''
@@ -128,10 +123,10 @@ return view.extend({
 	},
 
 	document: function(one) {
-		const title = words.plain(one.title);
+		const title = clean.plain(one.title);
 
 		return [
-			[ E('span', [ title ]) ].concat(one.source && one.source != one.title && one.source != one.kind ? [ E('div', { 'class': 'oasis-small' }, [ words.plain(one.source) ]) ] : []),
+			[ E('span', [ title ]) ].concat(one.source && one.source != one.title && one.source != one.kind ? [ E('div', { 'class': 'oasis-small' }, [ clean.plain(one.source) ]) ] : []),
 			page.number(one.chars), page.time(one.added_unix_s), vectors(one),
 			page.buttons([ page.act(_('Delete'), 'cbi-button-negative', L.bind(this.remove, this, one.id, title), one.id + '/delete') ])
 		];
@@ -143,27 +138,27 @@ return view.extend({
 	},
 
 	embed: function() {
-		return this.errands.begin(_('Compare by meaning'), function() { return api.call('embed'); });
+		return this.panel.begin(_('Compare by meaning'), function() { return api.call('embed'); });
 	},
 
-	/* One of a file, a text and an address; the daemon says what is wrong with it. */
+	/* One of a file, a text and an address; the daemon says what is wrong. */
 	add: function() {
 		const title = E('input', { 'type': 'text', 'class': 'cbi-input-text', 'maxlength': TITLE_CHARS });
 		const file = E('input', { 'type': 'file', 'accept': KINDS });
 		const url = E('input', { 'type': 'url', 'class': 'cbi-input-text', 'placeholder': 'https://' });
 		const text = E('textarea', { 'class': 'cbi-input-textarea', 'rows': '6', 'maxlength': TEXT_CHARS });
 		const box = dialog.open(_('Add a document'), [
-			field(_('A file'), file, _('Text, Markdown or HTML; a PDF is read by the active model.')), field(_('or an address of the web'), url),
-			field(_('or a text'), text), field(_('Title'), title, _('Without one the document names itself.'))
+			page.field(_('A file'), file, _('Text, Markdown or HTML; a PDF is read by the active model.')), page.field(_('or an address of the web'), url),
+			page.field(_('or a text'), text), page.field(_('Title'), title, _('Without one the document names itself.'))
 		], [
-			controls.button(_('Add'), 'cbi-button-action important', L.bind(function() {
+			page.button(_('Add'), 'cbi-button-action important', L.bind(function() {
 				return box.run(L.bind(function() {
 					const given = { title: title.value || undefined, url: url.value.trim() || undefined, text: text.value.trim() || undefined };
-					const sent = file.files[0] ? upload.send(file.files[0], function() {}).done : Promise.resolve({});
+					const sent = file.files[0] ? api.send(file.files[0], function() {}).done : Promise.resolve({});
 
 					return sent.then(L.bind(function(reply) {
 						given.upload = reply.upload;
-						return this.errands.begin(_('Reading a document'), function() { return api.named('add_document', given); });
+						return this.panel.begin(_('Reading a document'), function() { return api.named('add_document', given); });
 					}, this));
 				}, this));
 			}, this))
@@ -174,30 +169,30 @@ return view.extend({
 		const input = E('input', { 'type': 'search', 'class': 'cbi-input-text', 'maxlength': '1000' });
 		const find = L.bind(function(ev) {
 			ev.preventDefault();
-			return this.frame.run(L.bind(function() { return api.call('find', input.value, FOUND).then(this.tell.bind(this)); }, this));
+			return this.frame.run(L.bind(function() { return api.call('find', input.value, FOUND).then(this.showFound.bind(this)); }, this));
 		}, this);
 
 		return E('form', { 'submit': find }, [
-			field(_('Find in documents and OpenWrt\'s options'), input), E('button', { 'class': 'btn cbi-button', 'type': 'submit' }, [ _('Find') ])
+			page.field(_('Find in documents and OpenWrt\'s options'), input), E('button', { 'class': 'btn cbi-button', 'type': 'submit' }, [ _('Find') ])
 		]);
 	},
 
-	tell: function(reply) {
+	showFound: function(reply) {
 		const sources = reply.sources || [];
 		const passages = (reply.passages || []).map(function(one) {
-			return E('li', [ E('strong', [ words.plain(sources[one.source - 1].title) ]), E('div', { 'class': 'oasis-typed' }, [ words.plain(one.text) ]) ]);
+			return E('li', [ E('strong', [ clean.plain(sources[one.source - 1].title) ]), E('div', { 'class': 'oasis-typed' }, [ clean.plain(one.text) ]) ]);
 		});
 		const options = (reply.options || []).map(function(one) {
-			return E('li', [ E('code', [ words.plain(one.path) ]), ' ', words.plain([ one.title, one.what, one.values ? one.values.join(', ') : one.takes ].filter(Boolean).join(' \u2013 ')) ]);
+			return E('li', [ E('code', [ clean.plain(one.path) ]), ' ', clean.plain([ one.title, one.what, one.values ? one.values.join(', ') : one.takes ].filter(Boolean).join(' \u2013 ')) ]);
 		});
 
 		this.found.textContent = '';
 		[ passages.length || options.length ? E('ul', { 'class': 'oasis-shelf' }, passages.concat(options)) : E('p', { 'class': 'oasis-nothing' }, [ _('Nothing was found.') ]),
-			reply.note ? E('p', { 'class': 'oasis-small' }, [ words.plain(reply.note) ]) : '' ].filter(Boolean).forEach(function(node) { this.found.appendChild(node); }, this);
+			reply.note ? E('p', { 'class': 'oasis-small' }, [ clean.plain(reply.note) ]) : '' ].filter(Boolean).forEach(function(node) { this.found.appendChild(node); }, this);
 	},
 
 	reload: function() {
-		return Promise.all([ api.call('facts').then(this.drawFacts.bind(this)), api.call('documents').then(this.drawDocuments.bind(this)) ]).catch(this.frame.fault.bind(this.frame));
+		return Promise.all([ api.call('facts').then(this.showFacts.bind(this)), api.call('documents').then(this.showDocuments.bind(this)) ]).catch(this.frame.fault.bind(this.frame));
 	},
 
 	handleSave: null,

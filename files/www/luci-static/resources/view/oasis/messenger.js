@@ -2,9 +2,8 @@
 'require view';
 'require oasis.rpc as api';
 'require oasis.dialog as dialog';
-'require oasis.controls as controls';
 'require oasis.page as page';
-'require oasis.words as words';
+'require oasis.clean as clean';
 
 /*
  * The page of the messenger: the bot's token, who may write to it, whether plans can be approved there, and what happened
@@ -13,17 +12,13 @@
 
 const NOTICES = 20;
 
-function field(label, input) {
-	return E('label', { 'class': 'oasis-field' }, [ E('span', [ label ]), input ]);
-}
-
 function role(name) {
 	return name == 'owner' ? _('owner') : _('guest');
 }
 
 return view.extend({
 	load: function() {
-		return page.styled(Promise.all([ api.settled('messenger'), api.settled('told') ]));
+		return page.styled(Promise.all([ api.settled('messenger'), api.settled('notices') ]));
 	},
 
 	render: function(results) {
@@ -31,7 +26,7 @@ return view.extend({
 		this.frame = page.frame(_('Messenger'), [
 			_('Talk with the router by Telegram, from anywhere. Make a bot with @BotFather there, enter its token here, switch it on and pair your telephone. Strangers get no answer.')
 		]);
-		this.told = (results[1].value || {}).notices || [];
+		this.notices = (results[1].value || {}).notices || [];
 		if (results[0].fault)
 			this.frame.fault(results[0].fault, true);
 		else
@@ -40,7 +35,7 @@ return view.extend({
 	},
 
 	draw: function(state) {
-		this.frame.fill([ this.bot(state), this.people(state), this.approving(state), this.happened(state) ]);
+		this.frame.fill([ this.bot(state), this.people(state), this.approving(state), this.noticeSection(state) ]);
 	},
 
 	bot: function(state) {
@@ -48,7 +43,7 @@ return view.extend({
 		const label = state.state == 'on' ? _('on') : state.state == 'off' ? _('off') : _('waiting');
 
 		return page.section(_('Bot'), [
-			E('p', [ page.badge(label, kind), ' ', state.bot ? '@' + words.plain(state.bot) : '', ' ', E('span', { 'class': 'oasis-small' }, [ state.state == 'off' ? '' : words.plain(state.problem) ]) ]),
+			E('p', [ page.badge(label, kind), ' ', state.bot ? '@' + clean.plain(state.bot) : '', ' ', E('span', { 'class': 'oasis-small' }, [ state.state == 'off' ? '' : clean.plain(state.problem) ]) ]),
 			E('p', [ state.has_token ? _('A token is set.') : _('No token is set.') ]),
 			page.buttons([
 				page.act(state.has_token ? _('Another token') : _('Enter the token'), 'cbi-button-edit', this.token.bind(this), 'bot/token'),
@@ -60,7 +55,7 @@ return view.extend({
 	people: function(state) {
 		const columns = [ { title: _('Name'), isName: true }, { title: _('May') }, { title: _('Since') }, { title: '' } ];
 		const rows = (state.people || []).map(function(one) {
-			const name = words.plain(one.name) || _('Somebody');
+			const name = clean.plain(one.name) || _('Somebody');
 
 			return [ name, role(one.role), page.time(one.paired_unix_s),
 				page.buttons([ page.act(_('Forget'), 'cbi-button-negative', L.bind(this.forget, this, one.id, name), one.id + '/forget') ]) ];
@@ -87,9 +82,9 @@ return view.extend({
 		]);
 	},
 
-	happened: function(state) {
-		const rows = this.told.slice(-NOTICES).reverse().map(function(one) {
-			return E('li', [ page.time(one.when_unix_s), ' ', words.plain(one.text) ]);
+	noticeSection: function(state) {
+		const rows = this.notices.slice(-NOTICES).reverse().map(function(one) {
+			return E('li', [ page.time(one.when_unix_s), ' ', clean.plain(one.text) ]);
 		});
 
 		return page.section(_('What happened'), [
@@ -112,9 +107,9 @@ return view.extend({
 			}, this));
 		}, this);
 		const box = dialog.open(_('The token of the bot'), [
-			E('form', { 'submit': save, 'autocomplete': 'off' }, [ field(_('Token'), input) ]),
+			E('form', { 'submit': save, 'autocomplete': 'off' }, [ page.field(_('Token'), input) ]),
 			E('p', { 'class': 'oasis-small' }, [ _('It is kept on the router and never shown again; empty, it is taken away.') ])
-		], [ controls.button(_('Save'), 'cbi-button-action important', save) ]);
+		], [ page.button(_('Save'), 'cbi-button-action important', save) ]);
 
 		box.onClose = function() { input.value = ''; };
 	},
@@ -123,7 +118,7 @@ return view.extend({
 		return this.frame.run(L.bind(async function() {
 			const reply = await api.call('pair', who);
 			const box = dialog.open(who == 'owner' ? _('Pair your telephone') : _('Let a guest ask'), [
-				E('p', [ _('Send this to %s within %d minutes; who sends it is %s there:').format(reply.bot ? '@' + words.plain(reply.bot) : _('the bot'), Math.round(reply.expires_in_s / 60), role(who)) ]),
+				E('p', [ _('Send this to %s within %d minutes; who sends it is %s there:').format(reply.bot ? '@' + clean.plain(reply.bot) : _('the bot'), Math.round(reply.expires_in_s / 60), role(who)) ]),
 				E('p', { 'class': 'oasis-code' }, [ E('code', [ reply.code ]) ])
 			]);
 
@@ -142,8 +137,8 @@ return view.extend({
 			const box = dialog.open(_('Set up an authenticator'), [
 				E('p', [ _('Enter this in an authenticator, as a link or by hand. It is shown once.') ]),
 				E('p', { 'class': 'oasis-code' }, [ E('a', { 'href': reply.uri }, [ reply.secret ]) ]),
-				E('form', { 'submit': save, 'autocomplete': 'off' }, [ field(_('Code that it shows now'), input) ])
-			], [ controls.button(_('Keep it'), 'cbi-button-action important', save) ]);
+				E('form', { 'submit': save, 'autocomplete': 'off' }, [ page.field(_('Code that it shows now'), input) ])
+			], [ page.button(_('Keep it'), 'cbi-button-action important', save) ]);
 		}, this), ev);
 	},
 

@@ -2,12 +2,11 @@
 'require view';
 'require oasis.rpc as api';
 'require oasis.dialog as dialog';
-'require oasis.controls as controls';
 'require oasis.page as page';
-'require oasis.words as words';
+'require oasis.clean as clean';
 
 /*
- * The page of system messages: the words with which a chat begins, chosen by their title. A file is read in the browser; the
+ * The page of system messages: the text with which a chat begins, chosen by their title. A file is read in the browser; the
  * router fetches none.
  */
 
@@ -28,13 +27,13 @@ function edit(topic, done) {
 	const text = E('textarea', { 'class': 'cbi-input-textarea', 'rows': '12', 'maxlength': TEXT_CHARS, 'aria-describedby': 'oasis-room' });
 	const count = E('span', { 'class': 'oasis-small', 'id': 'oasis-room' });
 	const input = E('input', { 'type': 'file', 'accept': FILE_KINDS, 'hidden': '', 'tabindex': '-1' });
-	const tell = function() { count.textContent = room(text.value); };
+	const recount = function() { count.textContent = room(text.value); };
 	const box = dialog.open(topic.key ? _('Change a system message') : _('Add a system message'), [
-		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('Title') ]), title ]),
-		E('label', { 'class': 'oasis-field' }, [ E('span', [ _('What the model reads first') ]), text ]),
-		E('p', { 'class': 'oasis-inline' }, [ count, controls.button(_('Load from a file\u2026'), '', function() { input.click(); }), input ])
+		page.field(_('Title'), title),
+		page.field(_('What the model reads first'), text),
+		E('p', { 'class': 'oasis-inline' }, [ count, page.button(_('Load from a file\u2026'), '', function() { input.click(); }), input ])
 	], [
-		controls.button(_('Save'), 'cbi-button-action important', function() {
+		page.button(_('Save'), 'cbi-button-action important', function() {
 			return box.run(function() {
 				return (topic.key ? api.call('change_topic', topic.key, title.value, text.value) : api.call('add_topic', title.value, text.value)).then(done);
 			});
@@ -46,15 +45,15 @@ function edit(topic, done) {
 			text.value = found;
 			title.value = title.value || input.files[0].name.replace(/\.\w+$/, '').substring(0, TITLE_CHARS);
 			box.trouble.textContent = '';
-			tell();
+			recount();
 		}, box.fault.bind(box)).finally(function() { input.value = ''; });
 	});
-	text.addEventListener('input', tell);
+	text.addEventListener('input', recount);
 	text.value = topic.text;
-	tell();
+	recount();
 }
 
-/* The words of a file, or a fault that says what is wrong with it. */
+/* The text of a file, or a fault that says what is wrong with it. */
 async function read(file) {
 	let text;
 
@@ -100,7 +99,7 @@ return view.extend({
 	},
 
 	row: function(topic) {
-		const title = words.plain(topic.title), text = words.plain(topic.text);
+		const title = clean.plain(topic.title), text = clean.plain(topic.text);
 
 		return [
 			[ E('span', [ title ]), ' ', topic.key == DEFAULT ? page.badge(_('default'), 'good') : topic.is_shipped ? '' : page.badge(_('yours')) ],

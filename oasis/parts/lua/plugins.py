@@ -1,0 +1,423 @@
+"""Tool servers that were made for the Lua Oasis: reviewed by the owner, each a source of the tool registry.
+
+A server is called only while its file (plugin_manifest.py) is the one that the owner reviewed:
+
+    config plugin
+        option server 'oasis.lua.template.tool'
+        option sha256 '…'
+
+The file is read again before each call; if it has changed, all of the server's tools are off.
+
+Results: reserved fields are taken out, the rest goes to the model. `user_only` goes to the owner alone, at any depth
+and also from the JSON text that `result` may be; `reboot`, `shutdown` and `prepare_service_restart` are requests that
+the owner is asked about. Fields that are ours (`is_error`, `untrusted`) cannot be forged. `error`, `message`, `note`
+and the like pass. Source: the tool client of the Lua Oasis.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.change.audit import NO_PLAN
+from oasis.config.settings import write
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, PolicyError, SchemaError, UsageError
+from oasis.parts.lua import plugin_manifest
+from oasis.parts.lua.manifest import FOLDER
+from oasis.system.digest import is_equal, sha256
+from oasis.tools.router import Watched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.api.parts import Services
+    from oasis.change.audit import Audit
+    from oasis.change.shapes import Role
+    from oasis.core.shapes import Any, Json
+    from oasis.parts.lua.shapes import PluginList, PluginRow, Review, Tool, Wishes
+    from oasis.system.files import Files
+    from oasis.system.root import Root
+    from oasis.tools.operator import Operator
+    from oasis.tools.router import Watch
+    from oasis.uci.cursor import Cursor
+    from oasis.uci.edit import Step
+    from oasis.uci.model import Section
+
+    Values = dict[str, Json]
+    Bus = Callable[..., Any]  # object, method, arguments, timeout_s
+    Use = Callable[[str, Values, Operator], tuple[str, bool, list[str]]]
+    Call = Callable[[Tool, Values, Operator, Watch], Values]
+
+
+MANIFESTS = 64
+# What the owner reads of a file before they accept it; the whole stands in the file.
+LINES = 200
+LINE_CHARS = 300
+WORDS = "a plugin runs as root: it can do anything with this router. Accept it only when you trust who wrote it"
+_HINTS = {
+    "not found": "rpcd does not know it yet: /etc/init.d/rpcd reload",
+    "no data": "it said nothing, or rpcd ended it after its own timeout",
+}
+
+
+class Plugin:
+    """One tool server, as a source of the registry."""
+
+    def __init__(self, server: str, tools: list[Tool], specs: list[Values], call: Call) -> None:
+        self.name = "plugin:" + server
+        self._tools = {tool["name"]: tool for tool in tools}
+        self._specs = specs
+        self._call = call
+
+    def specs(self) -> list[Values]:
+        return self._specs
+
+    def call(self, name: str, arguments: Values, operator: Operator, watch: Watch) -> Values:
+        return self._call(self._tools[name], arguments, operator, watch)
+
+
+class Plugins:
+    """All tool servers of one daemon. `bus` calls an object, `use` a tool of the registry, as a model does."""
+
+    def __init__(
+        self, root: Root, files: Files, sections: Callable[[], list[Section]], cursor: Callable[[], Cursor], bus: Bus,
+        use: Use,
+    ) -> None:  # fmt: skip
+        self._root = root
+        self._files = files
+        self._sections = sections
+        self._cursor = cursor
+        self._bus = bus
+        self._use = use
+        self._lock = threading.Lock()
+        self._watched = Watched()
+        self._key: object = None
+        self._found: list[Plugin] = []
+        self._manifests: dict[str, tuple[object, list[Tool], str]] = {}
+
+    def sources(self) -> list[Plugin]:
+        """Return the tool servers for the registry; the same list while nothing changed."""
+        with self._lock:
+            sections = [one for one in self._sections() if one.type in ("tool", "plugin")]
+            key = self._stamp(sections)
+            if key != self._key:
+                tools, reviewed = self._tools(sections)[0], _reviewed(sections)
+                self._key, self._found = key, []
+                for server in _servers(tools):
+                    own = [tool for tool in tools if tool["server"] == server]
+                    fault = self._state(server, reviewed)[1]
+                    self._found.append(Plugin(server, own, [_spec(tool, fault, tools) for tool in own], self._call))
+            return self._found
+
+    def _stamp(self, sections: list[Section]) -> object:
+        """Return a value that changes with everything that the tools depend on."""
+        words = [repr(sorted(one.options.items())) for one in sections]
+        tools, _ = self._tools(sections)
+        paths = {path for tool in tools for path in plugin_manifest.paths(self._root, tool["server"])}
+        return words, tools, [(path, self._files.stamp(path)) for path in sorted(paths)]
+
+    def _tools(self, sections: list[Section]) -> tuple[list[Tool], list[str]]:
+        """Return the tools that are described, and what is wrong with manifests."""
+        found: dict[tuple[str, str], Tool] = {}
+        notes: list[str] = []
+        folder = self._root.path(FOLDER)
+        for name in [one for one in self._files.names(folder) if one.endswith(".json")][:MANIFESTS]:
+            tools, fault = self._manifest(folder + "/" + name)
+            if fault:
+                notes.append(clean.line(f"{name}: {fault}"))
+                continue
+            stale = [tool["path"] for tool in tools if tool["kind"] != "manual" and not self._has(tool["path"])]
+            notes += [f"{clean.line(name)}: its script {clean.line(path)} is gone" for path in stale[:1]]
+            for tool in tools if not stale else []:
+                found.setdefault((tool["server"], tool["name"]), tool)
+        for tool in plugin_manifest.of_sections(sections):
+            found.setdefault((tool["server"], tool["name"]), tool)
+        return list(found.values()), notes
+
+    def _manifest(self, path: str) -> tuple[list[Tool], str]:
+        """Return the tools of a manifest, or what is wrong with it; it is read again when its file has changed."""
+        stamp = self._files.stamp(path)
+        known = self._manifests.get(path)
+        if known is None or known[0] != stamp:
+            try:
+                known = (stamp, plugin_manifest.of_file(self._files.read(path) or b""), "")
+            except OasisError as error:
+                known = (stamp, [], error.message)
+            self._manifests[path] = known
+        return known[1], known[2]
+
+    def _has(self, path: str) -> bool:
+        is_plain = path.startswith("/") and ".." not in path.split("/") and "\0" not in path
+        return not path or (is_plain and self._files.stamp(self._root.path(path)) is not None)
+
+    def _state(self, server: str, reviewed: dict[str, str]) -> tuple[str, str]:
+        """Return a server's state (accepted, new, changed, refused), and why it cannot be called or ""."""
+        try:
+            data = plugin_manifest.find(self._root, server)["data"]
+        except PolicyError as error:
+            return "refused", error.message
+        if server not in reviewed:
+            return "new", f"its file is not reviewed yet: oasis plugins review {server}"
+        if not is_equal(reviewed[server], sha256(data)):
+            return "changed", f"its file is not what you reviewed: oasis plugins review {server}"
+        return "accepted", ""
+
+    # A call
+
+    def _call(self, tool: Tool, arguments: Values, operator: Operator, watch: Watch) -> Values:
+        """Call a tool. It has its own timeout; the owner may end it earlier.
+
+        Raises: PolicyError when its file is not the reviewed one now, ToolError.
+        """
+        server, name = tool["server"], tool["name"]
+        _, fault = self._state(server, _reviewed(self._sections()))
+        if fault:
+            raise PolicyError(f"the tool {name} is off: {fault}")
+        if tool["says"]:
+            watch.progress("; ".join(tool["says"]))
+        seconds = float(tool["timeout_s"])
+        reply = self._watched.run(name, lambda: self._asked(server, name, arguments, seconds), watch.within(seconds))
+        told, private, wishes = read(reply)
+        asked = self._wished(server, wishes, operator)
+        if asked:
+            told["asked"] = asked
+        return {**told, "user_only": private} if private else told
+
+    def _asked(self, server: str, name: str, arguments: Values, seconds: float) -> Values | None:
+        try:
+            reply: Values | None = self._bus(server, name, arguments, seconds)
+            return reply
+        except OasisError as error:
+            error.hint = error.hint or next((_HINTS[words] for words in _HINTS if error.message.endswith(words)), "")
+            raise
+
+    def _wished(self, server: str, wishes: Wishes, operator: Operator) -> Values:
+        """Ask the owner about a plugin's wishes; return the outcome."""
+        before = list(operator.taint)
+        operator.seeing([*before, _whose(server)])
+        try:
+            if "power" in wishes:
+                text, is_error, _ = self._use("power", {"action": wishes["power"]}, operator)
+                return {wishes["power"]: _outcome(text, is_error)}
+            if "restart" in wishes and self._has_service(wishes["restart"]):
+                return {"restart": wishes["restart"], **_restarted(wishes["restart"], operator)}
+            return {}
+        finally:
+            operator.seeing(before)
+
+    def _has_service(self, name: str) -> bool:
+        try:
+            return bool(self._root.init_script(name))
+        except UsageError:
+            return False  # the Lua Oasis drops a wish for a missing service, too
+
+    # What the owner does
+
+    def listed(self) -> PluginList:
+        """Return every tool server that is described, and what is wrong with descriptions."""
+        sections = self._sections()
+        tools, notes = self._tools(sections)
+        reviewed = _reviewed(sections)
+        return {"plugins": [self._row(server, tools, reviewed) for server in _servers(tools)], "notes": notes}
+
+    def _row(self, server: str, tools: list[Tool], reviewed: dict[str, str]) -> PluginRow:
+        state, note = self._state(server, reviewed)
+        row: PluginRow = {
+            "server": clean.name(server),
+            "state": state,
+            "path": "" if state == "refused" else plugin_manifest.find(self._root, server)["path"],
+            "tools": [clean.name(tool["name"]) for tool in tools if tool["server"] == server],
+        }
+        if note:
+            row["note"] = clean.line(note)
+        return row
+
+    def review(self, server: str) -> Review:
+        """Return what the owner looks at before they accept a server.
+
+        Raises: UsageError for a server that nothing describes, PolicyError for one that cannot be called.
+        """
+        tools = self._described(server)
+        script = plugin_manifest.find(self._root, server)
+        lines = script["data"].decode("utf-8", "replace").split("\n")
+        told = [{key: tool[key] for key in ("name", "description", "input_schema", "kind")} for tool in tools]
+        return {
+            "server": server,
+            "state": self._state(server, _reviewed(self._sections()))[0],
+            "path": script["path"],
+            "sha256": sha256(script["data"]),
+            "words": WORDS,
+            "lines": [clean.text(line)[:LINE_CHARS] for line in lines[:LINES]],
+            "more": max(len(lines) - LINES, 0),
+            "tools": clean.value(told),
+        }
+
+    def _described(self, server: str) -> list[Tool]:
+        tools = [tool for tool in self._tools(self._sections())[0] if tool["server"] == server]
+        if not tools:
+            raise UsageError(f"no manifest describes a tool server {clean.name(server)!r}", "list: oasis plugins")
+        return tools
+
+    def accept(self, server: str, digest: str) -> None:
+        """Note that the owner reviewed the file with that sum and accepts it; each tool is still enabled by itself.
+
+        Raises: UsageError when the file has changed since, PolicyError for a server that cannot be called.
+        """
+        self._described(server)
+        data = plugin_manifest.find(self._root, server)["data"]
+        if not is_equal(digest, sha256(data)):
+            raise UsageError(f"the file of {server} does not have that sum", f"read it: oasis plugins review {server}")
+        with self._lock:
+            own = [one for one in self._sections() if one.type == "plugin" and one.options.get("server") == server]
+            name = str(own[-1].name) if own else "@plugin[-1]"
+            steps: list[Step] = []
+            if not own:
+                steps.append({"op": "add", "type": "plugin"})
+                steps.append({"op": "set", "section": name, "option": "server", "value": server})
+            steps.append({"op": "set", "section": name, "option": "sha256", "value": digest})
+            write(self._cursor(), steps)
+
+
+def _servers(tools: list[Tool]) -> list[str]:
+    return list(dict.fromkeys(tool["server"] for tool in tools))
+
+
+def _spec(tool: Tool, fault: str, tools: list[Tool]) -> Values:
+    spec: Values = {
+        "name": tool["name"],
+        "description": tool["description"],
+        "input_schema": tool["input_schema"],
+        "class": "change",
+        "timeout_s": 0,
+        "untrusted": _whose(tool["server"]),
+        "fault": fault,
+    }
+    others = [clean.name(one["server"]) for one in tools
+              if one["name"] == tool["name"] and one["server"] != tool["server"]]  # fmt: skip
+    # The Lua Oasis marks these as `conflict`.
+    return {**spec, "note": "also a tool of " + ", ".join(others)} if others else spec
+
+
+def _reviewed(sections: list[Section]) -> dict[str, str]:
+    found = [section.options for section in sections if section.type == "plugin"]
+    return {str(one.get("server", "")): str(one.get("sha256", "")).lower() for one in found}
+
+
+def _whose(server: str) -> str:
+    return "words of the plugin " + clean.name(server)
+
+
+def _outcome(text: str, is_error: bool) -> Values:
+    """Return the outcome of a wish: what the owner decided, or what was done."""
+    try:
+        told = jsonl.loads(text)
+    except SchemaError:
+        told = {}
+    return told if isinstance(told, dict) and (is_error or told) else {"status": "done"}
+
+
+def _restarted(service: str, operator: Operator) -> Values:
+    """Have the owner asked about a restart, whatever policy says of it; return the outcome."""
+    operator.asking(True)
+    try:
+        result = operator.act(service, "restart")
+        return {key: result[key] for key in ("status", "reason") if key in result}
+    except OasisError as error:
+        reply: Any = error.as_dict()
+        return {"error": reply}
+    finally:
+        operator.asking(False)
+
+
+class Methods:
+    """The part `plugin`: its methods, and its tool servers for the registry."""
+
+    def __init__(self, plugins: Plugins, audit: Audit) -> None:
+        self._audit = audit
+        self.sources = plugins.sources
+        self.plugin_list = plugins.listed
+        self.plugin_review = plugins.review
+        self._accept = plugins.accept
+
+    def plugin_accept(self, role: Role, server: str, hash: str) -> dict[str, str]:
+        self._accept(server, hash)
+        call = {"name": "plugin " + server, "sha256": hash}
+        self._audit.write("plugin accepted", {**NO_PLAN, "call": call}, str(role["name"]))
+        return {"status": "OK"}
+
+
+def gather(kit: Services) -> Methods:
+    """Return the part of a daemon."""
+    plugins = Plugins(
+        kit.root, kit.files, kit.settings.uci_sections, kit.cursor, kit.ubus_call,
+        lambda *call: kit.exchanges().registry.call(*call),
+    )  # fmt: skip
+    return Methods(plugins, kit.audit)
+
+
+# A table of neighbours fits; a run keeps 256 KiB of events.
+OWNER_CHARS = 16 * 1024
+# Nobody nests `result` more than twice; what is left stays text, without reserved fields.
+_LAYERS = 3
+_DEPTH = 32
+_RESERVED = ("user_only", "is_error", "untrusted")
+
+
+def read(reply: Values | None) -> tuple[Values, str, Wishes]:
+    """Return what the model gets, what only the owner gets, and the wishes."""
+    merged = _merged(dict(reply or {}))
+    wishes: Wishes = {}
+    for action in ("reboot", "shutdown"):
+        # Only `true` is a wish: anything else is a word about it.
+        if merged.get(action) is True:
+            wishes["power"] = action
+            del merged[action]
+    service = merged.pop("prepare_service_restart", None)
+    if isinstance(service, str) and service:
+        wishes["restart"] = service
+    private: list[str] = []
+    told = {key: _public(value, private, 0) for key, value in merged.items() if key not in _RESERVED}
+    if "user_only" in merged:
+        private.insert(0, _text(merged["user_only"]))
+    if told.get("error"):
+        told["is_error"] = True
+    return told, "\n".join(filter(None, private))[:OWNER_CHARS], wishes
+
+
+def _merged(reply: Values) -> Values:
+    """Lift what stands as JSON text in `result`; the text itself is dropped, because it would hold all of it again."""
+    for layer in range(_LAYERS + 1):
+        inner = _object(reply.get("result"))
+        if inner is None:
+            break
+        del reply["result"]
+        if layer < _LAYERS:
+            reply = {**reply, **inner}
+    return reply
+
+
+def _object(text: Json) -> Values | None:
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = jsonl.loads(text, max_depth=_DEPTH)
+    except SchemaError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _public(value: Json, private: list[str], depth: int) -> Json:
+    """Return a value without its `user_only` fields at any depth; they are added to `private`."""
+    if depth > _DEPTH:
+        return None
+    if isinstance(value, list):
+        return [_public(item, private, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    private += [_text(item) for key, item in value.items() if key == "user_only"]
+    return {key: _public(item, private, depth + 1) for key, item in value.items() if key != "user_only"}
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else jsonl.dumps(value)

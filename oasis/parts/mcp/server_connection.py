@@ -1,0 +1,571 @@
+"""A connection to one MCP server: the transports (child process, HTTP), and the protocol over them.
+
+Stdio starts the server as a child process, confined by worker/confined.py: a user of its own, limits, a complete
+environment. One message a line, read in a thread of its own; line length and noise are bounded. A server that floods or
+dies is ended, and started again with the next call.
+
+Http is streamable HTTP: each message is one request of a worker, which alone has network access. It keeps session and
+version, which the server wants to see again. A session that the server has forgotten raises ForgottenError, and the
+caller connects again.
+
+Peer speaks the protocol. Since 2026-07-28 a server is asked which versions it speaks, and each request carries all that
+is needed; older servers shake hands first. What a server says is bounded here and checked by the caller.
+Source: the specification's schemas of 2025-06-18, 2025-11-25 and 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+
+from oasis import VERSION
+from oasis.core import clean, jsonl
+from oasis.errors import PeerError, SchemaError, ToolError
+from oasis.system.child import SERVER, Child
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from oasis.parts.mcp.shapes import IsCancelled, Line, Message, OnMessage
+
+    OnProgress = Callable[[str, float | None, float | None], None]  # words, done, total
+    Post = Callable[[Message, OnMessage, IsCancelled], None]
+
+
+LINE_BYTES = 4 * 1024 * 1024
+# Of lines that are no message: some servers print words where only messages belong.
+NOISE = 1000
+WORDS_BYTES = 2000
+# How long an answer may still come behind the last line when one was no message. Such a line may have been a word for a
+# log, as many servers print them, or the answer itself, spoiled: which of the two shows only by what follows. A line
+# that names the call it was meant for fails that call at once.
+DOUBT_S = 3.0
+_BOM = b"\xef\xbb\xbf"
+# Of a line that nobody can read: where the number of what it answers stands, at its beginning or its end.
+_HEAD_BYTES = 512
+_NUMBER = re.compile(rb'"id"\s*:\s*(\d{1,9})\b')
+STOP_S = 2.0
+# A server that takes nothing for so long reads no more.
+WRITE_S = 10.0
+# Questions of a server's whose answers it has not taken yet; we are asked a handful, one by one.
+REPLIES = 16
+_PIECE = 65536
+_LOOK_S = 0.1
+_PAUSE_S = 0.02
+_WORDS_S = 0.5
+USER = "oasis-mcp"
+# What a server may see of where it runs.
+ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
+
+
+def confined(argv: list[str], user: str) -> list[str]:
+    """Return how to start a server as a user, "" as who we are."""
+    folder, _, own = __file__.rpartition("/")
+    program = folder.rpartition("/")[0].rpartition("/")[0] + "/worker/confined" + own[own.index(".") :]
+    return [sys.executable, "-I", "-B", program, user, *argv]
+
+
+class Stdio:
+    """A running server."""
+
+    def __init__(self, name: str, argv: list[str], env: dict[str, str], user: str) -> None:
+        """Start it.
+
+        Raises: ToolError when it cannot be started.
+        """
+        self.version = ""
+        self._name = name
+        try:
+            self._child = Child(confined(argv, user), {**ENV, **env}, SERVER, True, True)
+        except OSError as error:
+            raise ToolError("the MCP server %s cannot be started: %s" % (name, error), "look at its command")
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._waiting: dict[object, Callable[[Message], None]] = {}
+        self._answers: dict[object, Message] = {}
+        self._doubted: dict[object, str] = {}  # what is waited for -> why nobody can read the line that may answer it
+        self._doubt_s = 0.0  # until when doubted answers are waited for
+        self._words = b""
+        self._ended = ""
+        self._noise = 0
+        self._replies = 0
+        self._readers = []
+        os.set_blocking(self._child.stdin, False)
+        for number, work in ((self._child.stdout, self._read), (self._child.stderr, self._keep_words)):
+            os.set_blocking(number, True)
+            self._readers.append(threading.Thread(target=work, args=(number,), name="mcp " + name, daemon=True))
+            self._readers[-1].start()
+
+    def is_alive(self) -> bool:
+        return not self._ended
+
+    def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message:
+        """Send a request and return its response; see Line.
+
+        Raises: ToolError when the server ends, or does not answer in time, or the owner stops the call.
+        """
+        number, deadline = message["id"], time.monotonic() + seconds
+        with self._changed:
+            self._waiting[number] = on_message
+        try:
+            self.tell(message)
+            with self._changed:
+                while number not in self._answers:
+                    if self._ended:
+                        break
+                    if is_cancelled() or time.monotonic() > deadline:
+                        raise self._given_up(number, is_cancelled(), seconds)
+                    if number in self._doubted and time.monotonic() > self._doubt_s:
+                        return self._unread(number, self._doubted[number])
+                    self._changed.wait(_LOOK_S)
+                if number in self._answers:
+                    return self._answers.pop(number)
+            raise ToolError(*self._obituary())
+        finally:
+            with self._changed:
+                self._waiting.pop(number, None)
+                self._doubted.pop(number, None)
+
+    def _unread(self, number: object, why: str) -> Message:
+        """Return what stands for an answer that nobody could read.
+
+        Raises: ToolError when there was none at all, but words.
+        """
+        if not why:
+            raise ToolError("the MCP server %s wrote what is no message, and no answer" % self._name,
+                            "its words for a log belong on its error output")  # fmt: skip
+        error = {"code": -32700, "message": "the server's answer is not readable: %s" % why}
+        return {"jsonrpc": "2.0", "id": number, "error": error}
+
+    def _given_up(self, number: object, is_stopped: bool, seconds: float) -> ToolError:
+        why = "stopped by the owner" if is_stopped else "no answer in time"
+        self.tell(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number, "reason": why}}
+        )
+        if is_stopped:
+            return ToolError("the call was stopped by the owner", "look whether it had an effect")
+        return ToolError("the MCP server %s did not answer within %g s" % (self._name, seconds), "try again later")
+
+    def tell(self, message: Message) -> None:
+        """Send a message; whoever waits for an answer notices a server that has ended."""
+        with self._writing:
+            try:
+                self._write(jsonl.line(message))
+            except OSError:
+                self._end("it reads no more")
+
+    def _write(self, data: bytes) -> None:
+        """Write, and wait for a server that is slow; one that is ended meanwhile is waited for no longer."""
+        until_s = time.monotonic() + WRITE_S
+        while data and not self._ended:
+            try:
+                data = data[os.write(self._child.stdin, data[:_PIECE]) :]
+            except BlockingIOError:
+                if time.monotonic() > until_s:
+                    raise
+                time.sleep(_PAUSE_S)
+
+    def close(self) -> None:
+        """End the server and everything in its group."""
+        self._end("it was ended")
+        with self._writing:
+            self._child.close_input()
+        deadline = time.monotonic() + STOP_S
+        # Looked at without being reaped: as long as it is there, its number names its group and no other.
+        while time.monotonic() < deadline and self._child.returncode is None and not _has_ended(self._child.pid):
+            time.sleep(_PAUSE_S)
+        if self._child.returncode is None:  # else its group was ended already, and the number may be another's
+            self._child.end_group()
+        for reader in self._readers:
+            reader.join(STOP_S)  # nobody writes any more; the numbers are free for others only after that
+        self._child.close()
+
+    def _read(self, number: int) -> None:
+        try:
+            self._read_lines(number)
+        finally:
+            self._end("nobody reads what it says")  # a fault of ours; whoever waits gets an error
+
+    def _read_lines(self, number: int) -> None:
+        rest = b""
+        while not self._ended:
+            piece = _piece(number)
+            if not piece:
+                self._end("it ended")
+                return
+            *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > LINE_BYTES:
+                self._stop_it("it wrote a line of more than %d bytes" % LINE_BYTES)
+                return
+            for line in lines:
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        line = line.removeprefix(_BOM).strip()
+        try:
+            message = jsonl.loads(line, LINE_BYTES) if line else None
+            fault = "it answers nothing that was asked" if line and _is_broken(message) else ""
+        except SchemaError as error:
+            # What begins otherwise may be a word that got lost on the way to a log.
+            message, fault = None, error.message if line.startswith(b"{") else ""
+        is_message = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+        if line:
+            self._doubt(line, fault, is_message and not fault)
+        if not isinstance(message, dict) or not is_message:
+            self._noise += 1
+            if self._noise > NOISE:
+                self._stop_it("it writes what is no message")
+        elif "method" not in message:
+            self._answer(message)
+        elif "id" in message:
+            self._refuse(message)
+        else:
+            self._hear(message)
+
+    def _answer(self, message: Message) -> None:
+        number = message.get("id")
+        with self._changed:
+            # A response to nothing that was asked is dropped: late, or a lie.
+            if isinstance(number, int) and not isinstance(number, bool) and number in self._waiting:
+                self._answers[number] = message
+                self._changed.notify_all()
+
+    def _doubt(self, line: bytes, why: str, is_message: bool) -> None:
+        """Fail the call that a line names which nobody can read; else let all calls wait for a moment longer only.
+
+        `why`: it was meant as an answer. The moment begins anew with each line: what answers nothing that was asked
+        may stand before the answer.
+        """
+        found = _NUMBER.findall(line[:_HEAD_BYTES] + line[-_HEAD_BYTES:]) if why else []
+        with self._changed:
+            named: list[object] = [number for number in map(int, found) if number in self._waiting]
+            for number in named[:1]:
+                self._answers[number] = self._unread(number, why)
+            if not is_message and not named:
+                for number in self._waiting:
+                    self._doubted[number] = self._doubted.get(number) or why
+            self._doubt_s = time.monotonic() + DOUBT_S
+            self._changed.notify_all()
+
+    def _refuse(self, message: Message) -> None:
+        """Answer a request of the server's: it may see whether we are there, and ask for nothing else."""
+        reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "ping":
+            reply["result"] = {}
+        else:
+            reply["error"] = {"code": -32601, "message": "not supported by this client"}
+        with self._changed:
+            self._replies += 1
+            is_flood = self._replies > REPLIES
+        if is_flood:
+            self._stop_it("it asks and takes no answer")
+        else:
+            threading.Thread(target=self._reply, args=(reply,), daemon=True).start()
+
+    def _reply(self, reply: Message) -> None:
+        self.tell(reply)
+        with self._changed:
+            self._replies -= 1
+
+    def _hear(self, message: Message) -> None:
+        with self._changed:
+            self._doubted.clear()  # it is at work, and knows how to tell
+            listeners = list(self._waiting.values())
+        for listener in listeners:
+            listener(message)
+
+    def _keep_words(self, number: int) -> None:
+        while True:
+            piece = _piece(number)
+            if not piece:
+                return
+            self._words = (self._words + piece)[-WORDS_BYTES:]
+
+    def _stop_it(self, why: str) -> None:
+        self._end(why)
+        self._child.end_group()
+
+    def _end(self, why: str) -> None:
+        with self._changed:
+            self._ended = self._ended or why
+            self._changed.notify_all()
+
+    def _obituary(self) -> tuple[str, str]:
+        self._readers[1].join(_WORDS_S)  # what it said last may lie in the pipe still
+        last = clean.line(self._words.decode("utf-8", "replace").strip().split("\n")[-1])[:300]
+        return "the MCP server %s is gone: %s" % (self._name, self._ended), last or "look at its command"
+
+
+def _is_broken(message: Any) -> bool:
+    """Return whether a JSON value was meant as an answer but is not one; no log message looks like that."""
+    if not isinstance(message, dict):
+        return True
+    if "method" in message:
+        return False
+    if message.get("jsonrpc") == "2.0":
+        return message.get("id") is None
+    return "result" in message or "error" in message
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def _piece(number: int) -> bytes:
+    try:
+        return os.read(number, _PIECE)
+    except OSError:
+        return b""  # closed by us
+
+
+class ForgottenError(ToolError):
+    """The server does not know our session any more."""
+
+
+class Http:
+    """A line to one address; `key` is sent as a bearer token, "" for none."""
+
+    def __init__(self, name: str, url: str, key: str, post: Post) -> None:
+        self.version = ""
+        self._name = name
+        self._url = url
+        self._key = key
+        self._post = post
+        self._session = ""
+
+    def is_alive(self) -> bool:
+        return True
+
+    def ask(self, message: Message, seconds: float, on_message: OnMessage, is_cancelled: IsCancelled) -> Message:
+        """Send a request and return its response; see Line."""
+        found: list[Message] = []
+
+        def heard(said: Message) -> None:
+            if "method" in said:
+                on_message(said)
+            elif said.get("id") in (message["id"], None):
+                found.append(said)
+
+        self._send(message, seconds, heard, is_cancelled)
+        if not found:
+            raise ToolError("the MCP server %s gave no answer" % self._name, "look whether its address is right")
+        return found[0]
+
+    def tell(self, message: Message) -> None:
+        """Send a notification."""
+        self._send(message, 20.0, lambda said: None, lambda: False)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _send(
+        self, message: Message, seconds: float, heard: Callable[[Message], None], is_cancelled: IsCancelled
+    ) -> None:
+        told = {"profile": "compatible", "base_url": self._url, "key": self._key, "message": message}
+        told.update(session=self._session, version=self.version)
+        told["options"] = {"idle_s": seconds, "total_s": seconds, "retries": 0}
+        ending: Message = {}
+
+        def on_event(event: Message) -> None:
+            if event["type"] == "message":
+                heard(event["message"])
+            elif event["type"] in ("mcp", "error"):
+                ending.update(event)
+
+        self._post(told, on_event, is_cancelled)
+        self._check(ending)
+
+    def _check(self, ending: Message) -> None:
+        if ending.get("type") == "error":
+            error = ending["error"]
+            raise ToolError("the MCP server %s: %s" % (self._name, error["message"]), str(error["hint"]))
+        status = int(ending.get("status", 0))
+        if status == 404 and self._session:
+            self._session = ""
+            raise ForgottenError("the MCP server %s forgot the session" % self._name)
+        if status in (401, 403):
+            hint = "set its token: oasis servers key %s" % self._name
+            raise ToolError("the MCP server %s lets nobody in without a token (HTTP %d)" % (self._name, status), hint)
+        self._session = str(ending.get("session", "")) or self._session
+
+
+MODERN = "2026-07-28"
+HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
+_META = "io.modelcontextprotocol/"
+_CLIENT = {"name": "oasis", "version": VERSION}
+CONNECT_S = 20.0
+# How long a server that may not know the question is waited for: older ones can hang on it.
+PROBE_S = 5.0
+PAGES = 20
+ITEMS = 200
+# Of all pages of a list together: what is longer is not kept anyway (servers.py).
+LISTED_BYTES = 1024 * 1024
+_PROGRESS_CHARS = 300
+MOST_PROGRESS = 1e15  # 1e999 is a number in JSON, and endless here
+_UNSUPPORTED = -32022
+
+
+class RefusedError(ToolError):
+    """The server answered with an error; `number` is its code."""
+
+    number: object = 0
+
+
+class Peer:
+    """A server behind a line that is open."""
+
+    def __init__(self, name: str, line: Line) -> None:
+        self._name = name
+        self._line = line
+        self._numbering = threading.Lock()
+        self._number = 0
+        self.is_modern = False
+        self.capabilities: Message = {}
+        self.is_changed = False  # it said that its tools are others now
+
+    def connect(self) -> None:
+        """Agree on a version.
+
+        Raises: ToolError when the server speaks none of ours, or does not answer.
+        """
+        if self._discovers(PROBE_S):
+            return
+        try:
+            self._shake_hands()
+        except RefusedError as refused:
+            # It answered the question after all, too late for us, and speaks the newer way since.
+            if refused.number != _UNSUPPORTED or not self._discovers(CONNECT_S):
+                raise
+
+    def _discovers(self, seconds: float) -> bool:
+        """Ask which versions the server speaks; return whether the newer protocol is among them."""
+        self.is_modern = True
+        try:
+            found = self._ask("server/discover", {}, seconds)
+        except ToolError:
+            found = {}
+        versions = found.get("supportedVersions")
+        self.is_modern = isinstance(versions, list) and MODERN in versions
+        if self.is_modern:
+            self._line.version = MODERN
+            self._keep(found)
+        return self.is_modern
+
+    def _shake_hands(self) -> None:
+        asked = {"protocolVersion": HANDSHAKE[0], "capabilities": {}, "clientInfo": _CLIENT}
+        found = self._ask("initialize", asked, CONNECT_S)
+        version = found.get("protocolVersion")
+        if version not in HANDSHAKE:
+            raise ToolError(
+                "the MCP server %s speaks protocol %s, which oasis does not" % (self._name, clean.line(version)[:40]),
+                "oasis speaks " + ", ".join((MODERN, *HANDSHAKE)),
+            )
+        self._line.version = str(version)
+        self._keep(found)
+        self._line.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def _keep(self, found: Message) -> None:
+        capabilities = found.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+
+    def has(self, what: str) -> bool:
+        """Return whether the server claims to have tools, resources or prompts."""
+        return isinstance(self.capabilities.get(what), dict)
+
+    def listed(self, what: str, seconds: float = CONNECT_S) -> list[Message]:
+        """Return its tools, resources or prompts, page by page; those that are no objects are left out."""
+        found: list[Message] = []
+        taken, cursor = 0, None
+        for _ in range(PAGES):
+            reply = self._ask(what + "/list", {} if cursor is None else {"cursor": cursor}, seconds)
+            items = reply.get(what)
+            found += [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+            cursor = reply.get("nextCursor")
+            taken += len(jsonl.line(reply))
+            if not isinstance(cursor, str) or len(found) >= ITEMS or taken > LISTED_BYTES:
+                break
+        if what == "tools":
+            self.is_changed = False
+        return found[:ITEMS]
+
+    def request(
+        self, method: str, params: Message, seconds: float, on_progress: OnProgress,
+        is_cancelled: IsCancelled,
+    ) -> Message:  # fmt: skip
+        """Ask something that may take long; progress is reported meanwhile.
+
+        Raises: ToolError with the server's words, or ours when it does not answer.
+        """
+        number = self._next()
+        token = "oasis-%d" % number
+
+        def on_message(message: Message) -> None:
+            told = message.get("params")
+            if message["method"] != "notifications/progress" or not isinstance(told, dict):
+                return
+            if told.get("progressToken") == token:
+                words = clean.line(told.get("message") or "at work")[:_PROGRESS_CHARS]
+                on_progress(words, _number(told.get("progress")), _number(told.get("total")))
+
+        params = {**params, "_meta": {"progressToken": token}}
+        return self._ask(method, params, seconds, on_message, is_cancelled, number)
+
+    def _next(self) -> int:
+        """Return a number that no other request has: calls may come at once."""
+        with self._numbering:
+            self._number += 1
+            return self._number
+
+    def _ask(
+        self, method: str, params: Message, seconds: float, on_message: OnMessage | None = None,
+        is_cancelled: IsCancelled = lambda: False, number: int = 0,
+    ) -> Message:  # fmt: skip
+        if self.is_modern:
+            meta = {_META + "protocolVersion": MODERN, _META + "clientInfo": _CLIENT, _META + "clientCapabilities": {}}
+            params = {**params, "_meta": {**params.get("_meta", {}), **meta}}
+        message = {"jsonrpc": "2.0", "id": number or self._next(), "method": method, "params": params}
+
+        def heard(message: Message) -> None:
+            if message.get("method") == "notifications/tools/list_changed":
+                self.is_changed = True
+            if on_message is not None:
+                on_message(message)
+
+        return self._result(self._line.ask(message, seconds, heard, is_cancelled))
+
+    def _result(self, response: Message) -> Message:
+        error = response.get("error")
+        if isinstance(error, dict):
+            words = clean.line(error.get("message"))[:1000] or "no reason given"
+            fault = RefusedError("MCP Error (%s): %s" % (clean.line(error.get("code"))[:20], words))
+            fault.untrusted = (whose(self._name),)
+            fault.number = error.get("code")
+            raise fault
+        result = response.get("result")
+        if not isinstance(result, dict):
+            raise PeerError(
+                "the MCP server %s answered with no result" % self._name, "it does not keep to the protocol"
+            )
+        if result.get("resultType") == "input_required":
+            raise ToolError("the MCP server %s wants to ask somebody before it goes on" % self._name,
+                            "this client has nobody to ask; give all that it needs in the arguments")  # fmt: skip
+        return result
+
+
+def _number(value: object) -> float | None:
+    """Return a share of work as a server tells it, None for anything that cannot be shown."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number and abs(value) < MOST_PROGRESS else None  # type: ignore[arg-type, return-value]
+
+
+def whose(name: str) -> str:
+    """Return the taint label of everything that a server says."""
+    return "words of the MCP server " + name

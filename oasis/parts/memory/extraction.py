@@ -1,0 +1,434 @@
+"""Takes facts out of what the owner wrote, after the turn, in a thread that lives while messages wait.
+
+Messages are read one by one; what the owner forgets meanwhile is not written again by the message being read. A failing
+model costs the facts of one message and a line in the log.
+
+A gate that costs nothing lets few messages through to a model: no small talk, no few letters, nothing about passwords.
+The model is a small one and sees only the owner's own words, never an answer, a log or a device's name.
+
+Secrets are never remembered, in any form in which somebody may write one:
+
+    reason(text, ...)     why a text cannot be a fact, "" if nothing speaks against it
+    speaks_of(text)       whether a message is about passwords or keys, so nothing of it is read
+    said(texts)           what stood near such a word in older messages, because it may come again without it
+
+A lost fact costs little; one that holds a password would go to every model from then on, so doubt means no. The
+redactor, an argument, knows the secrets of the router itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from itertools import islice, pairwise
+
+from oasis.core import clean, jsonl, schema
+from oasis.errors import OasisError, UsageError
+from oasis.parts.memory import ranking, structured
+from oasis.parts.memory.ranking import is_dense, touches, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from oasis.api.parts import Services
+    from oasis.config.shapes import Service
+    from oasis.core.shapes import Json, Message
+    from oasis.parts.memory.owner_facts import Facts
+    from oasis.parts.memory.ranking import Near
+    from oasis.parts.memory.shapes import EndedTurn, Place, Said
+    from oasis.redaction.redactor import Redactor
+
+
+# Who takes facts out of a message: the alias of the smallest model, that of titles, or who answered.
+ALIASES = ("nano", "title")
+# Messages that wait; more at once are a script's, and the oldest of them is left out.
+WAITING = 8
+# Older messages of the chat in which a password may have been said, and what tools were called with.
+BEFORE = 12
+# Of a fact in a script without blanks, how many pairs of letters stand in what was said: endings and particles differ.
+DENSE_GROUND = 0.5
+_CLOSE_S = 0.5
+# What a sentence falls into: each part is denied, or not, for itself.
+_CLAUSE = re.compile(
+    r"[.,:](?=\s|$)|[;!?\n、。，；：！？]|\b(?:but|aber|sondern|pero|mais|ma|mas)\b"
+    r"|\b(?:and|und|y|et)\b(?=\s+(?:i|my|we|our|ich|mein\w*|wir|unser\w*|yo|mi|mis|je|mon|ma|mes)\b)"
+)
+# Words that turn what is said into its opposite.
+_NO = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|dont|doesnt|\w+n['’]t|kein\w*|nicht\w?|nie|niemals"
+    r"|niemand|ohne|nunca|jam[aá]s|nadie|sin|non|ne|pas|jamais|aucune?|rien|não|geen|niet|nooit|не|нет|никогда|без)\b"
+    r"|\bn['’]|ません|ない|なかった|不|没|沒|않|없"
+)
+
+
+class Reading:
+    """What waits to be read. `near` compares facts."""
+
+    def __init__(self, kit: Services, facts: Facts, near: Near, data: Callable[[], tuple[Words, Secrets]]) -> None:
+        self._kit = kit
+        self._facts = facts
+        self._near = near
+        self._data = data
+        self._lock = threading.Lock()
+        self._waiting: list[EndedTurn] = []
+        self._thread: threading.Thread | None = None
+        self._age = 0  # grows when everything that was read until then counts no more
+        self._structured: structured.Structured | None = None
+
+    def read(self, turn: EndedTurn) -> None:
+        """Let a turn be read, soon."""
+        with self._lock:
+            self._waiting = [*self._waiting, turn][-WAITING:]
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="facts", daemon=True)
+                self._thread.start()
+
+    def has_model(self) -> bool:
+        """Return whether anybody could take a fact out of what is said as things are set now."""
+        return self._reader(self._kit.settings.services()[0]) is not None
+
+    def _reader(self, answering: Service) -> Service | None:
+        return structured.small(self._kit.settings, answering, ALIASES)
+
+    def drop(self) -> None:
+        """Leave out what waits, and what is being read."""
+        with self._lock:
+            self._waiting = []
+            self._age += 1
+
+    def close(self) -> None:
+        """End the thread."""
+        self.drop()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_CLOSE_S)
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._thread = None
+                    return
+                turn, age = self._waiting.pop(0), self._age
+            try:
+                kept = self._heard(turn, lambda age=age: self._age != age)  # type: ignore[misc]
+                if kept:
+                    self._tell(turn, kept)
+            except OasisError as error:
+                self._kit.log("no facts are taken out of a message: " + error.message)
+            except Exception as bug:  # a thread of nobody's: its end would be silent
+                self._kit.log("a fault while facts were read: %s: %s" % (type(bug).__name__, bug))
+
+    def _heard(self, turn: EndedTurn, is_cancelled: Callable[[], bool]) -> list[str]:
+        """Ask a model for the facts in what was said and keep them; return them."""
+        words_, secrets = self._data()
+        service = self._reader(turn["service"])
+        if service is None:
+            return []
+        is_home = bool(turn["service"].get("is_local"))
+        # What is shown taints what comes of it: facts with words of others are for messages that have them, too.
+        whose = set(turn.get("taint") or [])
+        sure = [fact for fact in self._facts.sure() if set(fact.get("taint", [])) <= whose]
+        known = [fact["fact"] for fact in self._near.nearest(turn["said"], sure, True, True, is_home)]
+        messages, form = asked(words_, turn["said"], known)
+        found = read(self._asks().answer(service, messages, form, is_cancelled))
+        before, inputs = self._before(turn) if found else ([], [])
+        said = secrets.said(before)
+        alike = lambda text, facts: self._near.alike(text, facts, is_home)  # noqa: E731
+        kept = []
+        for one in found:
+            if not _is_from(one["fact"], turn["said"], words_) or secrets.reason(one["fact"], said, inputs):
+                continue
+            source: Place = {"chat": turn["chat"], "message": turn["message"]}
+            if self._facts.say(
+                one["fact"], one["category"], alike, is_cancelled, taint=turn.get("taint") or [], source=source,
+                supersedes=one["supersedes"],
+            ):  # fmt: skip
+                kept.append(one["fact"])
+        return kept
+
+    def _asks(self) -> structured.Structured:
+        if self._structured is None:
+            self._structured = structured.Structured.of(self._kit.exchanges().asking)
+        return self._structured
+
+    def _before(self, turn: EndedTurn) -> tuple[list[str], list[Json]]:
+        """Return what the owner said in the chat, and what tools were called with: secrets are looked for in both."""
+        try:
+            messages = self._kit.chats.page(turn["chat"], limit=BEFORE)["messages"]
+        except UsageError:
+            return [turn["said"]], []  # the chat was deleted meanwhile
+        texts = [schema.text_of(message) for message in messages if message["role"] == "user"]
+        return texts, [call["input"] for message in messages for call in schema.tool_uses(message)]
+
+    def _tell(self, turn: EndedTurn, kept: list[str]) -> None:
+        try:
+            run = self._kit.runs.get(turn["run"])
+        except UsageError:
+            return  # nobody follows it any more
+        run.emit("note", text="remembered: %s (see: oasis memory)" % "; ".join(kept))
+
+
+def _is_from(fact: str, said: str, data: Words) -> bool:
+    """Return whether what a fact says of the owner was said: small models repeat what they were shown, and invent.
+
+    Every word of it must stand in the owner's own, but for those that tie them to the owner.
+    """
+    own = words(said)
+    claims = words(fact, data.relations)
+    if not claims or _turns_round(fact, claims, said):
+        return False
+    if any(map(is_dense, claims)):
+        return touches(own, claims) >= DENSE_GROUND
+    return all(touches(own, [claim]) for claim in claims)
+
+
+def _turns_round(fact: str, claims: list[str], said: str) -> bool:
+    """Return whether a fact denies what was said, or says what was denied, in a clause that has the most of its words.
+
+    Where several have as many, one that differs is enough: a lost fact costs less than its opposite.
+    """
+    clauses = [clause for clause in _CLAUSE.split(said.casefold()) if clause.strip()]
+    shares = [sum(touches(words(clause), [claim]) > 0 for claim in claims) for clause in clauses]
+    is_no = _NO.search(fact.casefold()) is not None
+    return any(
+        share == max(shares) and (_NO.search(clause) is not None) != is_no
+        for clause, share in zip(clauses, shares, strict=True)
+    )
+
+
+CATEGORIES = ("personal", "preference", "work", "habit", "relationship")
+# The seed's gate; a letter of a script without blanks says as much as two or three of others.
+SAID_CHARS = 10
+_DENSE_CHARS = 5
+# A longer message is a paste; what its writer says about themselves stands at its beginning or nowhere.
+READ_CHARS = 2000
+FACT_CHARS = 200
+FACTS = 5
+_MARKS = " \t\r\n.,;:!?¡¿…~-–—)(\"'“”„«»。、！？，☺😀👍🙏"
+_SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "maxItems": FACTS,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "fact": {"type": "string"},
+                    "category": {"type": "string", "enum": list(CATEGORIES)},
+                    "supersedes": {"type": "string"},
+                },
+                "required": ["fact", "category", "supersedes"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["facts"],
+    "additionalProperties": False,
+}
+
+
+class Words:
+    """The data of facts.json."""
+
+    def __init__(self) -> None:
+        with open(os.path.dirname(os.path.abspath(__file__)) + "/facts.json", "rb") as handle:
+            data = jsonl.shipped(handle.read())
+        self.prompt, self.known, self.form = str(data["prompt"]), str(data["known"]), str(data["form"])
+        self.context = str(data["context"])
+        self.examples: list[tuple[str, list[list[str]]]] = [(said, facts) for said, facts in data["examples"]]
+        self.empty = frozenset(word for words in data["empty"].values() for word in words.split())
+        self.relations = self.empty.union(*(words.split() for words in data["relations"].values()))
+        self.secret = tuple(word for words in data["secret"].values() for word in words)
+        self._talk = frozenset(_plain(one) for found in data["talk"].values() for one in found)
+
+    def is_talk(self, text: str) -> bool:
+        """Return whether a message is too little to hold a fact."""
+        plain = _plain(text)
+        is_dense = ranking.is_dense(plain)
+        return len(plain) < (_DENSE_CHARS if is_dense else SAID_CHARS) or plain in self._talk
+
+
+def asked(words: Words, said: str, known: list[str]) -> tuple[list[Message], dict[str, Json]]:
+    """Return the messages that ask a model for facts, and the schema of the answer; `known` are facts nearby."""
+    lines = [words.prompt, words.form]
+    if known:
+        lines += [words.known, *["- " + fact for fact in known]]
+    messages: list[Message] = [{"role": "system", "content": "\n".join(lines)}]
+    for example, facts in words.examples:
+        found = [{"fact": fact, "category": category, "supersedes": ""} for fact, category in facts]
+        messages.append({"role": "user", "content": example})
+        messages.append({"role": "assistant", "content": jsonl.dumps({"facts": found})})
+    return [*messages, {"role": "user", "content": said[:READ_CHARS]}], _SCHEMA
+
+
+def read(answer: str) -> list[Said]:
+    """Return the facts of an answer; what is none of them is left out, and an answer that cannot be read holds none.
+
+    Each text is one clean line.
+    """
+    found = structured.value(answer, "[", "]")
+    facts: list[Said] = []
+    for one in found if isinstance(found, list) else []:
+        given = one if isinstance(one, dict) else {"fact": one}
+        fact = line(given.get("fact"))
+        if fact and fact not in [known["fact"] for known in facts]:
+            category = given.get("category")
+            facts.append({
+                "fact": fact,
+                "category": category if category in CATEGORIES else CATEGORIES[0],
+                "supersedes": line(given.get("supersedes")),
+            })  # fmt: skip
+    return facts[:FACTS]
+
+
+def line(value: object) -> str:
+    """Return a text as one clean line, "" for none and for one that is too long or says nothing."""
+    text = " ".join(clean.line(value).split()) if isinstance(value, str) else ""
+    return text if 3 <= len(text) <= FACT_CHARS and any(map(str.isalpha, text)) else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(_MARKS).replace(",", " ").split())
+
+
+# A short secret that the router holds (a PIN) is looked for as a word; below this anything would be one.
+_HELD_CHARS = 4
+# From here on a word of secret talk is found inside others as well ("WLAN-Passwort"), shorter ones stand alone.
+_INSIDE_CHARS = 6
+# Words behind a word for a secret among which that secret is thought to be; how often that is looked for in a message.
+_NEAR = 8
+_NEAR_CHARS = 300
+_SAID = 50
+_MASKED = re.compile(r"«\s*\w+\s*:|\*{4,}|•{3,}|\[redacted\]|<(?:password|key|secret|token)>", re.I)
+# Forms that keys have. Source: the documentations of their makers, RFC 7515 (JWT), RFC 7468 (PEM), WireGuard's keys.
+_KEYS = re.compile(
+    r"-----BEGIN|\bssh-(?:rsa|ed25519|dss)\s|\becdsa-sha2-|\bAAAA[A-Za-z0-9+/]{16,}"
+    r"|\b(?:sk|rk|pk|gsk|xai|csk|hf|nvapi|pplx|ghp|gho|ghu|ghs|ghr|glpat|npm|pypi|xox[abprs]|shpat|dop_v1)[-_][\w-]{8,}"
+    r"|\bgithub_pat_\w+|\bAKIA[0-9A-Z]{12,}|\bASIA[0-9A-Z]{12,}|\bAIza[\w-]{20,}|\bya29\.[\w-]+"
+    r"|\beyJ[\w-]{8,}\.[\w-]{4,}|\b[0-9]{6,}:[\w-]{25,}|\bBearer\s+\S{8,}|\bBasic\s+[A-Za-z0-9+/=]{8,}"
+    r"|\botpauth://|\bWIFI:[^\s]*;P:|://[^/@\s:]*:[^/@\s]+@"
+    r"|[?&](?:token|key|api_?key|pass|passwd|password|pwd|secret|auth)=[^&\s]"
+    r"|\$(?:1|2[aby]|5|6|y|argon2\w*)\$\S+|\{SHA\}|\bLS0tLS1CRUdJTi",
+    re.I,
+)
+# Long runs of letters and digits that are no words: hexadecimal, base 32, base 64.
+_HEX = re.compile(r"\b[0-9a-f]{16,}\b", re.I)
+_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
+_GROUPS = re.compile(r"\b[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,}\b")
+_CARD = re.compile(r"\b[0-9](?:[ -]?[0-9]){12,18}\b")
+_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
+_MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.I)
+_WORD = re.compile(r"\S+")
+_LATIN = re.compile(r"[!-~]+")
+# A code of a door, a lock or a telephone; years are none.
+_CODE = re.compile(r"(?<![\w.:/-])(?!(?:19|20)[0-9]{2}(?!\d))[0-9]{4,12}(?![\d:/-]|\.\d)")
+_ASSIGNED = re.compile(r"(?<![\w@.-])[\w@-]+\.[^\s.='\"]+\.(?:key|sae_password|psk|password|passwd|secret|private_key|"
+                       r"preshared_key|pincode|token|api_key|username)\s*[= ]", re.I)  # fmt: skip
+
+
+class Secrets:
+    """What counts as secret. `redactor` knows what the router holds.
+
+    `words` stand before a secret, `empty` ones are none (facts.json).
+    """
+
+    def __init__(self, words: Iterable[str], empty: Iterable[str], redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._empty = set(empty)
+        inside = [word for word in words if len(word) >= _INSIDE_CHARS or not word.isascii()]
+        alone = [word for word in words if word not in inside]
+        self._talk = re.compile(
+            "|".join([re.escape(word) for word in inside] + [r"(?<!\w)%s(?!\w)" % re.escape(word) for word in alone])
+        )
+
+    def speaks_of(self, text: str) -> bool:
+        """Return whether a message is about secrets, or sets one."""
+        plain = text.casefold()
+        return bool(self._talk.search(plain) or _MASKED.search(text) or _ASSIGNED.search(plain))
+
+    def said(self, texts: Iterable[str]) -> set[str]:
+        """Return the words of messages that may have been secrets: what stands near a word for one, or looks odd."""
+        found: set[str] = set()
+        for text in texts:
+            if self.speaks_of(text):
+                plain = text.casefold()
+                near = [
+                    word
+                    for place in islice(self._talk.finditer(plain), _SAID)
+                    for word in _WORD.findall(plain[place.end() : place.end() + _NEAR_CHARS])[:_NEAR]
+                ]
+                odd = [word for word in map(_bare, _LATIN.findall(text)) if _is_odd(word)]
+                found.update([*map(_bare, near), *odd[:_SAID]])
+        return {word for word in found if len(word) >= _HELD_CHARS and word.casefold() not in self._empty}
+
+    def reason(self, text: str, said: Iterable[str] = (), inputs: Iterable[Json] = ()) -> str:
+        """Return why a text is not remembered; `said` as above, `inputs` the arguments of tool calls."""
+        if self.speaks_of(text):
+            return "it speaks of a password or key"
+        if _KEYS.search(text) or _has_run(text):
+            return "it holds what looks like a key"
+        if _is_card(text) or _IBAN.search(text) or _CODE.search(text):
+            return "it holds what looks like a code or an account"
+        if self._redactor.first_words(text, list(inputs)) != text or self._holds(text):
+            return "it holds a secret of this router"
+        plain = text.casefold()
+        words = _words(plain)
+        if any(word.casefold() in words or (_is_odd(word) and word.casefold() in plain) for word in said):
+            return "it holds what may be a password that was said before"
+        return ""
+
+    def _holds(self, text: str) -> bool:
+        """Return whether a secret that is too short for the redactor stands in a text as a word."""
+        words = _words(text)
+        return any(
+            len(secret[4]) >= _HELD_CHARS and (secret[4] in words or (" " in secret[4] and secret[4] in text))
+            for secret in self._redactor.held()
+        )
+
+
+_BRACKETS = ".,;:!?()[]{}<>\"'`“”„«»‘’=、。"
+
+
+def _bare(word: str) -> str:
+    return word.strip(_BRACKETS)
+
+
+def _words(text: str) -> set[str]:
+    return {_bare(word) for word in _WORD.findall(text)} | set(re.split(r"\W+", text))
+
+
+def _is_odd(word: str) -> bool:
+    """Return whether a word has digits or signs, as passwords do."""
+    has_digit, has_sign = any(map(str.isdigit, word)), any(not char.isalnum() and char not in "-_.'" for char in word)
+    return len(word) >= _HELD_CHARS and (has_digit or has_sign)
+
+
+def _has_run(text: str) -> bool:
+    bare = _MAC.sub(" ", text)
+    if _HEX.search(bare) or _GROUPS.search(bare):
+        return True
+    return any(_is_random(run) for run in _RUN.findall(bare))
+
+
+def _is_random(run: str) -> bool:
+    """Return whether a long run changes its kind of letter as often as no word or name with dashes does."""
+    if run.endswith("="):
+        return True
+    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" if char.islower() else "" for char in run]
+    changes = len([1 for one, other in pairwise(kinds) if one and other and one != other])
+    return changes * 4 >= len(run)
+
+
+def _is_card(text: str) -> bool:
+    """Return whether a text holds a number with the check digit of cards (Luhn, ISO/IEC 7812)."""
+    for match in _CARD.findall(text):
+        digits = [int(char) for char in match if char.isdigit()]
+        total = sum(digit if at % 2 == 0 else (digit * 2 - 9 if digit > 4 else digit * 2)
+                    for at, digit in enumerate(reversed(digits)))  # fmt: skip
+        if total % 10 == 0:
+            return True
+    return False

@@ -1,0 +1,402 @@
+"""What Oasis remembers of its owner: off until they turn it on; only they list, correct and forget it.
+
+    memory.list, add, change, forget, export, set
+    added(turn, extras)  the facts that matter for a turn, as a few lines of the system prompt
+    after(turn)          a small model takes facts out of what the owner wrote, in a thread of its own
+
+Only what the owner typed is read: no answer, no log, nothing that a device said. A message that may hold words of
+others, as all do that come by a messenger, is read only with `memory_tainted`, and its facts carry the taint. Secrets
+are never facts (extraction.py). Without facts nothing is added to a prompt, and no model is asked unless the owner
+turned that on. Vectors of facts stay in memory, so forgetting means one file.
+
+Fading is counted, not written: the file has one record that counts the days on which facts were used, each fact has
+the number of the day on which it was last said, and its confidence now follows from both. So a day costs one short
+line however many facts there are, no day counts twice, and weeks in which the router was off take nothing away. While
+the clock is not trusted no day begins.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from oasis.config.settings import write
+from oasis.errors import OasisError, StoreError, UsageError
+from oasis.parts.memory import extraction, ranking
+from oasis.parts.memory.extraction import Reading, Secrets
+from oasis.parts.memory.structured import embedder
+from oasis.system.records import Records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeGuard
+
+    from oasis.api.parts import Services, Told
+    from oasis.config.shapes import Service
+    from oasis.parts.memory.shapes import (
+        Days,
+        EndedTurn,
+        Fact,
+        FactExport,
+        FactList,
+        FactSwitches,
+        Place,
+        Turn,
+    )
+    from oasis.system.records import Record
+    from oasis.uci.edit import Step
+
+    Alike = Callable[[str, list[Fact]], tuple[list[float], float]]
+
+
+SWITCH = ("0", "1")
+# The options of the section `main`: whether facts are taken out of what is said, also of what holds words of others.
+EXTRACT, TAINTED = "memory_extract", "memory_tainted"
+# What a turn pays for its notes: a small model has two thousand tokens for everything.
+LARGE_CHARS, SMALL_CHARS = 2000, 500
+_LARGE_TOKENS = 32_000
+
+
+def gather(kit: Services) -> Memory:
+    """Return the part of a daemon."""
+    return Memory(kit)
+
+
+class Memory:
+    """The facts of one daemon and what it does with them."""
+
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
+        path = kit.root.state_folder + "/memory/facts.jsonl"
+        records = Records(kit.files, path, MOST + 1, kit.free_bytes, kit.log)
+        self.facts = Facts(records, kit.clock.unix_s, kit.is_clock_trusted, kit.new_id)
+        self._made: tuple[extraction.Words, Secrets] | None = None
+        self.near = ranking.Near(lambda: embedder(kit), lambda: self._data()[0].empty, kit.log)
+        self._reading = Reading(kit, self.facts, self.near, self._data)
+
+    def _data(self) -> tuple[extraction.Words, Secrets]:
+        if self._made is None:
+            words = extraction.Words()
+            self._made = words, Secrets(words.secret, words.empty, self._kit.redactor)
+        return self._made
+
+    # What front-ends call
+
+    def memory_list(self) -> FactList:
+        """Return all facts, the surest first."""
+        self.daily()
+        facts = self.facts.all()
+        for fact in facts:
+            del fact["day"]
+        return {"facts": facts, "extract": self._is(EXTRACT), "tainted": self._is(TAINTED), "most": MOST}
+
+    def memory_add(self, fact: str, category: str = "") -> dict[str, Fact | None]:
+        """Keep what the owner writes."""
+        text, category = self._checked(fact), _category(category)
+        is_home = bool(self._kit.settings.services()[0]["is_local"])
+        alike = lambda text, facts: self.near.alike(text, facts, is_home)  # noqa: E731
+        kept = self.facts.say(text, category or extraction.CATEGORIES[0], alike)
+        return {"fact": kept}
+
+    def memory_change(self, id: str, fact: str, category: str = "") -> dict[str, Fact]:
+        """Put other words in place of a fact's."""
+        return {"fact": self.facts.correct(id, self._checked(fact), _category(category))}
+
+    def memory_forget(self, id: str = "", all: bool = False) -> dict[str, int]:
+        """Forget one fact or all of them; their words are off the flash when this returns."""
+        if bool(id) == all:
+            raise UsageError("either the id of a fact, or all of them", "list them: oasis memory")
+        self._reading.drop()
+        self.near.drop()
+        if id:
+            self.facts.get(id)
+        return {"forgotten": self.facts.forget([id]) if id else self.facts.forget_all()}
+
+    def memory_export(self) -> FactExport:
+        """Return everything that is kept about the owner."""
+        return {"version": 1, "exported_unix_s": self._kit.clock.unix_s(), "facts": self.facts.all()}
+
+    def memory_set(self, extract: bool | None = None, tainted: bool | None = None) -> FactSwitches:
+        """Let facts be taken out of what the owner says, or not any more."""
+        given = {EXTRACT: extract, TAINTED: tainted}
+        steps: list[Step] = [
+            {"op": "set", "section": "main", "option": name, "value": SWITCH[value]}
+            for name, value in given.items()
+            if value is not None
+        ]
+        if steps:
+            write(self._kit.cursor(), steps)
+        if extract is False:
+            self._reading.drop()
+        reply: FactSwitches = {"extract": self._is(EXTRACT), "tainted": self._is(TAINTED)}
+        if extract and not self._reading.has_model():
+            reply["note"] = "no model is set, so nothing is taken until one is: oasis setup"
+        return reply
+
+    def _is(self, option: str) -> bool:
+        return bool(self._kit.settings.choice(option, SWITCH) == "1")
+
+    def _checked(self, fact: str) -> str:
+        text = extraction.line(fact)
+        if not text:
+            raise UsageError(
+                "a fact is one sentence of 3 to %d characters" % extraction.FACT_CHARS, "like: I work at night"
+            )
+        reason = self._data()[1].reason(text)
+        if reason:
+            raise UsageError(
+                "this is not remembered: " + reason, "secrets belong into no note: a model would be told it"
+            )
+        return text
+
+    # What turns call
+
+    def daily(self) -> None:
+        """Do what is due once a day; whoever has a timer may call it as often as it likes."""
+        try:
+            self.facts.begin_day()
+        except StoreError as error:
+            self._kit.log("facts do not fade today: " + error.message)
+
+    def added(self, turn: Turn, extras: Told) -> None:
+        """Add the facts that matter for a turn; unreadable facts do not stop it."""
+        try:
+            self._add(turn, extras)
+        except OasisError as error:
+            self._kit.log("a model is told no facts: " + error.message)
+
+    def _add(self, turn: Turn, extras: Told) -> None:
+        is_sent = bool(turn["run"])
+        if is_sent:
+            self.daily()
+        sure = self.facts.sure()
+        if not sure:
+            return
+        service = turn.get("service")
+        is_small, is_home = service is None or _is_small(service), service is not None and service["is_local"]
+        found = self.near.nearest(turn["said"], sure, is_small, is_sent, is_home)
+        # What was no secret when it was said may have become one.
+        told_of = [fact for fact in found if not self._data()[1].reason(fact["fact"])]
+        lines, taint = _lines(told_of, SMALL_CHARS if is_small else LARGE_CHARS)
+        if lines:
+            extras.system.append("\n".join([self._data()[0].context, *lines]))
+            extras.taint += [label for label in taint if label not in extras.taint]
+
+    def after(self, turn: EndedTurn) -> None:
+        """Take facts out of what the owner wrote, if that is on and there may be one."""
+        if not self._is(EXTRACT) or (turn.get("taint") and not self._is(TAINTED)):
+            return
+        words, secrets = self._data()
+        if not words.is_talk(turn["said"]) and not secrets.speaks_of(turn["said"]):
+            self._reading.read(turn)
+
+    def close(self) -> None:
+        """End the thread that reads."""
+        self._reading.close()
+
+
+def _category(given: str) -> str:
+    if given and given not in extraction.CATEGORIES:
+        raise UsageError("there is no category %r" % given[:40], "one of " + ", ".join(extraction.CATEGORIES))
+    return given
+
+
+def _is_small(service: Service) -> bool:
+    tokens = service["context_tokens"]
+    return tokens < _LARGE_TOKENS if tokens else service["is_local"]
+
+
+def _lines(facts: list[Fact], most: int) -> tuple[list[str], list[str]]:
+    """Return the lines of facts that have room, and whose words are in them."""
+    lines: list[str] = []
+    taint: list[str] = []
+    for fact in facts:
+        line = "- [%s] %s" % (fact["category"], fact["fact"])
+        most -= len(line) + 1
+        if most >= 0:
+            lines.append(line)
+            taint += [label for label in fact.get("taint", []) if label not in taint]
+    return lines, taint
+
+
+# What a person keeps in order; each costs some 250 bytes of flash, and a listing of all stays below a reply of the bus.
+MOST = 300
+# The seed's numbers.
+MORE = 0.1
+FADE = 0.95
+FADES_AFTER_DAYS = 7
+SHOWN = 0.3
+GONE_AFTER_DAYS = 30
+DAY_S = 86400
+_DAYS = "days"  # the id of the record that counts them; no xid has four letters
+
+
+class Facts:
+    """`is_trusted(newest_unix_s)` tells whether the wall clock is believed; `new_id()` gives ids."""
+
+    def __init__(
+        self, records: Records, unix_s: Callable[[], int], is_trusted: Callable[[int], bool], new_id: Callable[[], str]
+    ) -> None:
+        self._records = records
+        self._unix_s = unix_s
+        self._is_trusted = is_trusted
+        self._new_id = new_id
+        self._lock = threading.RLock()
+
+    # Looking
+
+    def all(self) -> list[Fact]:
+        """Return all facts as they are now, those that faded too; the surest first, then the newest."""
+        with self._lock:
+            count = int(self._days().get("count", 0))
+            facts: list[Fact] = [{**fact, "confidence": faded(fact, count)} for fact in self._living()]
+            return sorted(facts, key=lambda fact: (-fact["confidence"], -fact["updated_unix_s"], fact["id"]))
+
+    def sure(self) -> list[Fact]:
+        """Return the facts that a model may see."""
+        return [fact for fact in self.all() if fact["confidence"] >= SHOWN]
+
+    def get(self, name: str) -> Fact:
+        """Return a fact. Raises: UsageError for an unknown id."""
+        for fact in self.all():
+            if fact["id"] == name:
+                return fact
+        raise UsageError("there is no fact %r" % name, "list them: oasis memory")
+
+    # Saying
+
+    def say(
+        self, text: str, category: str, alike: Alike, is_dropped: Callable[[], bool] = bool, *,
+        taint: Sequence[str] = (), source: Place | None = None, supersedes: str = "",
+    ) -> Fact | None:  # fmt: skip
+        """Keep a fact: a new one, or in place of the one that says the same, which becomes surer; return it.
+
+        `supersedes` names a fact that this one takes the place of. What others' words are in never touches a fact
+        without them. When `is_dropped` at the time of writing, nothing is kept.
+        Raises: StoreError when there are too many, or the flash refuses.
+        """
+        facts = [fact for fact in self.sure() if set(taint) <= set(fact.get("taint", []))]
+        same = _same(text, facts, alike)  # which may ask a service, so nobody waits for it meanwhile
+        meant = _same(supersedes, facts, alike) if supersedes else None
+        with self._lock:
+            if is_dropped():
+                return None
+            living = {fact["id"] for fact in self.all()}
+            same, meant = [one if one and one["id"] in living else None for one in (same, meant)]
+            if not same and not meant and len(living) >= MOST:
+                raise StoreError("there are %d facts already" % MOST, "forget some: oasis memory forget ID")
+            fact = self._fact(text, category, same)
+            if meant and not same:
+                fact["id"] = meant["id"]
+            fact.update({"taint": list(taint)} if taint else {}, **({"source": source} if source else {}))
+            self._records.put({**fact})
+            if meant and same and meant["id"] != same["id"]:
+                self.forget([meant["id"]])
+            return fact
+
+    def _fact(self, text: str, category: str, same: Fact | None) -> Fact:
+        now_s = self._now_s()
+        return {
+            "id": same["id"] if same else self._new_id(),
+            "fact": text,
+            "category": category,
+            "confidence": min(round(same["confidence"] + MORE, 4), 1.0) if same else 1.0,
+            "created_unix_s": same["created_unix_s"] if same else now_s,
+            "updated_unix_s": now_s,
+            "day": int(self._days().get("count", 0)),
+        }
+
+    def correct(self, name: str, text: str, category: str) -> Fact:
+        """Put the owner's words in place of a fact's; it is sure again, and nobody else's words are in it."""
+        with self._lock:
+            old = self.get(name)
+            fact = self._fact(text, category or old["category"], old)
+            fact["confidence"] = 1.0
+            self._records.put({**fact})
+            self._records.compact()  # what it said before is gone from the flash as well
+            return fact
+
+    def forget(self, names: list[str]) -> int:
+        """Forget facts for good; return how many there were."""
+        with self._lock:
+            count = self._records.delete(names, forget=True)
+            if count and not self._living():
+                self._records.delete([_DAYS], forget=True)  # without facts nothing is left at all
+            return count
+
+    def forget_all(self) -> int:
+        """Forget everything; return how many facts there were."""
+        with self._lock:
+            count = len(self.all())
+            self._records.delete([record["id"] for record in self._records.all()], forget=True)
+            return count
+
+    # Days
+
+    def begin_day(self) -> None:
+        """Count today where that is not done yet, and let go what faded long ago; without facts nothing is written.
+
+        Raises: StoreError when the flash refuses.
+        """
+        with self._lock:
+            if not self._records.count():
+                return
+            days, today = self._days(), self._unix_s() // DAY_S
+            last = int(days.get("last", 0))
+            if today == last or not self._is_trusted(self._newest_s()):
+                return
+            # A day before the last one: the clock was ahead for a while, and goes on from here without counting.
+            count = int(days.get("count", 0)) + (today > last)
+            self._records.put({"id": _DAYS, "last": today, "count": count})
+            oldest_s = self._unix_s() - GONE_AFTER_DAYS * DAY_S
+            gone = [
+                fact["id"] for fact in self.all() if fact["confidence"] < SHOWN and fact["updated_unix_s"] < oldest_s
+            ]
+            if gone:
+                self._records.delete(gone, forget=True)
+
+    def _living(self) -> list[Fact]:
+        return [record for record in self._records.all() if _is_fact(record)]
+
+    def _days(self) -> Days:
+        found = self._records.get(_DAYS) or {}
+        last, count = found.get("last"), found.get("count")
+        return {"last": last, "count": count} if type(last) is int and type(count) is int else {}
+
+    def _now_s(self) -> int:
+        """Return the wall time, or the latest that is known where the clock is not trusted."""
+        newest_s = self._newest_s()
+        return self._unix_s() if self._is_trusted(newest_s) else newest_s
+
+    def _newest_s(self) -> int:
+        times = [record["updated_unix_s"] for record in self._living()]
+        return max(times, default=0)
+
+
+def faded(fact: Fact, count: int) -> float:
+    """Return how sure a fact is after so many days of use; one that is not shown any more fades no further."""
+    sure = float(fact["confidence"])
+    for _ in range(count - int(fact.get("day", 0)) - FADES_AFTER_DAYS):
+        if sure <= SHOWN:
+            break
+        sure *= FADE
+    return round(sure, 4)
+
+
+def _same(text: str, facts: list[Fact], alike: Alike) -> Fact | None:
+    """Return the fact of these very words, else the nearest that says the same."""
+    for fact in facts:
+        if fact["fact"].casefold() == text.casefold():
+            return fact
+    scores, least = alike(text, facts) if facts else ([], 1.0)
+    best = max(scores, default=0.0)
+    return facts[scores.index(best)] if best > least else None
+
+
+_KINDS = (("fact", str), ("category", str), ("created_unix_s", int), ("updated_unix_s", int), ("day", int))
+
+
+def _is_fact(record: Record) -> TypeGuard[Fact]:
+    """Return whether a record can be used: the file is the owner's, who may have written into it."""
+    sure = record.get("confidence")
+    return isinstance(sure, (int, float)) and all(isinstance(record.get(key), kind) for key, kind in _KINDS)

@@ -1,0 +1,503 @@
+"""Skills: instructions for a task, shipped with Oasis or the owner's own; the one that fits a turn is added to it.
+
+    skill.list, load, set, delete, set_enabled    for the owner only; no tool leads here
+    added(turn, extras)   adds the chosen skill's instructions, limits the tools to its list, and asks for its service
+
+A skill is a Markdown file with a small head:
+
+    ---
+    name: guest-wifi                     small letters, digits and dashes; the name of the file
+    description: what the task is, in one line
+    words: what somebody says who wants this, in any language, with commas between     optional
+    tools: status, configure             only these are offered then                   optional
+    model: nano                          an alias or a service                         optional
+    ---
+    What to do, in Markdown.
+
+The owner's file takes the place of a shipped one of the same name. Invalid files are reported and skipped; links,
+devices and the like are not opened. A skill never adds rights: its tools are those that are enabled and not denied.
+
+Choosing costs nothing for most messages, which have no candidate; otherwise a model is asked, only one that the owner
+named for small questions (the aliases `intent` and `nano`). Without one, a clear message decides. A chat keeps its
+skill until another is clearly meant: "yes, call it Guests" belongs to the task before.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+
+from oasis.config.settings import write
+from oasis.core import clean, jsonl
+from oasis.errors import OasisError, StoreError, UsageError
+from oasis.parts.memory import structured
+from oasis.parts.memory.ranking import is_dense
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oasis.api.parts import Services, Told
+    from oasis.core.shapes import Json, Message
+    from oasis.parts.memory.shapes import Skill, SkillList, SkillRow, SkillText, Turn
+    from oasis.system.files import Files
+    from oasis.tools.shapes import ToolRow
+
+    Schema = dict[str, Json]
+    Closeness = Callable[[str, list[str], bool], "list[float] | None"]
+
+
+# The option of the section `main` with the names of those that are off.
+OFF = "skills_off"
+# How long the choice may keep a turn waiting.
+CHOICE_S = 20.0
+
+
+def gather(kit: Services) -> Skills:
+    """Return the part of a daemon."""
+    return Skills(kit)
+
+
+class Skills:
+    def __init__(self, kit: Services) -> None:
+        self._kit = kit
+        self._shelf = Shelf(kit.files, kit.root.state_folder + "/skills")
+        self._made: tuple[dict[str, str], Choice] | None = None
+        self._structured: structured.Structured | None = None
+
+    def _choice(self) -> tuple[dict[str, str], Choice]:
+        if self._made is None:
+            with open(os.path.dirname(os.path.abspath(__file__)) + "/skills.json", "rb") as handle:
+                words = jsonl.shipped(handle.read())
+            near = self._kit.parts.part("memory").near  # one service for vectors is asked once about one message
+            self._made = words, Choice(near.closeness, self._ask, words["prompt"], self._kit.log)
+        return self._made
+
+    # What front-ends call
+
+    def skill_list(self) -> SkillList:
+        """Return the skills, and notes about invalid files."""
+        off = self._off()
+        tools = self._tools()
+        skills, notes = self._shelf.all()
+        return {"skills": [_shown(skill, skill["name"] not in off, tools) for skill in skills], "notes": notes,
+                "most": SKILLS}  # fmt: skip
+
+    def skill_load(self, name: str) -> SkillText:
+        """Return a skill with its whole text."""
+        skill = self._shelf.get(name)
+        return {**_shown(skill, name not in self._off(), self._tools()), "text": self._shelf.text(name)}
+
+    def skill_set(self, name: str, text: str) -> dict[str, SkillRow]:
+        """Write a skill of the owner's own, or change it.
+
+        Raises: UsageError if the skill is invalid or names unknown, disabled or denied tools.
+        """
+        skill = parse(text, name)
+        if self._kit.redactor.text(text) != text:
+            raise UsageError(
+                "the skill %s holds a secret of this router" % name, "leave it out: the owner enters it with /secret"
+            )
+        tools = self._tools()
+        faults = _faults(skill, tools)
+        if faults:
+            raise UsageError("the skill %s asks for tools: %s" % (name, "; ".join(faults)), "list them: oasis tools")
+        if skill["model"]:
+            self._kit.settings.chain(skill["model"])
+        self._shelf.set(skill, text)
+        return {"skill": _shown({**skill, "is_shipped": False}, name not in self._off(), tools)}
+
+    def skill_delete(self, name: str) -> dict[str, str]:
+        """Delete a skill of the owner's; a shipped one of that name is there again."""
+        self._shelf.delete(name)
+        return {"status": "OK"}
+
+    def skill_set_enabled(self, name: str, enabled: bool) -> dict[str, SkillRow]:
+        """Switch a skill on or off."""
+        skill = self._shelf.get(name)
+        off = [one for one in self._off() if one != name] + ([] if enabled else [name])
+        write(self._kit.cursor(), [{"op": "set", "section": "main", "option": OFF, "value": " ".join(off) or "-"}])
+        return {"skill": _shown(skill, enabled, self._tools())}
+
+    def _off(self) -> list[str]:
+        return [name for name in self._kit.settings.main().get(OFF, "").split() if name != "-"]
+
+    def _tools(self) -> dict[str, str]:
+        """Return why each tool cannot be used, "" if it can."""
+        listed = self._kit.exchanges().registry.listed()
+        return {tool["name"]: _against(tool) for tool in listed}
+
+    # What turns call
+
+    def added(self, turn: Turn, extras: Told) -> None:
+        """Add the skill that a turn is about, if any; faults of skills do not stop the turn."""
+        try:
+            self._add(turn, extras)
+        except OasisError as error:
+            self._kit.log("a turn is answered without skills: " + error.message)
+
+    def _add(self, turn: Turn, extras: Told) -> None:
+        off = self._off()
+        skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
+        if not skills:
+            return
+        words, choice = self._choice()
+        skill, is_new = choice.of(turn, skills)
+        if skill is None:
+            return
+        tools = self._tools() if skill["tools"] is not None else {}
+        usable = [name for name in skill["tools"] or [] if not tools.get(name, "-")]
+        if skill["tools"] is not None and len(usable) < len(skill["tools"]) and not skill["is_shipped"]:
+            gone = ", ".join([name for name in skill["tools"] if name not in usable])
+            self._note(
+                turn, "the skill %s is left out: it asks for tools that cannot be used: %s" % (skill["name"], gone)
+            )
+            return
+        extras.system.append(words["shipped" if skill["is_shipped"] else "own"] + "\n" + skill["text"])
+        if skill["tools"] is not None:
+            extras.tools = usable if extras.tools is None else [name for name in extras.tools if name in usable]
+        extras.service = skill["model"] or extras.service
+        if is_new:
+            self._note(
+                turn, "this is done by the skill %s (see: oasis skills show %s)" % (skill["name"], skill["name"])
+            )
+
+    def _note(self, turn: Turn, text: str) -> None:
+        if turn["run"]:
+            self._kit.runs.get(turn["run"]).emit("note", text=text)
+
+    def _ask(self, turn: Turn, messages: list[Message], form: Schema) -> str | None:
+        # The answering model is not asked as well: that takes time.
+        answering = turn.get("service")
+        if answering is None:
+            return None
+        service = structured.small(self._kit.settings, {**answering, "vendor": structured.OFFLINE}, ALIASES)
+        if service is None:
+            return None
+        if self._structured is None:
+            self._structured = structured.Structured.of(self._kit.exchanges().asking)
+        return self._structured.answer(service, messages, form, self._end(turn))
+
+    def _end(self, turn: Turn) -> Callable[[], bool]:
+        until_s, run = self._kit.clock.now_s() + CHOICE_S, self._kit.runs.get(turn["run"])
+        return lambda: bool(run.is_cancelled() or self._kit.clock.now_s() > until_s)
+
+
+def _against(tool: ToolRow) -> str:
+    if tool["approval"] == "deny":
+        return "was denied by the owner"
+    return "" if tool["enabled"] else "is off"
+
+
+def _shown(skill: Skill, is_on: bool, tools: dict[str, str]) -> SkillRow:
+    row: SkillRow = {
+        "name": skill["name"],
+        "description": skill["description"],
+        "is_shipped": skill["is_shipped"],
+        "enabled": is_on,
+    }
+    if skill["tools"]:
+        row["tools"] = skill["tools"]
+    if skill["model"]:
+        row["model"] = skill["model"]
+    faults = _faults(skill, tools)
+    if faults:
+        row["note"] = "; ".join(faults)
+    return row
+
+
+def _faults(skill: Skill, tools: dict[str, str]) -> list[str]:
+    """Return why tools that a skill asks for cannot be used."""
+    return ["%s %s" % (tool, tools.get(tool, "is no tool")) for tool in skill["tools"] or [] if tools.get(tool, "-")]
+
+
+ALIASES = ("intent", "nano")
+CANDIDATES = 3
+# One word of a skill makes it a candidate; a phrase, or two words, name it clearly (tests/parts/memory/wishes.jsonl).
+MAYBE, CLEAR = 1, 2
+# Of vectors (all-MiniLM-L6-v2): wishes that no skill is for lie below.
+NEAR = 0.45
+# Messages that a skill stays for when they say nothing of their own, and chats that are remembered.
+STAYS, CHATS = 6, 32
+NONE = "none"
+_PHRASE_CHARS = 3  # of a script without blanks: a word of two characters says little
+_LONG_CHARS = 9  # of others: "wireguard" and "sicherheitscheck" mean one thing
+
+
+class Choice:
+    """`ask(messages, schema)` asks the small model, and gives None where there is none; `log(text)` hears of faults."""
+
+    def __init__(
+        self, closeness: Closeness, ask: Callable[[Turn, list[Message], Schema], str | None],
+        prompt: str, log: Callable[..., object],
+    ) -> None:  # fmt: skip
+        self._closeness = closeness
+        self._ask = ask
+        self._prompt = prompt
+        self._log = log
+        self._lock = threading.Lock()
+        self._chats: dict[str, tuple[str, int]] = {}  # chat: (its skill, how many messages more)
+
+    def of(self, turn: Turn, skills: list[Skill]) -> tuple[Skill | None, bool]:
+        """Return the skill for a turn, and whether it is new in this chat."""
+        is_sent = bool(turn["run"])
+        ranked = self._ranked(turn, skills, is_sent)
+        with self._lock:
+            before, left = self._chats.get(turn["chat"], ("", 0))
+        kept = next((skill for skill in skills if skill["name"] == before), None) if left else None
+        if kept is None or (ranked and ranked[0][1] is not kept):
+            kept, left = self._chosen(turn, ranked, is_sent) if ranked else None, STAYS + 1
+        elif ranked:
+            left = STAYS + 1
+        if is_sent:
+            self._remember(turn["chat"], kept, left - 1)
+        return kept, kept is not None and kept["name"] != before
+
+    def _remember(self, chat: str, skill: Skill | None, left: int) -> None:
+        with self._lock:
+            self._chats.pop(chat, None)
+            if skill is not None and left:
+                self._chats[chat] = skill["name"], left
+            while len(self._chats) > CHATS:
+                del self._chats[next(iter(self._chats))]
+
+    def _ranked(self, turn: Turn, skills: list[Skill], is_sent: bool) -> list[tuple[int, Skill]]:
+        said, service = turn["said"], turn.get("service")
+        is_home = service is not None and service["is_local"]
+        scores = [score(said, skill) for skill in skills]
+        texts = [skill["description"] for skill in skills]
+        near = self._closeness(said, texts, is_home) if is_sent and skills else None
+        if near is not None:
+            scores = [max(one, MAYBE if other >= NEAR else 0) for one, other in zip(scores, near, strict=True)]
+        order = sorted(range(len(skills)), key=lambda at: (-scores[at], -near[at] if near else 0))
+        return [(scores[at], skills[at]) for at in order[:CANDIDATES] if scores[at] >= MAYBE]
+
+    def _chosen(self, turn: Turn, ranked: list[tuple[int, Skill]], is_sent: bool) -> Skill | None:
+        best, first = ranked[0]
+        clear = first if best >= CLEAR and (len(ranked) == 1 or ranked[1][0] < best) else None
+        if not is_sent:
+            return clear
+        lines = ["%s: %s" % (skill["name"], skill["description"]) for _, skill in ranked]
+        messages: list[Message] = [
+            {"role": "system", "content": "\n".join([self._prompt, *lines])},
+            {"role": "user", "content": turn["said"][: structured.ANSWER_CHARS // 8]},
+        ]
+        names = [skill["name"] for _, skill in ranked]
+        form: Schema = {
+            "type": "object",
+            "properties": {"skill": {"type": "string", "enum": [*names, NONE]}},
+            "required": ["skill"],
+            "additionalProperties": False,
+        }
+        try:
+            answer = self._ask(turn, messages, form)
+        except OasisError as error:
+            self._log("no model chooses a skill: " + error.message)
+            return clear
+        if answer is None:
+            return clear
+        value = structured.value(answer, "{", "}")
+        name = value.get("skill") if isinstance(value, dict) else None
+        return next((skill for _, skill in ranked if skill["name"] == name), None if name == NONE else clear)
+
+
+def score(said: str, skill: Skill) -> int:
+    """Return how much of a skill's words is in a message; its name counts as a phrase."""
+    text = " ".join(said.casefold().split())
+    padded = " %s " % "".join([char if char.isalnum() or char == "-" else " " for char in text])
+    padded = " %s " % " ".join(padded.split())
+    found = 0
+    for word in [skill["name"], skill["name"].replace("-", " "), *skill["words"]]:
+        plain = word.casefold()
+        if is_dense(plain):
+            found += (CLEAR if len(plain) > _PHRASE_CHARS else MAYBE) if plain in text else 0
+        elif " %s " % plain in padded:
+            found += CLEAR if " " in plain or "-" in plain or len(plain) >= _LONG_CHARS else MAYBE
+    return found
+
+
+SKILLS = 32  # of the owner's own; a model that chooses among more chooses wrongly
+_SHIPPED = os.path.dirname(os.path.abspath(__file__)) + "/shipped_skills"
+_END = ".md"
+
+
+class Shelf:
+    """`folder` is the owner's; it is made with their first skill."""
+
+    def __init__(self, files: Files, folder: str, shipped: str = _SHIPPED) -> None:
+        self._files = files
+        self._folder = folder
+        self._shipped = shipped
+        self._lock = threading.Lock()
+        self._read: dict[str, tuple[object, Skill | str]] = {}  # path: (stamp, the skill, or its fault)
+
+    def all(self) -> tuple[list[Skill], list[str]]:
+        """Return the skills by name, each with "is_shipped", and notes about files that are none."""
+        with self._lock:
+            skills: dict[str, Skill] = {}
+            notes: list[str] = []
+            for folder in (self._shipped, self._folder):
+                is_own, count = folder == self._folder, 0
+                for file in self._files.names(folder):
+                    name = file.removesuffix(_END)
+                    if file == name or file.startswith("."):
+                        continue  # what an editor or a power cut left
+                    count += is_own
+                    found = (
+                        self._one(folder + "/" + file, name) if count <= SKILLS else "there are more than %d" % SKILLS
+                    )
+                    if isinstance(found, str):
+                        notes.append("%s is left out: %s" % (ascii(file)[1:-1][:80], found))
+                    else:
+                        skills[name] = {**found, "is_shipped": not is_own}
+            return [skills[name] for name in sorted(skills)], notes
+
+    def _one(self, path: str, name: str) -> Skill | str:
+        try:
+            found = os.lstat(path)
+        except OSError as error:
+            return str(error.strerror)
+        if not is_name(name):
+            return "small letters, digits and dashes make a name"
+        if not stat.S_ISREG(found.st_mode):
+            return "it is no file"
+        if found.st_size > SKILL_BYTES:
+            return "it has %d bytes, at most %d" % (found.st_size, SKILL_BYTES)
+        stamp = found.st_mtime_ns, found.st_size, found.st_ino
+        known = self._read.get(path)
+        if known is None or known[0] != stamp:
+            try:
+                known = stamp, parse(self._files.read(path) or b"", name)
+            except OasisError as error:
+                known = stamp, error.message
+            self._read[path] = known
+        return known[1]
+
+    def get(self, name: str) -> Skill:
+        """Return a skill. Raises: UsageError when there is none of that name."""
+        for found in self.all()[0]:
+            if found["name"] == name:
+                return found
+        raise UsageError("there is no skill %r" % name[:80], "list them: oasis skills")
+
+    def text(self, name: str) -> str:
+        """Return the file of a skill as it is. Raises: as get."""
+        folder = self._shipped if self.get(name)["is_shipped"] else self._folder
+        return (self._files.read("%s/%s%s" % (folder, name, _END)) or b"").decode("utf-8")
+
+    def set(self, skill: Skill, text: str) -> None:
+        """Write a skill of the owner's that was judged before.
+
+        Raises: StoreError when there are too many, or the flash refuses.
+        """
+        with self._lock:
+            file = skill["name"] + _END
+            there = [name for name in self._files.names(self._folder) if name.endswith(_END)]
+            if file not in there and len(there) >= SKILLS:
+                raise StoreError(
+                    "there are %d skills of your own already" % SKILLS, "delete one: oasis skills delete NAME"
+                )
+            self._files.folder(self._folder)
+            self._files.replace("%s/%s" % (self._folder, file), text.encode("utf-8"))
+
+    def delete(self, name: str) -> None:
+        """Delete a skill of the owner's. Raises: UsageError for a shipped or unknown one."""
+        if not is_name(name) or name + _END not in self._files.names(self._folder):
+            shipped = is_name(name) and name + _END in self._files.names(self._shipped)
+            raise UsageError(
+                "%s is shipped with Oasis" % name if shipped else "there is no skill %r of yours" % name[:80],
+                "switch it off: oasis skills disable " + name if shipped else "list them: oasis skills",
+            )
+        self._files.forget("%s/%s%s" % (self._folder, name, _END))
+
+
+# Instructions of two pages; a small model has room for no more.
+SKILL_BYTES = 8 * 1024
+NAME_CHARS = 40
+LINE_CHARS = 200
+WORDS, WORD_CHARS = 64, 60
+TOOLS = 16
+_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+_TOOL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_MODEL = _TOOL + "/:@+"
+_KEYS = ("name", "description", "words", "tools", "model")
+_FENCE = "---"
+_HINT = "a skill begins with ---, lines `name: …` and `description: …`, and --- again; `oasis skills show NAME` has one"
+
+
+def is_name(name: str) -> bool:
+    """Return whether something can be the name of a skill, and so of its file."""
+    return 0 < len(name) <= NAME_CHARS and not name.strip(_NAME) and name[0] != "-" and name[-1] != "-"
+
+
+def parse(data: bytes | str, name: str) -> Skill:
+    """Return the skill of that name from its text.
+
+    Raises: UsageError naming what is wrong.
+    """
+    text = _text(data)
+    head, body = _parts(text, name)
+    if head.get("name", name) != name or not is_name(name):
+        raise UsageError("the skill %r calls itself %r" % (name[:NAME_CHARS], head.get("name", "")[:NAME_CHARS]), _HINT)
+    if not head.get("description") or not body:
+        raise UsageError(
+            "the skill %s has no %s" % (name, "instructions" if head.get("description") else "description"), _HINT
+        )
+    tools = _listed(head, "tools", name, TOOLS, NAME_CHARS * 2) if "tools" in head else None
+    for word, allowed in [*[(tool, _TOOL) for tool in tools or []], (head.get("model", ""), _MODEL)]:
+        if word.strip(allowed):
+            raise UsageError("the skill %s has a head with %r in it" % (name, word[:LINE_CHARS]), _HINT)
+    return {
+        "name": name,
+        "description": head["description"],
+        "words": _listed(head, "words", name, WORDS, WORD_CHARS),
+        "tools": tools,
+        "model": head.get("model", ""),
+        "text": body,
+    }
+
+
+def _text(data: bytes | str) -> str:
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if len(raw) > SKILL_BYTES:
+        raise UsageError("a skill has at most %d bytes, this one %d" % (SKILL_BYTES, len(raw)), "say it in fewer words")
+    try:
+        text = raw.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise UsageError("a skill is a text in UTF-8")
+    if clean.text(text) != text:
+        raise UsageError("a skill has characters in it that nobody sees", "type it anew, or save it as plain text")
+    return text
+
+
+def _parts(text: str, name: str) -> tuple[dict[str, str], str]:
+    lines = text.strip().split("\n")
+    ends = [number for number, line in enumerate(lines) if line.strip() == _FENCE]
+    if len(ends) < 2 or ends[0]:
+        raise UsageError("the skill %s has no head" % name[:NAME_CHARS], _HINT)
+    head: dict[str, str] = {}
+    for line in lines[1 : ends[1]]:
+        key, colon, value = line.partition(":")
+        key = key.strip().lower()
+        if not line.strip():
+            continue
+        if not colon or key not in _KEYS or key in head:
+            raise UsageError("the head of the skill %s has the line %r" % (name[:NAME_CHARS], line[:LINE_CHARS]),
+                             "it has: " + ", ".join(_KEYS))  # fmt: skip
+        head[key] = value.strip()
+    if len(head.get("description", "")) > LINE_CHARS or len(head.get("model", "")) > LINE_CHARS:
+        raise UsageError(
+            "a line in the head of the skill %s is too long" % name[:NAME_CHARS], "at most %d" % LINE_CHARS
+        )
+    return head, "\n".join(lines[ends[1] + 1 :]).strip()
+
+
+def _listed(head: dict[str, str], key: str, name: str, most: int, most_chars: int) -> list[str]:
+    found = [word.strip() for word in head.get(key, "").split(",") if word.strip()]
+    if len(found) > most or any(len(word) > most_chars for word in found):
+        raise UsageError(
+            "the skill %s has too many %s, or too long ones" % (name, key),
+            "at most %d of %d characters" % (most, most_chars),
+        )
+    return found

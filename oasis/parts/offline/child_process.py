@@ -1,0 +1,171 @@
+"""The daemon's side of the offline provider: a process that is started when it is asked, and ends when nobody asks.
+
+What understands sentences is a third as big as the whole daemon and is needed for moments. The process reads no file of
+the router: it asks for facts, and the daemon answers.
+
+    to it      {"messages", "now_s", "only_sure"}       one request at a time
+    from it    {"ask": one of FACTS, "arguments"}       answered by {"answer"}
+               {"events": [...]}                        the end of the request
+    to it      {"times": text}                          what of it is a time or a condition (Session.times)
+    from it    {"times": [[words, carriers], ...]}      the end of that request
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+
+from oasis.core import jsonl
+from oasis.errors import OasisError, ProviderError, SchemaError
+from oasis.system.child import MODEL, Child
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from oasis.parts.offline.shapes import Event, Json, Message, Request
+
+    class FactsLike(Protocol):
+        """The facts that the process may ask for, which are passed on as JSON; see oasis/tools/router.py."""
+
+        def config(self, package: str) -> object: ...
+        def devices(self) -> object: ...
+        def interfaces(self) -> object: ...
+        def services(self) -> object: ...
+        def ending(self) -> object: ...
+
+
+FACTS = ("config", "devices", "interfaces", "services", "ending")
+# A whole chat on one line, as a worker takes it.
+REQUEST_BYTES = 16 * 1024 * 1024
+# Between two lines of it; a slow router takes a second for a long sentence in several languages.
+SILENCE_S = 30.0
+_WORDS_BYTES = 4096
+# What a pipe takes without blocking when it says that it takes something.
+_PIECE_BYTES = 4096
+_READ_BYTES = 65536
+_HINT = "try again; when it happens again, the system log has more"
+
+
+class _Gone(ProviderError):
+    """The process ended before it said anything: it was just going because nobody asked."""
+
+
+def default_argv(idle_s: int) -> list[str]:
+    """Return how to start the process; without requests it ends after `idle_s`."""
+    folder, _, own = __file__.rpartition("/")
+    suffix = own[own.index(".") :]  # .py, or .pyc where only bytecode is installed
+    return [sys.executable, "-I", "-S", "-B", f"{folder}/__main__{suffix}", str(idle_s)]
+
+
+class Offline:
+    """The offline provider, for any number of threads."""
+
+    def __init__(self, argv: list[str], env: dict[str, str] | None = None, silence_s: float = SILENCE_S) -> None:
+        self._argv = argv
+        self._silence_s = silence_s
+        self._env = env or {"LC_ALL": "C.UTF-8"}
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._rest = b""
+
+    def reply(self, messages: list[Message], facts: FactsLike, now_s: int, only_sure: bool = False) -> list[Event]:
+        """Return the events that answer the last message; with `only_sure` none where it is not certain what was meant.
+
+        Raises: ProviderError when the process fails, SchemaError when the chat is too long for a line.
+        """
+        request: Request = {"messages": messages, "now_s": now_s, "only_sure": only_sure}
+        events: list[Event] = self._answer(request, "events", facts)
+        return events
+
+    def times(self, text: str, facts: FactsLike) -> list[tuple[str, list[str]]]:
+        """Return what of a sentence says when or under which condition; see Session.times. Raises: as `reply`."""
+        return [(words, carriers) for words, carriers in self._answer({"times": text}, "times", facts)]
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _answer(self, request: Request, wanted: str, facts: FactsLike) -> Any:
+        line = jsonl.line(request)
+        with self._lock:
+            try:
+                return self._ask(line, wanted, facts)
+            except _Gone:
+                return self._ask(line, wanted, facts)
+
+    def _ask(self, request: bytes, wanted: str, facts: FactsLike) -> Any:
+        try:
+            if self._child is None:
+                self._child, self._rest = Child(self._argv, self._env, MODEL, True, True), b""
+            self._send(self._child, request)
+            while True:
+                said = jsonl.loads(self._line(self._child), REQUEST_BYTES)
+                if not isinstance(said, dict):
+                    raise SchemaError("the offline provider wrote no object")
+                if wanted in said:
+                    return said[wanted]
+                self._send(self._child, jsonl.line({"answer": _fact(facts, said)}))
+        except OSError as error:
+            self._end()
+            raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
+        except BaseException:
+            self._end()
+            raise
+
+    def _send(self, child: Child, data: bytes) -> None:
+        poll = select.poll()
+        poll.register(child.stdin, select.POLLOUT)
+        view = memoryview(data)
+        deadline = time.monotonic() + self._silence_s
+        while len(view):
+            if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+                raise ProviderError("the offline provider takes no request", _HINT)
+            try:
+                view = view[os.write(child.stdin, view[:_PIECE_BYTES]) :]
+            except BrokenPipeError:
+                raise self._obituary(child)
+
+    def _line(self, child: Child) -> bytes:
+        poll = select.poll()
+        poll.register(child.stdout, select.POLLIN)
+        deadline = time.monotonic() + self._silence_s
+        while b"\n" not in self._rest:
+            if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+                raise ProviderError("the offline provider was silent for %g s" % self._silence_s, _HINT)
+            piece = os.read(child.stdout, _READ_BYTES)
+            if not piece:
+                raise self._obituary(child)
+            self._rest += piece
+            if len(self._rest) > REQUEST_BYTES:
+                raise ProviderError("the offline provider said more than %d bytes" % REQUEST_BYTES, _HINT)
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def _obituary(self, child: Child) -> ProviderError:
+        """Return the error for a process that ended; _Gone when it had nothing to complain about."""
+        status = child.wait(1.0)
+        if status is None:
+            child.end_group()
+        if status == 0:
+            return _Gone("the offline provider was just ending", _HINT)
+        words = os.read(child.stderr, _WORDS_BYTES * 16)[-_WORDS_BYTES:].decode("utf-8", "replace").strip()
+        sys.stderr.write(words + "\n")
+        return ProviderError("the offline provider ended (%s): %s" % (status, words.rpartition("\n")[2][:200]), _HINT)
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end_group()
+            child.close()
+
+
+def _fact(facts: FactsLike, asked: dict[str, Json]) -> object:
+    name, arguments = asked.get("ask"), asked.get("arguments")
+    if name not in FACTS or not isinstance(arguments, list):
+        raise OasisError("the offline provider asked for %r" % name, _HINT)
+    return getattr(facts, sys.intern(str(name)))(*arguments)

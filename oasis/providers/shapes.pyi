@@ -1,0 +1,159 @@
+"""The types of providers/, for the type checker alone; what the keys mean stands in __init__.py and events.py."""
+
+from typing import TypedDict
+
+from typing_extensions import NotRequired, Required
+
+from oasis.core.shapes import Json
+
+Headers = dict[str, str]  # lower-case names in answers
+
+class Failure(TypedDict):
+    """What an error event says."""
+
+    code: str
+    message: str
+    hint: str
+    retryable: bool
+    status: NotRequired[int]
+    retry_after_s: NotRequired[float]
+    parameter: NotRequired[str]  # the one that the model does not take, see faults.py
+
+class Usage(TypedDict, total=False):
+    """Tokens of one answer; what is not known is left out."""
+
+    input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cache_creation_input_tokens: int
+    cache_read_input_tokens: int
+
+class Model(TypedDict):
+    """One of the models that a service lists."""
+
+    id: str
+    context_tokens: NotRequired[int]
+    tools: NotRequired[bool]
+
+class Event(TypedDict, total=False):
+    """One event of an answer; which keys a type has stands in events.py, and below those of the worker in lines.py."""
+
+    type: Required[str]
+    text: str  # delta, thinking
+    provider_metadata: dict[str, dict[str, Json]]
+    id: str  # tool_use
+    name: str
+    input: dict[str, Json]
+    invalid: str
+    usage: Usage
+    stop_reason: str  # done
+    model: str
+    error: Failure
+    # What only a worker says.
+    models: list[Model]
+    embedding: list[float]
+    method: str  # shown
+    url: str
+    headers: Headers
+    wait_s: float  # retry
+    parameter: str  # refused
+    message: dict[str, Json]  # of an MCP server
+    session: str
+    status: int
+    result: dict[str, Json]
+    update: dict[str, Json]
+    data: str
+
+class Request(TypedDict):
+    """An HTTP request."""
+
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+
+class Tool(TypedDict, total=False):
+    """A tool as a service is told of it."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Json]
+
+class Rule(TypedDict, total=False):
+    """What the models with one of the prefixes differ in; see `_keys` of profiles.json."""
+
+    prefix: list[str]
+    max_tokens: int
+    most_tokens: int
+    thinking: str
+    least: int | str
+    levels: list[str]
+    temperature: bool
+    forced: bool
+    search: bool | str
+    signed: bool
+    takes: list[str]
+
+class Profile(TypedDict, total=False):
+    """A service that speaks a vendor's API; `_keys` of profiles.json describes the keys."""
+
+    id: str  # its name in the table
+    name: str
+    vendor: str
+    base_url: str
+    key: str
+    key_env: str
+    model: str
+    local: bool
+    idle_s: int
+    context_tokens: int
+    max_tokens_field: str
+    schemas: str
+    stream_options: bool
+    alternate: bool
+    drop_empty: bool
+    end_with_user: bool
+    bridge: bool
+    null_content: bool
+    call_ids: str
+    echo: str
+    usage_adds_reasoning: bool
+    headers: Headers
+    num_ctx: int
+    per_s: float
+    burst: int
+    takes: list[str]
+    thinking: str
+    forced: str
+    one_tool: str
+    search: dict[str, Json]
+    encrypted: bool
+    models: list[Rule]
+
+class Options(TypedDict, total=False):
+    """How a service is asked; see __init__.py, and below what only the worker reads (lines.py)."""
+
+    base_url: str
+    key: str
+    model: str
+    profile: Profile
+    stream: bool
+    max_tokens: int
+    temperature: float
+    tool_choice: str | dict[str, str]
+    strict: bool
+    extra: dict[str, Json]
+    thinking: str | int
+    search: bool
+    cache: bool
+    dimensions: int
+    input_type: str
+    idle_s: float
+    connect_s: float
+    total_s: float
+    retries: int
+    ca_file: str
+    proxy: str
+    proxy_auth: str
+    walled: bool
+    without: list[str]

@@ -1,0 +1,220 @@
+"""The types of tools/, for the type checker alone; registry.py says what the keys of a spec mean."""
+
+from collections.abc import Callable as Callable
+from collections.abc import Mapping as Mapping
+from collections.abc import Sequence as Sequence
+from typing import Any as Any
+from typing import Literal, Protocol
+
+from typing_extensions import NotRequired, Required, TypedDict
+
+from oasis.change.plan import Plan
+from oasis.change.shapes import Operation
+from oasis.core.shapes import Json as Json
+from oasis.tools.operator import Operator
+from oasis.tools.router import Watch
+
+Schema = dict[str, Json]  # a JSON Schema
+Arguments = dict[str, Json]  # of a call, as the model gave them; checked against the tool's schema
+Result = Mapping[str, object]  # what a tool answers: each tool has a type of its own
+Class = Literal["read", "change", "danger", "net"]
+
+_Spec = TypedDict(
+    "_Spec",
+    {
+        "name": str,
+        "description": str,
+        "input_schema": Schema,
+        "class": str,
+        "timeout_s": NotRequired[float],
+        "enabled": NotRequired[bool],
+        "approval": NotRequired[str],
+        "untrusted": NotRequired[str],
+        "safe": NotRequired[dict[str, list[Json]]],
+        "plans": NotRequired[bool],
+        "previews": NotRequired[bool],
+        "core": NotRequired[bool],
+        "words": NotRequired[list[str]],
+        "note": NotRequired[str],
+        "module": NotRequired[str],  # of a built-in tool: where it is, and with a colon its function
+        "hands": NotRequired[Literal["facts", "operator", "router"]],  # and what it gets beside its arguments
+        "kind": NotRequired[Literal["web", "workspace"]],  # of a tool of the workspace
+    },
+)
+
+class GivenSpec(_Spec):
+    """What a source gives of a tool."""
+
+    fault: NotRequired[str]
+
+class ToolSpec(_Spec):
+    """A checked spec, as the registry has it."""
+
+    source: str
+    fault: str  # why the tool cannot be used, or ""
+
+class OfferedTool(TypedDict):
+    """What a model is sent of a tool."""
+
+    name: str
+    description: str
+    input_schema: Schema
+
+# A tool as the owner sees it.
+ToolRow = TypedDict(
+    "ToolRow",
+    {
+        "name": str,
+        "description": str,
+        "class": str,
+        "source": str,
+        "enabled": bool,
+        "approval": str,
+        "tokens": int,
+        "note": NotRequired[str],
+    },
+)
+
+class Permit(TypedDict):
+    """What the owner set for a tool, see registry.py."""
+
+    enabled: bool
+    approval: str  # ask, allow or deny
+    note: str  # why the setting does not count, or ""
+
+class Source(Protocol):
+    """Where tools come from, see registry.py."""
+
+    name: str
+
+    def specs(self) -> Sequence[GivenSpec]: ...
+    def call(self, name: str, arguments: Arguments, operator: Operator, watch: Watch) -> Result: ...
+
+Answered = tuple[str, bool, list[str]]  # the result as text, whether it is an error, whose words it holds
+ToolCaller = Callable[[str, Arguments, list[str]], Answered]  # name, arguments, taint in sight
+
+class RunHandle(Protocol):
+    """A run, as tools see it; agent/runs.py has the real one."""
+
+    @property
+    def id(self) -> str: ...
+    def emit(self, kind: str, **fields: Any) -> None: ...
+    def is_cancelled(self) -> bool: ...
+
+class Approver(Protocol):
+    """Decides about plans in the owner's place."""
+
+    @property
+    def rehearses(self) -> bool: ...  # whether every call with an effect becomes a plan that is only shown
+    def judge(self, plan: Plan) -> Plan: ...  # before the plan is shown
+    def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]: ...  # decision, words
+
+class TurnExtras(Protocol):
+    """What the optional parts add to a turn."""
+
+    system: list[str]
+    taint: list[str]
+    tools: list[str] | None
+
+class PlanResult(TypedDict, total=False):
+    """What became of a plan, as a tool's result; see operator.py."""
+
+    status: Required[str]
+    plan: str
+    approval: str
+    summary: str
+    words: list[str]
+    services: list[str]
+    change: str
+    confirm_in_s: int
+    until: str
+    reason: str
+    notes: list[str]
+    untrusted: list[str]
+
+class Order(TypedDict):
+    """A proposal that was refused, and where it came from."""
+
+    operations: list[Operation]
+    summary: str
+    until_unix_s: int
+    known: dict[str, str]  # where the values of secrets come from
+    chat: str
+    message: str
+    taint: list[str]
+
+class Refused(Order):
+    """A refused proposal that is kept for the owner, see refused.py."""
+
+    id: str
+    until_s: float  # monotonic
+    forces: list[str]
+    revisions: dict[str, str]  # sha256 by package
+
+class Device(TypedDict):
+    """A machine that the router knows; `device` is its handle, where known_devices() gives it."""
+
+    device: NotRequired[str]
+    name: str
+    mac: str
+    ip: str  # "" unknown
+    fixed: bool
+    present: bool
+    expires_unix_s: NotRequired[int]
+    is_own: NotRequired[bool]  # the owner chose the name
+
+class Lease(TypedDict):
+    mac: str
+    ip: str
+    name: str
+    expires_unix_s: int  # 0: never
+
+class ConfigureArguments(TypedDict):
+    commands: list[str]
+    summary: NotRequired[str]
+    until: NotRequired[str]
+
+class ServiceArguments(TypedDict):
+    name: str
+    action: NotRequired[str]
+
+class UndoArguments(TypedDict):
+    change: NotRequired[str]
+
+class PowerArguments(TypedDict):
+    action: str
+
+class PackagesArguments(TypedDict):
+    action: str
+    names: NotRequired[list[str]]
+    text: NotRequired[str]
+
+class ListedPackage(TypedDict, total=False):
+    name: Required[str]
+    about: str
+    version: str
+    installed: str
+    newer: str
+
+class ProbeArguments(TypedDict):
+    target: str
+    what: NotRequired[str]
+    family: NotRequired[str]
+    count: NotRequired[int]
+
+class ScanArguments(TypedDict):
+    radio: NotRequired[str]
+    names: NotRequired[bool]
+
+class LogArguments(TypedDict):
+    service: NotRequired[str]
+    contains: NotRequired[str]
+    level: NotRequired[str]
+    since: NotRequired[str]
+    lines: NotRequired[int]
+
+class StatusArguments(TypedDict):
+    what: NotRequired[str]
+    named: NotRequired[str]
+    names: NotRequired[bool]
+    since: NotRequired[str]

@@ -1,0 +1,223 @@
+"""What the owner approved ahead fits the same operations with the same outcome, and nothing else on any other day."""
+
+import pytest
+
+from oasis.change import called
+from oasis.change.parse.commands import parse
+from oasis.parts.schedule import approved_ahead
+from oasis.parts.schedule.job_run import WAIT_S, JobRun
+from tests.change.conftest import kit  # noqa: F401  (a fixture)
+from tests.change.kit import RENAME, WIFI
+from tests.tools.kit import Hands, Source, registry
+
+OPEN = "uci set firewall.@rule[1].target=ACCEPT\nuci set firewall.@rule[1].enabled=1"
+
+
+@pytest.fixture
+def world(kit):  # noqa: F811
+    class World:
+        planner = kit.planner
+
+        def plan(self, text, run="run1", **more):
+            return kit.planner.propose(parse(text)[0], run, "chat1", "a test", **more)
+
+        def approve(self, text):
+            self.kept = [approved_ahead.approval(self.plan(text, "rehearsal"), kit.planner.read)]
+
+        def fits(self, text, **more):
+            return approved_ahead.fits(self.plan(text, **more), self.kept, kit.planner.read)
+
+        def edit(self, package, old, new):
+            path = kit.root.confdir + "/" + package
+            data = kit.files.read(path)
+            assert old in data
+            kit.files.replace(path, data.replace(old, new))
+
+        def read(self, package):
+            return kit.files.read(kit.root.confdir + "/" + package)
+
+        def write(self, package, data):
+            kit.files.replace(kit.root.confdir + "/" + package, data)
+
+    return World()
+
+
+def test_same_plan_in_another_run_fits(world):
+    world.approve(WIFI)
+    assert world.plan(WIFI)["hash"] != world.plan(WIFI, "run2")["hash"], "another plan, as far as its own approval goes"
+    assert world.fits(WIFI)
+
+
+def test_value_that_the_plan_itself_sets_may_be_another_one_before(world):
+    world.approve(WIFI)
+    world.edit("wireless", b"option ssid", b"option  ssid")
+    before = world.read("wireless")
+    world.write("wireless", before.replace(b"OpenWrt", b"Cellar", 1))
+    assert world.read("wireless") != before
+    assert world.fits(WIFI), "the same outcome, written down otherwise"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["uci set wireless.default_radio0.ssid=Other", WIFI + "\n" + "uci set wireless.radio0.disabled=1",
+     "uci set wireless.default_radio1.ssid=Attic", RENAME],
+)  # fmt: skip
+def test_other_operations_do_not_fit(world, text):
+    world.approve(WIFI)
+    assert not world.fits(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b"config wifi-iface 'default_radio0'", b"config wifi-iface 'default_radio0'\n\toption isolate '1'"),
+     (b"config wifi-device 'radio0'", b"config wifi-iface 'new'\n\toption ssid 'x'\n\nconfig wifi-device 'radio0'")],
+)  # fmt: skip
+def test_package_that_is_otherwise_than_it_was_shown_does_not_fit(world, old, new):
+    world.approve(WIFI)
+    world.edit("wireless", old, new)
+    assert not world.fits(WIFI)
+
+
+def test_section_found_by_its_place_is_not_another_one_later(world):
+    """The rule that was the second when the owner looked is the third now: enabling the second would open another."""
+    world.approve(OPEN)
+    data = world.read("firewall")
+    at = data.index(b"config rule")
+    world.write("firewall", data[:at] + b"config rule\n\toption name 'first'\n\toption src 'wan'\n\n" + data[at:])
+    assert not world.fits(OPEN)
+
+
+def test_added_section_fits_once(world):
+    text = "uci add firewall rule\nuci set firewall.@rule[-1].name=once"
+    world.approve(text)
+    assert world.fits(text)
+    world.write("firewall", world.read("firewall") + b"\nconfig rule\n\toption name 'once'\n")
+    assert not world.fits(text), "a second one is another outcome"
+
+
+def test_what_the_verdict_rested_on_must_be_as_it_was(world):
+    plan = world.plan(WIFI)
+    plan = world.planner.bind(plan, before={**plan["before"], "network": "revision of then"})
+    kept = [approved_ahead.approval(plan, world.planner.read)]
+    # who is let in rests on all of these, and the plan touches none of them
+    assert set(kept[0]["read"]) == {"network", "firewall", "dropbear", "uhttpd"}
+    assert approved_ahead.fits(plan, kept, world.planner.read)
+    world.edit("network", b"config interface 'lan'", b"config interface 'lan'\n\toption mtu '1400'")
+    assert not approved_ahead.fits(plan, kept, world.planner.read)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("tainted", True), ("until_unix_s", 2_000_000_000), ("forces", ["unknown"]), ("typed_word", "risky"),
+     ("undoes", "x"), ("risk", "low"), ("reasons", ["another one"]),
+     ("services", [{"name": "network", "action": "restart"}])],
+)  # fmt: skip
+def test_plan_that_says_anything_else_does_not_fit(world, field, value):
+    world.approve(WIFI)
+    plan = world.plan(WIFI)
+    assert approved_ahead.fits(plan, world.kept, world.planner.read)
+    assert not approved_ahead.fits({**plan, field: value}, world.kept, world.planner.read)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [("tainted", True, "words of others"), ("until_unix_s", 5, "an end of its own"),
+     ("new_address", "192.168.7.1", "another address"),
+     ("verdict", {"verdict": "cannot_tell"}, "cannot be told"), ("verdict", {"verdict": "no"}, "cannot be told")],
+)  # fmt: skip
+def test_what_cannot_be_known_ahead_cannot_be_approved_ahead(world, field, value, said):
+    plan = {**world.plan(WIFI), "verdict": {"verdict": "yes"}}
+    assert approved_ahead.fault(plan) == ""
+    assert said in approved_ahead.fault({**plan, field: value})
+
+
+def test_call_of_a_tool_fits_to_the_letter(world):
+    tool = {"name": "reboot", "source": "built-in", "class": "danger"}
+
+    def plan(arguments, reasons, words=("restarts the router",), **other):
+        return called.plan(world.planner, {**tool, **other}, arguments, (reasons, list(words)), "run1", "chat1")
+
+    kept = [approved_ahead.approval(plan({"now": True}, ["a rehearsal", "danger"]), world.planner.read)]
+    assert approved_ahead.fits(plan({"now": True}, ["danger"]), kept, world.planner.read)
+    for other in (
+        plan({"now": False}, ["danger"]), plan({"now": True}, ["danger"], ["restarts another router"]),
+        plan({"now": True}, ["danger"], source="mcp:evil"), plan({"now": True}, ["danger"], name="poweroff"),
+    ):  # fmt: skip
+        assert not approved_ahead.fits(other, kept, world.planner.read)
+
+
+class Desk:
+    def __init__(self, decision="approved"):
+        self.decision, self.seen = decision, []
+
+    def wait(self, plan, is_cancelled):
+        self.seen.append(plan)
+        return self.decision, "owner"
+
+
+class Shop:
+    def __init__(self, planner, desk):
+        self.planner, self.desk = planner, desk
+
+    def now_s(self):
+        return 1000.0
+
+
+class Runner:
+    """Hears of plans that wait and of ends, and does nothing."""
+
+    def __init__(self, shop):
+        self.shop = shop
+
+    def plan_waits(self, made, plan):
+        pass
+
+
+def role(world, desk, job=None, rehearses=False):
+    job = {"id": "e1", "when": "22:00 daily", "wish": "x", **(job or {})}
+    return JobRun(Runner(Shop(world.planner, desk)), job, "", [], rehearses=rehearses)
+
+
+def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(world):
+    desk = Desk()
+    alone = role(world, desk)
+    risky, low = world.plan(WIFI), world.plan(RENAME)
+    risky = world.planner.bind(risky, needs_approval=False)  # as the setting 'none' has it
+    risky, low = alone.judge(risky), alone.judge(low)
+    assert risky["needs_approval"] and not low["needs_approval"]
+    assert risky["expires_s"] == 1000 + WAIT_S and risky["confirm_s"] > 0
+    assert world.planner.hash(risky) == risky["hash"], "what the owner approves is what was shown"
+    assert alone.wait(risky, lambda: False) == ("approved", "owner") and desk.seen == [risky]
+    world.approve(WIFI)
+    ahead = role(world, desk, {"approved": world.kept})
+    plan = ahead.judge(world.plan(WIFI))
+    assert plan["confirm_s"] == 0
+    assert ahead.wait(plan, lambda: False)[0] == "approved" and len(desk.seen) == 1
+    tainted = ahead.judge(world.planner.taint(world.plan(WIFI), ["device names"]))
+    ahead.wait(tainted, lambda: False)
+    assert desk.seen[-1] is tainted, "the last judgement counts, not the one before"
+
+
+def test_rehearsal_asks_for_low_risk_too_and_approves_nothing_to_be_done(world):
+    desk = Desk()
+    alone = role(world, desk, rehearses=True)
+    plan = alone.judge(world.plan(RENAME))
+    assert plan["needs_approval"]
+    assert alone.wait(plan, lambda: False)[0] == "noted"
+    assert len(alone.approved) == 1
+    desk.decision = "declined"
+    assert alone.wait(plan, lambda: False)[0] == "declined" and len(alone.approved) == 1
+    tainted = world.planner.taint(world.plan(WIFI), ["device names"])
+    assert alone.wait(tainted, lambda: False)[0] == "declined" and len(desk.seen) == 2, "not even asked"
+
+
+@pytest.mark.parametrize(("kind", "is_asked"), [("read", False), ("change", True), ("net", True), ("danger", True)])
+def test_rehearsal_makes_no_call_that_does_something_even_where_it_is_allowed(kind, is_asked):
+    done = []
+    look = {"class": kind, "approval": "allow"}
+    found = registry(Source(tool=(look, lambda *_: done.append(1) or {"text": "done"})))
+    hands = Hands(answer={"status": "noted"})
+    hands.rehearses = True
+    text, is_error, _ = found.call("tool", {}, hands)
+    assert bool(hands.asked) is is_asked and bool(done) is not is_asked and not is_error
+    assert ("noted" in text) is is_asked

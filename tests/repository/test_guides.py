@@ -1,0 +1,173 @@
+"""The guides in docs/: what they show works as it stands there."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from oasis import parts
+from oasis.catalogue import check as catalogue
+from oasis.change.parse import commands
+from oasis.doctor import rounds
+from oasis.doctor.scene import Scene
+from oasis.providers import load
+from tests.cli import launcher
+from tests.doctor.clinic import Clinic
+from tests.oasisd import copy_root, start_daemon
+from tests.tools.kit import Hands, Store, registry
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCS = os.path.join(REPOSITORY, "docs")
+
+
+def text(name):
+    with open(os.path.join(DOCS, name), encoding="utf-8") as handle:
+        return handle.read()
+
+
+def block(kind, name):
+    """Return the one block of the developers' guide with these words behind its fence."""
+    found = re.findall(rf"^```{kind} {name}\n(.*?)^```$", text("developer.md"), flags=re.M | re.S)
+    assert len(found) == 1
+    return found[0]
+
+
+def ran(name):
+    space = {}
+    exec(block("python", name), space)
+    return space
+
+
+def test_a_service_is_an_entry():
+    profile = json.loads(block("json", "provider"))
+    options = {"profile": {**profile, "id": "example"}, "key": "k", "stream": True}
+    options.update(base_url=profile["base_url"], model=profile["model"])
+    request = load(profile["vendor"]).build_request([{"role": "user", "content": "hello"}], [], options)
+    assert request["url"] == "https://api.example.org/v1/chat/completions"
+    with open(os.path.join(DOCS, "../oasis/providers/profiles.json"), encoding="utf-8") as handle:
+        explained = json.load(handle)["_keys"]
+    assert set(profile) <= set(explained)
+
+
+def test_a_tool_is_offered_when_it_is_on_and_answers():
+    source = ran("tool")["Coffee"]()
+    tools = registry(source, store=Store())
+    assert tools.specs() == []
+    tools.set("coffee_left", True, "")
+    assert [spec["name"] for spec in tools.specs()] == ["coffee_left"]
+    told, is_error, _ = tools.call("coffee_left", {"room": "office"}, Hands())
+    assert (json.loads(told), is_error) == ({"room": "office", "cups": 3}, False)
+    assert tools.call("coffee_left", {"room": "garden"}, Hands())[1]
+
+
+UNDERSTAND = """
+import json
+from oasis.parts.offline.provider import Provider
+from tests.parts.offline.stock import NOW_S, Router
+router = Router()
+for sentence in json.loads(input()):
+    events = Provider().reply([{"id": "1", "role": "user", "content": sentence}], router.facts, NOW_S)
+    print(json.dumps([event["input"] for event in events if event["type"] == "tool_use"]))
+"""
+
+
+def test_an_intent_is_data(tmp_path):
+    shutil.copytree(os.path.join(REPOSITORY, "oasis"), tmp_path / "oasis", ignore=shutil.ignore_patterns("__pycache__"))
+    action, words = json.loads(block("json", "intent")), json.loads(block("json", "words"))
+    for file, entry in (("intents", action), ("en", words)):
+        path = tmp_path / "oasis/parts/offline/intents" / (file + ".json")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert not set(entry) & set(data["intents"])
+        data["intents"].update(entry)
+        path.write_text(json.dumps(data), encoding="utf-8")
+    (texts,) = words.values()
+    said = [
+        texts["example"],
+        "copy all messages to the machine 192.168.1.50",
+        "please use 192.168.1.7 as the log server",
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}
+    argv = [sys.executable, "-c", UNDERSTAND]
+    done = subprocess.run(argv, env=environment, cwd=tmp_path, input=json.dumps([*said, "send the log to the moon"]),
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    *understood, not_this = map(json.loads, done.stdout.splitlines())
+    for address, calls in zip(("192.168.1.9", "192.168.1.50", "192.168.1.7"), understood, strict=True):
+        assert [call["commands"] for call in calls] == [[f"uci set system.@system[0].log_ip='{address}'"]]
+        assert calls[0]["summary"] == texts["summary"].format(ip=address)
+        operations, _ = commands.parse("\n".join(calls[0]["commands"]))
+        assert catalogue.check(operations, Clinic().router.config) == []
+    assert not_this == []
+
+
+def test_a_check_finds_and_mends():
+    check, words = ran("doctor")["default_name"], json.loads(block("json", "doctor"))
+    clinic = Clinic()
+    found = list(check(Scene(clinic.router.facts, clinic.names, clinic, lambda: True)))
+    finding = rounds._finding({"findings": {"default-name": words}, "foreign": []}, found[0])
+    assert finding["title"] == words["title"]
+    operations, _ = commands.parse("\n".join(finding["fix"]["commands"]))
+    assert operations and catalogue.check(operations, clinic.router.config) == []
+
+
+def test_a_method_is_a_function_of_a_part():
+    part = ran("method")["gather"](None)
+    assert part.echo_say("yes") == {"words": "yes"}
+    assert "echo" not in parts.merged("METHODS")
+
+
+def session(name):
+    """Return [(command line, lines that it must print)] of all console blocks of a guide, in order."""
+    found = []
+    for part in re.findall(r"^```console\n(.*?)^```$", text(name), flags=re.M | re.S):
+        for command in re.split(r"^\$ ", part, flags=re.M)[1:]:
+            line, *shown = command.rstrip("\n").split("\n")
+            found.append((line, shown))
+    return found
+
+
+@pytest.mark.parametrize("name", ["guide.md"])
+def test_a_session_of_a_guide_prints_what_it_shows(name, tmp_path):
+    root = copy_root(str(tmp_path / "router"))
+    program, environment = launcher.install(tmp_path), launcher.environment(root)
+    daemon = start_daemon(root)
+    try:
+        assert len(session(name)) > 5
+        for line, shown in session(name):
+            words = shlex.split(line)
+            assert words[0] == "oasis"
+            done = subprocess.run([*program, *words[1:]], env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (line, done.stdout, done.stderr)
+            place = 0
+            for one in shown:
+                assert one in done.stdout[place:], (line, one, done.stdout)
+                place = done.stdout.index(one, place)
+    finally:
+        daemon.stop()
+
+
+def options():
+    """Return the options of the section main that the code reads."""
+    found = {"enabled"}
+    for where, _, names in os.walk(os.path.join(DOCS, "../oasis")):
+        for name in names:
+            if name.endswith(".py"):
+                with open(os.path.join(where, name), encoding="utf-8") as handle:
+                    text = handle.read()
+                found |= set(re.findall(r'settings\.(?:number|choice)\(\s*"(\w+)"', text))
+                found |= set(re.findall(r'main\(\)\.get\(\s*"(\w+)"', text))
+    return found
+
+
+def test_the_table_of_settings_has_every_option_that_is_read():
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text("administrator.md").partition("## Settings")[2], flags=re.M)
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert options() - told == set()
+    with open(os.path.join(DOCS, "../files/etc/config/oasis"), encoding="utf-8") as handle:
+        shipped = set(re.findall(r"option (\w+)", handle.read().split("config service")[0]))
+    assert shipped - told == set()
