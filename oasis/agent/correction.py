@@ -25,7 +25,7 @@ _ENDED = ("applied", "waiting_confirm", "unchanged")
 
 TELL = (
     "The proposed change was refused and is not made. No more tool calls: tell the owner plainly that it was not done, "
-    "what was refused and why, and what he could do himself."
+    "what was refused and why, and what they could do without you."
 )
 _AGAIN = "correct what is named here by real names, and propose the whole change again"
 _RULE = "a rule, and no mistake: look for no other way to the same end; tell the owner"

@@ -135,8 +135,8 @@ _WAITS = "A change is applied, and waits for your Keep"
 _STATES = {
     "applied": ("change_applied", "A change is applied"),
     "confirmed": ("change_applied", "A change is applied"),
-    "rolled_back": ("change_rolled_back", "A change was put back"),
-    "rollback_failed": ("change_rolled_back", "A change could NOT be put back, look at the router"),
+    "rolled_back": ("change_rolled_back", "A change was rolled back"),
+    "rollback_failed": ("change_rolled_back", "A change could NOT be rolled back, look at the router"),
 }
 
 

@@ -50,7 +50,7 @@ def check_idle(pending: Record | None) -> None:
     """Raise ApplyError while a change waits to be kept: what cannot be taken back might take its way back."""
     if pending is not None:
         raise ApplyError(
-            "change %s waits to be kept or put back; nothing was done" % pending["id"],
+            "change %s waits to be kept or rolled back; nothing was done" % pending["id"],
             "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
         )
 

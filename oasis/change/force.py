@@ -23,7 +23,7 @@ WORDS = "this runs code as root"
 # Reasons told in one message; front-ends get them all.
 _TOLD = 5
 _HINTS = {
-    "exec": "leave that part out; only the owner does it, by himself: oasis apply --force exec",
+    "exec": "leave that part out; only the owner does it: oasis apply --force exec",
     "unknown": "correct these and propose the whole change again",
     "reachability": "ask for a change that leaves your own way open, or come in by another way first",
 }

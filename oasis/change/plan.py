@@ -538,7 +538,7 @@ def _check_readable(plan: Draft) -> None:
     length = len(jsonl.dumps([plan["words"], plan["uci"], plan["diff"]]))
     if length > CARD_CHARS:
         raise PolicyError(
-            "all that this changes takes %d characters to be told, %d can be shown" % (length, CARD_CHARS),
+            "showing all that this changes takes %d characters, %d can be shown" % (length, CARD_CHARS),
             "do it in smaller steps",
         )
 

@@ -257,4 +257,4 @@ def _which(section: Section, rule: dict[str, Any]) -> str:
 _ORDER = ("low", "risky", "forbidden")
 _STOPS = ("stop", "disable")
 _OPENS = "%s%s lets in somebody who could not come in before"
-_UNBARS = "%s%s does not keep out any more whom it kept out"
+_UNBARS = "%s%s no longer keeps out those that it kept out"

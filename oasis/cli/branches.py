@@ -42,7 +42,7 @@ def draw_tree(call: Call, chat: str, here: str, screen: Screen) -> int:
     for line, is_here in tree_lines(tree, here, screen.columns, screen.is_unicode):
         screen.line(line, "bold" if is_here else "")
     if tree.get("more"):
-        screen.notice("these are the newest exchanges; older ones are left out")
+        screen.notice("these are the newest turns; older ones are left out")
     if not tree["nodes"]:
         screen.line("nothing was said yet")
     return OK

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 STATES = {
     "applied": "applied",
     "confirmed": "kept",
-    "rolled_back": "put back",
-    "rollback_failed": "PUTTING BACK FAILED",
+    "rolled_back": "rolled back",
+    "rollback_failed": "ROLLBACK FAILED",
 }
 
-_RESULTS = {"seen": "read back", "not read back": "not read back"}
+_RESULTS = {"seen": "verified", "not read back": "not verified"}
 _PROOFS = {
     "connection": "proved by a new connection",
     "login": "proved by a new login",
@@ -52,7 +52,7 @@ def plan_card(plan: PlanCard, with_hash: bool) -> Card:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
         card.append((clean.shown(f"  then: {services}"), ""))
     if plan["confirm_s"]:
-        card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is put back", ""))
+        card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is undone automatically", ""))
     card += _owner_lines(plan)
     if plan.get("new_address"):
         card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))
@@ -143,7 +143,7 @@ def change_card(change: Change) -> Card:
         card.append((clean.line(f"  the router is now at http://{change['new_address']}/"), "bold"))
     left_s = change.get("confirm_in_s")
     if change["state"] == "applied" and left_s:
-        card.append((f"  it is put back in {left_s} s unless it is kept", ""))
+        card.append((f"  it is undone automatically in {left_s} s unless it is kept", ""))
     if _will_end(change):
         card.append((f"  until {local_time(change['until_unix_s'])}: then it is undone by itself", ""))
     return card
@@ -167,7 +167,7 @@ def change_line(change: Change) -> str:
         end = f" ({change['expiry']})"
     elif change.get("until_unix_s") and state != "undone":
         end = f" (until {local_time(change['until_unix_s'])})"
-    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:9}  {change['summary']}{end}")
+    return clean.line(f"{change['id']}  {local_time(change['when_unix_s'])}  {state:11}  {change['summary']}{end}")
 
 
 def transcript(messages: list[StoredMessage]) -> list[str]:

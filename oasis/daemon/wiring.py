@@ -362,7 +362,7 @@ class Daemon(Services):
         """Recover, then listen and serve."""
         record = self.transaction.recover()
         if record is not None:
-            self.notes.append("change %s was not kept before the stop and is put back" % record["id"])
+            self.notes.append("change %s was not kept before the stop and is rolled back" % record["id"])
         self.notes += filter(None, (migration.rollbacks(self.journal, self.files, self.root.state_folder),
                                     migration.keys(self.settings, self.root, self.cursor)))  # fmt: skip
         if self.has_old():

@@ -229,7 +229,7 @@ def _refuse_search(options: Options, rule: Dict, has_tools: bool) -> None:
     offered = rule.get("search", True)
     if offered is True or (offered == "alone" and not has_tools):
         return
-    how = "beside tools" if offered == "alone" else "at all"
+    how = "together with tools" if offered == "alone" else "at all"
     raise SettingsError(
         f"search is not offered {how} by {wire.model_of(options)} of {wire.label_of(options)}",
         "choose a Gemini 3 model for this chat, or switch its search off",

@@ -245,7 +245,7 @@ class Masked:
         try:
             shown = name + self._mask(text[len(name) :])
         except OasisError as error:
-            shown = "(a line is left out, for it cannot be told whether it holds a secret: %s)\n" % error.code
+            shown = "(a line is left out because it may hold a secret: %s)\n" % error.code
         _try(self._stream.write, shown)
         return len(text)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # As long as a plan waits, and for no more than one owner can have in mind.
 KEEP_S = 600
 KEPT = 16
-_BY_HAND = "what runs code is the owner's alone; he does it by himself: oasis apply --force exec"
+_BY_HAND = "only the owner may set what runs code: oasis apply --force exec"
 
 
 def keep(shop: Workshop, error: RefusedError, order: Order) -> dict[str, object]:

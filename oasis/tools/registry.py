@@ -80,7 +80,7 @@ _OURS = ("is_error", "user_only")
 # Of the calls that no permit lets through unasked, why the owner is asked.
 _DANGER = "what this does cannot be taken back"
 _SET = "you asked to be asked for this tool"
-_REHEARSED = "this is a rehearsal, and nothing is done in it"
+_REHEARSED = "this is a dry run; nothing is done"
 _TAINTED = "text from devices or networks is in the conversation, and this has an effect or reaches others"
 
 

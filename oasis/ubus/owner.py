@@ -32,7 +32,7 @@ def owner(connect: Callable[[float], _socket.socket], name: str) -> str:
     except OasisError:
         return ""
     except OSError as error:
-        return "cannot be told: %s" % (error.strerror or error)
+        return "unknown: %s" % (error.strerror or error)
     try:
         client = _client(connect, number)
     except (OasisError, OSError):

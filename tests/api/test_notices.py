@@ -116,7 +116,7 @@ def test_a_change_that_waits_says_so_until_that_is_over(tmp_path):
     notices.changed(record("rolled_back", reason="nobody kept the change in time"))
     texts = [one["text"] for one in notices.notice_list()["notices"]]
     assert texts[:2] == ["A change was applied: rename it", waits + "another"]
-    assert texts[2:] == ["A change was put back (nobody kept the change in time): rename it"]
+    assert texts[2:] == ["A change was rolled back (nobody kept the change in time): rename it"]
     assert len(heard) == 3, "who listens hears nothing twice"
 
 

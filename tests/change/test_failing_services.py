@@ -49,7 +49,7 @@ def test_a_service_that_the_change_is_about_puts_it_back(kit, service, text):
     os.remove(kit.root.path("/var/run/faults/led"))
     before = {name: kit.config(name) for name in ("system", "dhcp")}
     kit.fault(service, "1")
-    with pytest.raises(ApplyError, match=f"service {service} reload failed with status 1.*everything was put back"):
+    with pytest.raises(ApplyError, match=f"service {service} reload failed with status 1.*everything was rolled back"):
         kit.transaction.apply(kit.plan(text))
     assert {name: kit.config(name) for name in before} == before
 

@@ -38,7 +38,7 @@ def test_what_the_guard_put_back_is_not_told_as_kept(silent):
     change = str(silent.transaction.apply(silent.plan(WIFI))["id"])
     restored(silent)
     record = silent.transaction.confirm(change, "word")
-    assert record["state"] == "rolled_back" and "were put back" in record["reason"]
+    assert record["state"] == "rolled_back" and "were restored" in record["reason"]
     assert "proof" not in record
     assert silent.config("wireless") == before
     assert silent.journal.read(change)["state"] == "rolled_back"
@@ -55,7 +55,7 @@ def test_a_reload_that_outlasts_the_guard_is_not_told_as_done(silent, text, pack
     write = silent.transaction._write
     silent.transaction._write = lambda plan: (write(plan), restored(silent))
     silent.transaction._check_written = lambda plan: None  # the guard comes after it
-    with pytest.raises(ApplyError, match="the earlier settings were put back; everything was put back"):
+    with pytest.raises(ApplyError, match="the earlier settings were restored; everything was rolled back"):
         silent.transaction.apply(silent.plan(text))
     assert silent.config(package) == before
     assert [one["state"] for one in silent.told] == ["rolled_back"]
@@ -179,7 +179,7 @@ def test_an_edit_between_the_check_and_the_commit_stays_and_nothing_of_ours_is_w
             assert handle.read() == theirs
         assert silent.config("system") == before["system"]
     else:
-        assert "put back" not in caught.value.message
+        assert "rolled back" not in caught.value.message
         assert silent.config(package) == theirs, "it is theirs, and nobody undoes it"
         assert silent.config("wireless") == before["wireless"]
         assert silent.services() == [] and silent.journal.records() == []

@@ -203,7 +203,7 @@ def test_change_not_kept_is_put_back_at_once(at_terminal):
     terminal.type("y\n")
     terminal.wait_for("Keep it? [y/N]")
     terminal.type("n\n")
-    terminal.wait_for("Change k1 put back")
+    terminal.wait_for("Change k1 rolled back")
     assert terminal.leave() == 12
     assert daemon.params_of("change.rollback") == [{"change": "k1"}]
 
@@ -238,7 +238,7 @@ def test_countdown_runs_out_and_the_outcome_is_told(at_terminal):
     terminal.wait_for("(  2 s)")
     terminal.wait_for("(  1 s)")
     run.state = "rolled_back"
-    terminal.wait_for("Change k1 put back")
+    terminal.wait_for("Change k1 rolled back")
     assert terminal.leave() == 12
     assert daemon.params_of("change.confirm") == daemon.params_of("change.rollback") == []
 

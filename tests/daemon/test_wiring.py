@@ -187,7 +187,7 @@ def test_killed_while_a_change_waits_the_old_files_are_back_at_the_next_start(ro
         assert services(root) == ["network reload", "network reload"]
         assert second.call("change.list")["changes"][0]["id"] == change["id"]
         assert second.call("change.list")["changes"][0]["state"] == "rolled_back"
-        assert "put back" in second.log()
+        assert "rolled back" in second.log()
     finally:
         second.stop()
 
@@ -224,7 +224,7 @@ def test_a_daemon_that_was_frozen_tells_nothing_as_kept_that_its_guard_put_back(
         assert reply["result"]["change"]["state"] == "rolled_back", reply
         record = daemon.call("change.list")["changes"][0]
         assert (record["id"], record["state"]) == (change["id"], "rolled_back")
-        assert "put back" in record["reason"] or "nobody kept" in record["reason"]
+        assert "restored" in record["reason"] or "nobody kept" in record["reason"]
         assert config(root, "wireless") == before
     finally:
         daemon.process.send_signal(signal.SIGCONT)

@@ -28,7 +28,7 @@ HISTORY = 30
 AUTOMATIC = 15
 # Free flash that a change leaves, beside twice the touched files (the images and the copies ready to be renamed).
 SPARE_BYTES = 64 * 1024
-RESTORED = "the time was over and the earlier settings were put back"
+RESTORED = "the time was over and the earlier settings were restored"
 # Our ids have 20, upstream's fewer than this.
 _ID_CHARS = 64
 

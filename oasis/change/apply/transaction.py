@@ -142,7 +142,7 @@ class Transaction:
                 raise ApplyError("oasis is stopping; nothing was written", "try again when it runs")
             if self._record is not None:
                 raise ApplyError(
-                    "change %s waits to be kept or put back; nothing was written" % self._record["id"],
+                    "change %s waits to be kept or rolled back; nothing was written" % self._record["id"],
                     "keep it with `oasis confirm` or put it back with `oasis rollback`, then try again",
                 )
             self._planner.check_current(plan)
@@ -182,8 +182,8 @@ class Transaction:
         if isinstance(error, OasisError):
             hint = error.hint
             if getattr(error, "failed", None) in record.get("failed_after", []):
-                hint = "it fails in the same way without the change: ask again, and that is told and no reason any more"
-            failure = ApplyError("%s; everything was put back" % error.message, hint)
+                hint = "it fails in the same way without the change: ask again: it is then reported and rolls nothing back"
+            failure = ApplyError("%s; everything was rolled back" % error.message, hint)
             failure.untrusted = error.untrusted
             raise failure
 
@@ -323,7 +323,7 @@ class Transaction:
             if record["state"] != "applied" or deadline_s <= self._deadline_s:
                 raise UsageError(
                     "change %s gets no more time: it may wait %d minutes in all" % (record["id"], LONGEST_S // 60),
-                    "keep it, or let it be put back and make it again",
+                    "keep it, or let it be rolled back and make it again",
                 )
             self._journal.set_deadline(int(self._clock.up_s() + deadline_s - now_s) + 1 + GUARD_GRACE_S)
             self._deadline_s = deadline_s
@@ -481,7 +481,7 @@ class Transaction:
             self._record = record
             self._move(record, "rollback_failed", True)
             raise RollbackError(
-                "putting back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again"
+                "rolling back change %s failed: %s" % (record["id"], words), "restart oasis: it tries again"
             )
         failed = _failed(words, record["services"])
         if failed:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PACKAGES = ("network", "dhcp", "firewall", "wireless")
 _THROUGH = "devices of %s send their traffic through %s"
-_ASKED = "devices of %s are told to ask %s for names"
+_ASKED = "devices of %s get the order to ask %s for names"
 # DHCP's options by number and by dnsmasq's name. Sources: RFC 2132, 3442; dnsmasq --help dhcp.
 _ROUTERS, _SERVERS = ("3", "option:router"), ("6", "option:dns-server")
 _ROUTES = ("121", "249", "option:classless-static-route")

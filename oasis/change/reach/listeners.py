@@ -121,7 +121,7 @@ def _page(old: Table, section: Table, name: str, new: Connection, facts: Facts, 
     if found["service"] != "uhttpd":
         return "yes", "", port, found
     if found["is_tls"] and any(old.get(key) != section.get(key) for key in ("cert", "key")):
-        return "cannot_tell", "%s: whether the new certificate is there is not known" % name, port, found
+        return "cannot_tell", "%s: it is unknown whether the new certificate exists" % name, port, found
     source, address = (new["family"] == 4 and address_text.is_private4(new[end]) for end in ("source", "address"))
     if source and not address and sections.flag(section, "rfc1918_filter", False):
         return "no", "%s.rfc1918_filter refuses private peers at a public address" % name, port, found

@@ -145,7 +145,7 @@ class Memory:
         reason = self._data()[1].reason(text)
         if reason:
             raise UsageError(
-                "this is not remembered: " + reason, "secrets belong into no note: a model would be told it"
+                "this is not remembered: " + reason, "secrets belong in no note: a model would see it"
             )
         return text
 
@@ -163,7 +163,7 @@ class Memory:
         try:
             self._add(turn, extras)
         except OasisError as error:
-            self._kit.log("a model is told no facts: " + error.message)
+            self._kit.log("a model gets no facts: " + error.message)
 
     def _add(self, turn: Turn, extras: Told) -> None:
         is_sent = bool(turn["run"])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SAME: tuple[Same, ...] = ("operations", "services", "call", "undoes", "forces", "risk", "typed_word")
 # What a configuration may not be changed by ahead, and why; each waits for the owner every time.
 _MOVES = "the router would be at another address afterwards"
-_UNSURE = "it cannot be told ahead that you still reach the router afterwards"
+_UNSURE = "nothing proves in advance that you still reach the router afterwards"
 _TAINTED = "words of others were in sight"
 _ENDS = "it has an end of its own, which is another one each time"
 

@@ -489,7 +489,7 @@ def _month_of(date: Fact, facts: Phrase) -> tuple[int, int]:
             month, day = day, month
         elif month <= 12 and day <= 12 and month != day:
             raise UsageError(
-                "has a date in which day and month cannot be told apart", "write it like 24 December or 2026-12-24"
+                "has a date in which either number could be the day", "write it like 24 December or 2026-12-24"
             )
         elif month > 12:
             month, day = day, month
@@ -497,7 +497,7 @@ def _month_of(date: Fact, facts: Phrase) -> tuple[int, int]:
         month, day = date.get("month") or date["e"], date["d"]
     if not 1 <= month <= 12 or not 1 <= day <= month_days(2028, month):
         name = MONTHS[month - 1].capitalize() if 1 <= month <= 12 else "month %d" % month
-        raise UsageError("means a day that there is not: %d %s" % (day, name), "months have 28 to 31 days")
+        raise UsageError("means a day that does not exist: %d %s" % (day, name), "months have 28 to 31 days")
     return month, day
 
 
@@ -573,7 +573,7 @@ def _today(now_s: int, zone: Zone) -> int:
 def _number_of(year: int, month: int, day: int) -> int:
     if not 2000 <= year <= 2199 or not 1 <= day <= month_days(year, month):
         raise UsageError(
-            "means a day that there is not: %04d-%02d-%02d" % (year, month, day), "months have 28 to 31 days"
+            "means a day that does not exist: %04d-%02d-%02d" % (year, month, day), "months have 28 to 31 days"
         )
     return day_number(year, month, day)
 

@@ -31,7 +31,7 @@ BUTTONS = 64
 # Longer than any plan waits; an undo may be thought over for a day.
 KEEP_S = 24 * 3600.0
 _OF_PLANS = ("approve", "decline")
-_CUT = "**This is cut.** It cannot be approved here. All of plan %s is on the router's page, and told by `oasis plans`."
+_CUT = "**This is cut.** It cannot be approved here. All of plan %s is on the router's page and in `oasis plans`."
 _LINE_CHARS = 160
 _MARGIN = 64  # for what closes a fence that is cut
 
@@ -156,12 +156,12 @@ def of_change(change: Change, is_kept_by_code: bool = False) -> str:
     if state == "applied" and seconds:
         way = "send a new code of six digits here, or " if is_kept_by_code else ""
         return (
-            "**Applied, and put back in %d s unless you keep it:** %s\nTo keep it %spress Keep on the router's page."
+            "**Applied, and undone automatically in %d s unless you keep it:** %s\nTo keep it %spress Keep on the router's page."
             % (seconds, summary, way)
         )
-    words = {"confirmed": "Done", "applied": "Applied", "rolled_back": "Put back"}
+    words = {"confirmed": "Done", "applied": "Applied", "rolled_back": "Rolled back"}
     reason = " (%s)" % _brief(change["reason"]) if state == "rolled_back" and change.get("reason") else ""
-    return "**%s:** %s%s" % (words.get(state, "Could NOT be put back, look at the router"), summary, reason)
+    return "**%s:** %s%s" % (words.get(state, "Could NOT be rolled back, look at the router"), summary, reason)
 
 
 def plain(text: str) -> str:

@@ -454,7 +454,7 @@ class Teller:
             try:
                 self._tell([one for one in notices if self._is_news(one)])
             except OasisError as error:
-                self._part.kit.log("telegram: notices could not be told: %s" % error.message)
+                self._part.kit.log("telegram: notices could not be sent: %s" % error.message)
         with self._lock:
             self._is_telling = False
 
@@ -472,7 +472,7 @@ class Teller:
                 if lines:
                     answer.put(self._line, owner["chat"], "**From your router**\n" + "\n".join(lines))
             except OasisError as error:  # they blocked the bot; the other owners did not
-                self._part.kit.log("telegram: notices could not be told to one owner: %s" % error.message)
+                self._part.kit.log("telegram: notices could not be sent to one owner: %s" % error.message)
         for plan in [str(one["plan"]) for one in notices if one["kind"] == "schedule_waiting" and one.get("plan")]:
             self._talks.waiting(plan)
 

@@ -70,7 +70,7 @@ _UNKNOWN_BUTTON = "This is no longer valid: it is old, or I was started again si
 _LOST = (
     "I was stopped before I answered this. Send it again if it is still meant; the router's page has what came of it."
 )
-_LOST_PRESS = "I was stopped before I told what came of an Undo here. The router's page shows it."
+_LOST_PRESS = "I was stopped before I could report the result of an Undo here. The router's page shows it."
 _LOST_PLAN = "I was stopped, and with that ended what waited here: plan %s (%s). Nothing of it was done; ask again."
 _UNSENT = "I could not send the answer to this. It is in its chat on the router's page."
 _UNSENT_NOTICE = "An answer could not be sent by Telegram; it is in its chat here"

@@ -205,7 +205,7 @@ def _free(operator: Operator) -> int:
     root = operator.facts.ubus("system", "info").get("root")
     free = root.get("avail", root.get("free")) if isinstance(root, dict) else None
     if not isinstance(free, int):
-        raise ToolError("it cannot be told how much flash is free", "try again")
+        raise ToolError("free flash is unknown", "try again")
     return free * 1024
 
 

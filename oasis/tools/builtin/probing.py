@@ -133,7 +133,7 @@ def _ping(address: str, arguments: ProbeArguments, router: Router, watch: Watch)
     _, out, _ = router.run(words, watch, count * (_WAIT_S + 1.0) + 2)
     counts, times = _COUNTS.search(out), _TIMES.search(out)
     if counts is None:
-        raise ToolError("ping told nothing that is understood", "is there a route? status wan")
+        raise ToolError("the output of ping was not understood", "is there a route? status wan")
     sent, received = int(counts.group(1)), int(counts.group(2))
     answer: dict[str, Any] = {"sent": sent, "received": received, "answers": received > 0}
     if times:

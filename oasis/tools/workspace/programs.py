@@ -65,7 +65,7 @@ def program(found: list[str], allowed: list[list[str]]) -> list[str]:
     if not any(found[: len(one)] == one for one in allowed):
         raise PolicyError(
             "the owner did not list %r" % " ".join(found)[:200],
-            "he lists commands in oasis.workspace.command; there are: " + listed(allowed),
+            "they are listed in oasis.workspace.command: " + listed(allowed),
         )
     places = [found[0]] if "/" in found[0] else [place + "/" + found[0] for place in PATH.split(":")]
     for path in places:

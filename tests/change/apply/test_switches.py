@@ -70,7 +70,7 @@ def test_a_script_that_refuses_to_reload_what_is_turned_off_does_not_fail_the_ch
 def test_the_same_script_fails_a_change_that_turns_nothing_off(kit):
     before = kit.config("system")
     refusing(kit, 1, "dead")
-    with pytest.raises(ApplyError, match=r"service sysntpd reload failed with status 1.*everything was put back"):
+    with pytest.raises(ApplyError, match=r"service sysntpd reload failed with status 1.*everything was rolled back"):
         kit.transaction.apply(kit.plan("uci add_list system.ntp.server=192.0.2.1"))
     assert kit.config("system") == before
 

@@ -62,7 +62,7 @@ def test_one_at_a_time(kit):
 def test_a_service_that_fails_puts_everything_back(kit):
     before = {name: kit.config(name) for name in ("system", "wireless")}
     kit.fault("network", "1")
-    with pytest.raises(ApplyError, match=r"network reload failed.*everything was put back"):
+    with pytest.raises(ApplyError, match=r"network reload failed.*everything was rolled back"):
         kit.transaction.apply(kit.plan(RENAME + "\n" + WIFI))
     assert {name: kit.config(name) for name in before} == before
     assert not kit.journal.is_pending()

@@ -397,7 +397,7 @@ def impatient(kit):
 def test_a_service_that_exits_0_and_starts_nothing_puts_everything_back(impatient, text, package, service):
     before = impatient.config(package)
     impatient.fault(service, "dead")
-    with pytest.raises(ApplyError, match=f"service {service} does not run; everything was put back"):
+    with pytest.raises(ApplyError, match=f"service {service} does not run; everything was rolled back"):
         impatient.transaction.apply(impatient.plan(text))
     assert impatient.config(package) == before
     assert impatient.told[-1]["state"] == "rolled_back"

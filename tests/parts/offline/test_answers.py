@@ -183,7 +183,7 @@ def test_changes_are_told_with_what_became_of_them():
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("applied", "not confirmed yet"), ("rolled_back", "put back"), ("rollback_failed", "could not be put back")],
+    [("applied", "not confirmed yet"), ("rolled_back", "rolled back"), ("rollback_failed", "could not be rolled back")],
 )
 def test_change_that_does_not_stand_says_so(state, words):
     row = {"when": "x", "summary": "y", "state": state}

@@ -157,7 +157,7 @@ def test_closing_words_say_what_became_of_it(answer, words):
     [
         ("policy", "That was refused, nothing was changed. Reason: not allowed (ask the owner)"),
         ("apply", "everything is as before. Reason: not allowed"),
-        ("rollback", "could not be put back completely"),
+        ("rollback", "could not be rolled back completely"),
         ("uci", "That did not work. Reason: not allowed"),
     ],
 )

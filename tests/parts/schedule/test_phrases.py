@@ -77,7 +77,7 @@ def at(text, zone=BERLIN):
         ("2027-03-27 12:00", "tomorrow at 2:30", "2027-03-28 02:30"),  # when.py: comes as the clocks skip it
         ("2026-10-25 01:30", "in 1 hour", "2026-10-25 02:30"),
         ("2026-10-25 02:30", "in 1 hour", "!twice"),
-        ("2027-01-31 09:00", "in 1 month", "!there is not"),
+        ("2027-01-31 09:00", "in 1 month", "!does not exist"),
         ("2027-01-10 09:00", "29 February at 8:00", "2028-02-29 08:00"),
         ("2026-12-31 23:50", "in 20 minutes", "2027-01-01 00:10"),
     ],

@@ -528,7 +528,7 @@ def test_order_is_said_to_a_model_with_what_it_is(run, serve):  # noqa: F811
     assert of_type(events, "end")[0]["state"] == "done", events
     assert b"attic" in config(daemon.root, "system")
     system = server.bodies[0]["messages"][0]["content"]
-    assert "standing order of the owner (22:00 daily)" in system
+    assert "scheduled job of the owner (22:00 daily)" in system
     assert wait_for(lambda: notices(daemon))[0]["text"].endswith("It is called attic now.")
 
 

@@ -125,7 +125,7 @@ def _approving(session, scene):
     scene.until(lambda: not scene.call("run.active")["runs"])
     for pattern, words in (
         (plan["short"], "1a2b3c4d"),
-        (r"put back in \d+ s", "put back in 90 s"),
+        (r"undone automatically in \d+ s", "undone automatically in 90 s"),
         (r"for \d+ min\.", "for 10 min."),
     ):
         session.lines = [re.sub(pattern, words, line) for line in session.lines]

@@ -79,7 +79,7 @@ def test_risky_plans_are_approved_by_a_code_alone_and_the_code_is_kept_nowhere(s
     assert line["role"] == "messenger"
 
     # Used once: the same digits keep nothing.
-    scene.api.wait_text(OWNER, "put back in")
+    scene.api.wait_text(OWNER, "undone automatically in")
     scene.api.says(OWNER, code)
     scene.api.wait(lambda: sum("This code is not good" in text for text in scene.api.texts(OWNER)) == 2)
     assert scene.call("change.pending")["change"]
