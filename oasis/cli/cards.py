@@ -52,7 +52,8 @@ def plan_card(plan: PlanCard, with_hash: bool) -> Card:
         services = ", ".join(f"{service['action']} {service['name']}" for service in plan["services"])
         card.append((clean.shown(f"  then: {services}"), ""))
     if plan["confirm_s"]:
-        card.append((f"  afterwards it must be kept within {plan['confirm_s']} s, or everything is undone automatically", ""))
+        limit = f"within {plan['confirm_s']} s"
+        card.append((f"  afterwards it must be kept {limit}, or everything is undone automatically", ""))
     card += _owner_lines(plan)
     if plan.get("new_address"):
         card.append((clean.shown(f"  afterwards the router is at http://{plan['new_address']}/"), "bold"))

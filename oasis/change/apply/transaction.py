@@ -182,7 +182,7 @@ class Transaction:
         if isinstance(error, OasisError):
             hint = error.hint
             if getattr(error, "failed", None) in record.get("failed_after", []):
-                hint = "it fails in the same way without the change: ask again: it is then reported and rolls nothing back"
+                hint = "it fails in the same way without the change: ask again, then it is only reported"
             failure = ApplyError("%s; everything was rolled back" % error.message, hint)
             failure.untrusted = error.untrusted
             raise failure

@@ -507,8 +507,8 @@ class Story:
             parts.append("This waits for your word. Open chat %s on the router's Oasis page." % chat)
         elif change is not None and change["state"] == "applied" and change.get("confirm_in_s"):
             parts.append(
-                "The change is applied and is undone automatically in %d s unless you keep it: open chat %s on the router's Oasis "
-                "page and press Keep, or run: oasis confirm" % (change["confirm_in_s"], chat)
+                "The change is applied and is undone automatically in %d s unless you keep it: open chat %s on the "
+                "router's Oasis page and press Keep, or run: oasis confirm" % (change["confirm_in_s"], chat)
             )
         elif self.is_open:
             parts.append(

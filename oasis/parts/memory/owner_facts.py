@@ -144,9 +144,7 @@ class Memory:
             )
         reason = self._data()[1].reason(text)
         if reason:
-            raise UsageError(
-                "this is not remembered: " + reason, "secrets belong in no note: a model would see it"
-            )
+            raise UsageError("this is not remembered: " + reason, "secrets belong in no note: a model would see it")
         return text
 
     # What turns call

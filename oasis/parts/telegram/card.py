@@ -156,8 +156,8 @@ def of_change(change: Change, is_kept_by_code: bool = False) -> str:
     if state == "applied" and seconds:
         way = "send a new code of six digits here, or " if is_kept_by_code else ""
         return (
-            "**Applied, and undone automatically in %d s unless you keep it:** %s\nTo keep it %spress Keep on the router's page."
-            % (seconds, summary, way)
+            "**Applied, and undone automatically in %d s unless you keep it:** %s\n"
+            "To keep it %spress Keep on the router's page." % (seconds, summary, way)
         )
     words = {"confirmed": "Done", "applied": "Applied", "rolled_back": "Rolled back"}
     reason = " (%s)" % _brief(change["reason"]) if state == "rolled_back" and change.get("reason") else ""

@@ -123,7 +123,8 @@ def test_plan_that_says_anything_else_does_not_fit(world, field, value):
     ("field", "value", "said"),
     [("tainted", True, "words of others"), ("until_unix_s", 5, "an end of its own"),
      ("new_address", "192.168.7.1", "another address"),
-     ("verdict", {"verdict": "cannot_tell"}, "nothing proves in advance"), ("verdict", {"verdict": "no"}, "nothing proves in advance")],
+     ("verdict", {"verdict": "cannot_tell"}, "nothing proves in advance"),
+     ("verdict", {"verdict": "no"}, "nothing proves in advance")],
 )  # fmt: skip
 def test_what_cannot_be_known_ahead_cannot_be_approved_ahead(world, field, value, said):
     plan = {**world.plan(WIFI), "verdict": {"verdict": "yes"}}
