@@ -162,7 +162,7 @@ class Asking:
         return bool(events)
 
     def aside(self, service: Service, chat: str, messages: list[Message], is_cancelled: Callable[[], bool]) -> str:
-        """Return what a model says to messages, without tools, search and beside any turn: a title, a summary.
+        """Return what a model says to messages, without tools and search and outside any turn: a title, a summary.
 
         Raises: ProviderError when it fails or says nothing.
         """
@@ -212,7 +212,7 @@ class Asking:
     def _request(
         self, service: Service, chat: str, messages: list[Message], tools: list[dict[str, object]]
     ) -> dict[str, Any]:
-        """Return what a worker is told, without what the router holds in secret."""
+        """Return what a worker gets, without the secrets that the router holds."""
         hide, without = self.redactor.hide, self._without.get(_place(service))
         # The descriptions of tools are our own words; what could be secret is in the messages.
         sent = [self._with_files(_quoted(_outgoing(message, hide(_cleaned(message), chat)))) for message in messages]
@@ -263,7 +263,7 @@ class Asking:
 class _Answer:
     """An answer of a service on its way to the turn, without what the service says of itself and of the way to it.
 
-    `on_event` gets the answer, `emit` what the owner is told meanwhile. `late` is the failure for a clock that is not
+    `on_event` gets the answer, `emit` notes for the owner meanwhile. `late` is the failure for a clock that is not
     set, {} where there was none, and is passed on unless it `may_wait`; `has_no_tools` tells that the service was
     offered tools and cannot call any.
     """
@@ -302,7 +302,7 @@ class _Answer:
 
 
 class _Listening:
-    """The facts that the built-in provider asks for; remembers the words of others that it was told."""
+    """The facts that the built-in provider asks for; remembers whose words were in them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -354,7 +354,7 @@ def _cleaned(message: Message) -> Message:
 
 
 def _quoted(message: Message) -> Message:
-    """Return a message of an import that nobody said as somebody else's text, never beside ours, which have no id.
+    """Mark an imported message that nobody here wrote as somebody else's text; ours have no id and stay apart.
 
     That is one of the system, or of a role that we do not have: a developer's, a tool's without a call.
     """
@@ -368,7 +368,7 @@ def _quoted(message: Message) -> Message:
 def _worded(
     messages: list[Message], tools: list[dict[str, object]], has_tools: bool
 ) -> tuple[list[Message], list[dict[str, object]]]:
-    """Return messages and tools as a service is told of them that calls tools, or that writes commands."""
+    """Return messages and tools for a service that calls tools, or for one that writes commands."""
     if has_tools:
         return _instructed(messages, "tools" if tools else ""), tools
     from oasis.tools import fences  # only models without tools need it

@@ -1,6 +1,6 @@
 """What a model is sent of a chat: the thread with what hangs in other chats, as much of it as the model takes.
 
-Knows no service and no worker; what is left out is told by `emit`, once a run and whenever it becomes more.
+Knows no service and no worker; what is left out is reported through `emit`, once a run and whenever it becomes more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Context:
         self._emit: Callable[..., None] = _untold
         self._window_tokens = 0
         self._told = 0
-        self.taint: list[str] = []  # whose words are in the system message, beside ours
+        self.taint: list[str] = []  # whose words the system message holds, apart from ours
 
     def of(self, emit: Callable[..., None], window_tokens: int) -> Context:
         """Return it for a service that takes so many tokens, 0 where nobody said it."""
@@ -51,7 +51,7 @@ class Context:
         if fit["is_over"]:
             fit = trim.fit([_with_short_calls(message) for message in ordered], room)
         if fit["is_over"] and ordered[-1]["role"] == "user":
-            # Later on something was done already, and its result must be told: then the service judges the length.
+            # Later something has been done, and its result must be reported: then the service judges the length.
             raise ProviderError(
                 "the message is too long for this model: about %d tokens" % fit["tokens"],
                 "ask for less at once, begin a new chat, or choose a model that takes more (option context_tokens)",
@@ -81,7 +81,7 @@ class Elsewhere:
 
 
 def _with_short_calls(message: Message) -> Message:
-    """Return a message whose calls are told in short: what was run is known from the result."""
+    """Return a message with shortened calls: the result shows what was run."""
     content = message["content"]
     if isinstance(content, str) or not any(block["type"] == "tool_use" for block in content):
         return message

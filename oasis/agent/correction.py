@@ -1,8 +1,8 @@
-"""Rounds of repair: what the gates refused of a wish goes back to the model, twice at most; then the owner is told.
+"""Correction rounds: a refused proposal goes back to the model, twice at most; then the owner gets the reason.
 
 A gate is what judges a proposed change before anything is written: parser, catalogue, UCI, policy. Its words hold the
 nearest real names where something was only misspelt; they are the model's way to a right proposal. What a rule forbids
-is no mistake: nothing is named that would lead to the same end, and the model is told to look for no other way. An
+is no mistake: nothing is named that would lead to the same end, and the model must not look for another way. An
 answer whose proposal was refused is a round, however many calls it made; one that was accepted ends the wish, and
 the next one begins anew. What the owner declined was no mistake and counts for nothing. Knows no model and no tool.
 """
@@ -65,7 +65,7 @@ class Repair:
         return {"left": left, "say": _AGAIN} if is_mistake else {"say": _RULE}
 
     def end_round(self) -> str:
-        """Count the answer whose calls were made; return what the owner is told, "" for nothing."""
+        """Count the answer whose calls were made; return a note for the owner, "" for none."""
         refusal, self._refusal = self._refusal, ""
         is_ended, self._is_ended = self._is_ended, False
         if refusal:

@@ -1,4 +1,4 @@
-"""One turn over several services: the first that answers is the one; what was tried is told.
+"""Try services in order until one starts to answer; report each failed attempt.
 
     Failover(services, asker, emit, window)       `asker(service)` gives what asks it (asking.py), `window(service)` the
                                                   context that fits it (context.py)
@@ -114,7 +114,7 @@ def source(service: Service) -> dict[str, str]:
 
 
 def _all(failures: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the failure of the service that was wanted; the others were told on the way, the last is told with it."""
+    """Return the failure of the wanted service, with the last one's; those between were reported on the way."""
     if len(failures) == 1:
         return failures[0]
     return {**failures[0], "message": "%s; and the last one: %s" % (failures[0]["message"], failures[-1]["message"])}

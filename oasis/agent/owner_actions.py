@@ -1,4 +1,4 @@
-"""What the owner has done without a word in a chat: undo, his own commands, an action, one call of a tool.
+"""Owner actions that run without a model: undo, raw UCI commands, service actions, direct tool calls.
 
 Each is a run of its own that a front-end follows as any other, by the same hands as a turn's (tools/operator.py). Knows
 no service and no chat.
@@ -22,7 +22,7 @@ if False:  # annotations only
 
 
 class Errands:
-    """The errands of one daemon; `came` is as in runs.py."""
+    """The owner actions of one daemon; `came` is as in runs.py."""
 
     def __init__(self, shop: Workshop, runs: Runs, registry: Registry) -> None:
         self._shop = shop
@@ -42,7 +42,7 @@ class Errands:
     def propose(
         self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
     ) -> Run:
-        """Start a run that proposes the owner's own operations; `forces` is what he lets through."""
+        """Start a run that proposes the owner's own operations; `forces` is what they let through."""
         return self._runs.start(
             "", lambda run: self._propose(run, forces, lambda hands: hands.change(operations, summary)), None, came
         )
@@ -60,7 +60,7 @@ class Errands:
         )
 
     def look(self, name: str, arguments: dict[str, Any]) -> str:
-        """Return what a tool tells, as JSON, for the owner himself and in no chat; for tools that only look."""
+        """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
         hands = Operator(self._shop, NoRun(), OWNER)
         return self._registry.call(name, arguments, hands)[0]
 
@@ -78,7 +78,7 @@ class Errands:
     def use(
         self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "", client: str = ""
     ) -> Run:
-        """Start a run that makes one call of a tool, for the owner himself or, by `words`, for somebody else.
+        """Start a run that makes one call of a tool, for the owner or, with `words`, for somebody else.
 
         What others ask for is treated as what a model asks for with their words in sight.
         """

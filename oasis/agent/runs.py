@@ -26,7 +26,7 @@ if False:  # annotations only
 
 # A page that was asleep finds its run again for this long.
 KEEP_S = 600
-# Ended runs kept at most: more exchanges in ten minutes are a program's, and that follows its runs as they are.
+# Ended runs kept at most: more turns in ten minutes come from a program, which follows its runs while they work.
 ENDED = 24
 EVENT_BYTES = 256 * 1024
 # Unfetched text grows to pieces of about this size, no further: each joining copies it.
@@ -37,7 +37,7 @@ WAIT_MS = 15000
 HELD_CHARS = 64 * 1024
 # A block of text is over, and with it what was held back.
 _ENDS = ("message", "error", "end")
-# Beside the runs that work: chats of several front-ends, a schedule; more at once is a fault of the caller.
+# Runs at work at once: chats of several front ends, a schedule; more are a fault of the caller.
 RUNNING = 8
 # Of them, those of other people's programs: what they propose waits long, and the owner's own messages find room.
 CLIENTS = 6

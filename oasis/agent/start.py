@@ -1,4 +1,4 @@
-"""Exchanges: an owner's message put on flash, then answered in a run by the chosen service and the tools.
+"""Start of a turn: store the owner's message on flash, then answer it in a run with the chosen service and the tools.
 
 Joins chat store, settings, services, tools and runs; knows no front-end and no socket.
 """
@@ -184,7 +184,7 @@ class Exchanges:
         return state, turn.stop_reason
 
     def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> CallTool:
-        """Return what makes the calls of tools of a run, by the hands of whom it is for."""
+        """Return the tool caller for a run, acting with its principal's permissions."""
         chat, message, _, _, goal, who = taken
         said = ChatContext(
             chat.id, message["id"], flush=chat.secure, others=_of_others(chat),
@@ -204,9 +204,9 @@ class Exchanges:
     def _asked(
         self, emit: Callable[..., None], options: Options, context: Context, about: dict[str, Any], is_told: bool
     ) -> tuple[list[Service], Any]:
-        """Return the services for a turn, and what stands beside the chat for it, None where no model answers.
+        """Return the services for a turn and what the optional parts add to it, None where no model answers.
 
-        `is_told` False: nothing of that is for whom the turn is, and his words choose no service.
+        `is_told` False: the principal gets nothing from the parts, and its words choose no service.
         Raises: SettingsError when the active service cannot be used.
         """
         services = self._services(emit, options)
@@ -248,7 +248,7 @@ class Exchanges:
             chat.discard()
 
     def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
-        """Return the tools that a service is told of in a turn, by what the owner said in the chat; `only` of these."""
+        """Return the tools that a service gets in a turn, chosen by the owner's words in the chat; `only` of these."""
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
         used = {call["name"] for message in messages for call in schema.tool_uses(message)} | set(only or ())
@@ -301,7 +301,7 @@ class Exchanges:
         return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled, first)
 
     def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
-        """Return the services for a thread, or the active ones when those are gone: told, for others answer.
+        """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
 
         Raises: SettingsError when the active one cannot be used.
         """
@@ -318,7 +318,7 @@ class Exchanges:
 
 
 def gather(services: Services) -> Exchanges:
-    """Return the exchanges of a daemon, with the tools and what asks its services."""
+    """Return the starter of turns of a daemon, with its tools and the client of its services."""
     root, files, clock = services.root, services.files, services.clock
     asking = Asking(
         services,
@@ -381,7 +381,7 @@ def _is_model(services: list[Service]) -> bool:
 
 
 def _system(goal: Goal | None, told: Any) -> str:
-    """Return what a model is told it is here for; `told` is what stands beside the chat."""
+    """Return the system prompt; `told` is what the optional parts add."""
     return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
 
 

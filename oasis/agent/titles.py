@@ -1,4 +1,4 @@
-"""What a model is asked beside any turn: a title for a new chat, a summary of a long thread to go on from.
+"""Requests to a model outside any turn: a title for a new chat, a summary of a long thread to go on from.
 
 Both are the model's words about words of others: they carry the taint of what it was shown, and nothing in them is ever
 a call. Knows no front-end.

@@ -12,7 +12,7 @@ socket and no settings.
     call_tool(name, input, taint)    returns (text, is_error, taint); for arguments that were no JSON object, input is
                                      {"invalid": the arguments as written}
 
-Taint goes with the text: what the model was sent when it made a call is told to the tool, what a tool says of its
+Taint goes with the text: a tool gets the taint of what the model was sent when it made the call, the taint of its
 result is stored with it, and an answer given with tainted text in sight is tainted as well, for it may repeat that.
 """
 
@@ -95,7 +95,7 @@ class Turn:
         except OasisError as failure:
             state, error = "error", failure
         except Exception as bug:
-            # Stored here, told and logged by the run.
+            # Stored here; the run reports and logs it.
             self._store_error(
                 OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
             )
@@ -272,7 +272,7 @@ class _Collector:
             self.taint += event["taint"]
         elif kind == "fences":
             self.is_fenced = True
-        elif kind == "source":  # what the one before told of its answer, which did not come, goes with it
+        elif kind == "source":  # what the failed service reported of its answer is dropped
             self._source.update(provider=event["provider"], model=event["model"])
             self.is_fenced, self.usage, self.model = False, {}, ""
         elif kind == "done":

@@ -1,4 +1,4 @@
-"""The methods about chats beside talking in them: threads, trees, bookmarks, files in and out, topics.
+"""The methods about chats, apart from turns: threads, trees, bookmarks, files in and out, presets.
 
 One object a daemon, made when a front-end first asks for any of it. Replies are cleared of secrets by methods.py; what
 is cut into pieces here is cleared before it is cut. Knows no front-end.
@@ -118,7 +118,7 @@ class Conversations:
         return {line["id"]: first_words(lookup.words(self._hide(line))) for line in found}
 
     def chat_tree(self, id: str) -> dict[str, object]:
-        """Return the exchanges of a chat and how they hang together."""
+        """Return the turns of a chat and how they continue each other."""
         found: dict[str, object] = self._chats.look(id, lambda chat: lookup.tree(chat, self._hide))
         return {**self._chats.item(id), **found}
 

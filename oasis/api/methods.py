@@ -65,7 +65,7 @@ class Methods:
     def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
         """Call a method for somebody.
 
-        Shape of role: {"name": one of ROLES, "terminal": bool}; told by the kernel or the session, never by `params`.
+        Shape of role: {"name": one of ROLES, "terminal": bool}; set by the kernel or the session, never by `params`.
         Raises: any OasisError; UsageError for an unknown method or bad arguments, PolicyError for a wrong role.
         """
         if name not in TABLE:

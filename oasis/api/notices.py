@@ -1,7 +1,7 @@
-"""Notices: what happened while nobody looked, told once to whoever listens and kept for whoever looks later.
+"""Notices: what happened while nobody looked, sent once to all listeners and kept for later readers.
 
 The last of them are in RAM, so they outlive the daemon and not the router. A listener must not block: who tells may
-hold the lock of a change that is being made. Knows no front-end; what is told is masked before it is kept.
+hold the lock of a change that is being made. Knows no front-end; texts are masked before they are kept.
 
 Notice: {"id": xid, "when_unix_s", "kind": one of KINDS, "text", "chat"?, "change"?, "plan"?, "schedule"?}
 """

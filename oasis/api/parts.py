@@ -5,9 +5,9 @@ Which parts there are, and what each offers, their manifests say: see oasis/part
 A part is made by `gather(kit)` of its module. What it may have, each called only where it is there:
 
     METHOD(**arguments)   of table.py, "_" for "."; who may call it is judged before
-    source                makes the calls of its tools; a file beside it has their specs
+    source                makes the calls of its tools; a file next to it has their specs
     sources()             further sources of tools
-    added(turn, told)     what a model is told before it answers; see Told
+    added(turn, extras)   what a model gets before it answers; see Extras
     after(turn)           looks at a turn that a model ended well; what takes long it does in a thread or run of its own
     start(), settle()     begins to work by itself; follows the settings
     close()               ends its threads, within a second
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-class Told:
-    """What a turn gets beside the chat: words for the system message, whose words these are, and what a skill wants.
+class Extras:
+    """What the parts add to a turn: text for the system prompt, whose words it holds, and what a skill wants.
 
     `tools` None lets all through, a list only these; `service` is an alias or service, "" for what the thread has.
     """
@@ -147,16 +147,16 @@ class OptionalParts:
         """Return the sources of tools of all parts; called at every listing of the tools."""
         return self._offered
 
-    def added(self, turn: dict[str, Any]) -> Told:
+    def added(self, turn: dict[str, Any]) -> Extras:
         """Return what the parts add to a turn of a model that begins."""
-        told = Told()
+        extras = Extras()
         for name in parts.listed("ADDING"):
-            self.part(name).added(turn, told)
-        return told
+            self.part(name).added(turn, extras)
+        return extras
 
-    def nothing(self) -> Told:
-        """Return what a turn gets for whom nothing of this is."""
-        return Told()
+    def nothing(self) -> Extras:
+        """Return an empty context (principals without memory or skills)."""
+        return Extras()
 
     def after(self, turn: dict[str, Any]) -> None:
         """Let the parts look at a turn that ended."""

@@ -33,7 +33,7 @@ class Privacy:
         self._exchanges = exchanges
 
     def privacy_show(self, message: str, chat: str = "", service: str = "", part: int = 0) -> dict[str, object]:
-        """Return what a message would send: to whom, and a part of the bytes.
+        """Return what a message would send: the receiver, and a part of the bytes.
 
         Shape: {"service": {"identifier", "name", "model", "is_local"}, "method", "url", "headers", "bytes",
                 "tokens": about, "data": base64 of this part, "parts"}; for the built-in service, which sends nothing,

@@ -1,7 +1,7 @@
 """Calls of the bus: who is calling, how long a call may wait, and what it is answered.
 
 A failure is a reply {"error": {"code", "message", "hint"}} with the bus's status 0, as on every front-end. Who calls is
-told by rpcd or ubusd, never by an argument that a page could choose:
+set by rpcd or ubusd, never by an argument that a page could choose:
 
     with a session     rpcd is asked what it may: the method that it calls, or nothing; `oasis.run start`, or only look
     without one        ubusd names the user: root (or whoever runs the daemon) is the owner, anybody else only looks;
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Role = dict[str, object]
 
     class OtherMethods(Protocol):
-        """What answers the methods that a part serves beside ours."""
+        """The object that answers the methods of a part, next to ours."""
 
         def heard(self, session: str) -> None: ...
         def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]: ...

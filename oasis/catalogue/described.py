@@ -1,4 +1,4 @@
-"""What an option of OpenWrt is, told to people: what it does, what it takes, when it is read. The offline index.
+"""Descriptions of OpenWrt's options for people: what each does, what it takes, when it is read. The offline index.
 
 The facts are the catalogue's (entries.py), the sentences are ours: described.json, {"version", "openwrt": the releases
 that they are of, "options": {"package.type": {"": of the type, option: sentence}}}. Reads no configuration.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/described.json"
-# No value of any datatype but a text: what must be is told.
+# No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
 _MARKS = {
     "secret": "It is a secret: shown and logged nowhere.",

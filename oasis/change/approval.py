@@ -1,8 +1,7 @@
-"""The desk where plans wait for their owner's word; an approval fits one plan, once.
+"""Queue of plans awaiting approval. An approval is single-use and bound to one plan hash.
 
 A plan is decided by its id and its hash: whole (64 digits) by programs, the first 8 by somebody at a terminal. A plan
-that says `typed_word` is approved with that word beside. Knows nothing of how a plan is made or applied; time and locks
-only.
+with `typed_word` also needs that word. Knows nothing of how a plan is made or applied; time and locks only.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ class Desk:
                 del self._plans[name]
 
     def approve(self, name: str, hash_: str, role: Role, word: str = "") -> Plan:
-        """Give the owner's word for a plan and return it; where the plan asks for a typed one, that is `word`.
+        """Approve a plan and return it; `word` is the typed word, where the plan asks for one.
 
         Raises: UsageError when no such plan waits, PolicyError when role, hash or word do not fit.
         """
@@ -119,7 +118,7 @@ class Desk:
             )
 
     def decline(self, name: str, reason: str) -> None:
-        """Refuse a plan; `reason` is told to the model."""
+        """Refuse a plan; the model gets `reason`."""
         with self._lock:
             self._waiting(name)
             self._decide(name, "declined", reason)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oasis.change.plan import Plan, Planner
     from oasis.change.shapes import Record
 
-# Nobody reads more before he says yes.
+# Nobody reads more before they say yes.
 ARGUMENT_CHARS = 16 * 1024
 
 
@@ -27,7 +27,7 @@ def plan(
 ) -> Plan:  # fmt: skip
     """Return the plan of one call, which always waits for the owner; `tool` is {"name", "source", "class"}.
 
-    `told` are the reasons why he is asked, and what the call would do, both in words.
+    `told` are the reasons why they are asked, and what the call would do, both in words.
     Raises: PolicyError for arguments that are too long to be read.
     """
     length = len(jsonl.dumps(arguments))

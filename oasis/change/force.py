@@ -3,7 +3,7 @@
 Three rules refuse a plan and yet have an exception: an option that runs code (`exec`), a change after which the owner
 would not reach the router (`reachability`), names and values that the catalogue does not know or calls bad (`unknown`).
 An option without an entry is both: unknown, and code until shown otherwise. Whoever may force says so by a method of
-his own (methods.py); no setting, no tool and no text of a model leads here. What policy.json forbids has no kind.
+their own (methods.py); no setting, no tool and no text of a model leads here. What policy.json forbids has no kind.
 
 Shape of needs: {kind: [what breaks that rule]}, each kind only when it is needed.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = ("exec", "reachability", "unknown")
 # What the owner types for code; the same in every language, so that nobody agrees to it by a word like yes.
 WORDS = "this runs code as root"
-# Reasons told in one message; front-ends get them all.
+# Reasons in one message; front ends get them all.
 _TOLD = 5
 _HINTS = {
     "exec": "leave that part out; only the owner does it: oasis apply --force exec",
@@ -67,7 +67,7 @@ def allow(plan: Draft, needs: dict[str, list[str]]) -> None:
 
 
 def checked(kinds: list[str], words: str) -> tuple[str, ...]:
-    """Return what the owner forces by his own commands, when he may.
+    """Return what the owner forces by their own commands, when they may.
 
     Raises: UsageError for an unknown kind, PolicyError when code is among them and the words are not exactly WORDS.
     """

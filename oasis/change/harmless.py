@@ -27,7 +27,7 @@ _LEASES = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps them by default
 _NEIGHBOURS = "/proc/net/arp"
 # Longer names, or with more words, are sentences: whoever reads the configuration next reads them, a model too.
 _NAME_CHARS, _NAME_HYPHENS = 32, 3
-# Beside /etc/config, where an address or a name may stand that a rule or another device relies on.
+# Files outside /etc/config where an address or a name may stand that a rule or another device relies on.
 _TEXTS = ("/etc/hosts", "/etc/ethers", "/etc/dnsmasq.conf", "/etc/firewall.user")
 _FOLDERS = ("/etc/nftables.d", "/etc/dnsmasq.d")
 _ANSWERED = "/tmp/hosts"  # noqa: S108 - where dnsmasq finds the names of DHCPv6

@@ -99,7 +99,7 @@ UNBOUND = ("images", "expires_s", "nonce", "hash")
 FORMAT = 4
 # Long enough to read a diff and ask somebody; short enough that the router has not become another one.
 EXPIRES_S = 600
-# Of a plan's words, commands and difference: with what stands beside them they fit into a reply of the bus (256 KiB).
+# Of a plan's words, commands and difference: with all else they fit into a reply of the bus (256 KiB).
 CARD_CHARS = 160 * 1024
 # What an approval of a risky plan carries while the worker is not confined; one word in every language.
 TYPED_WORD = "risky"
@@ -398,7 +398,7 @@ class Planner:
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")
         code = self.policy.code(differences)
         if is_undo:
-            plan["is_asked"] = bool(code)  # what the owner took away does not come back without him
+            plan["is_asked"] = bool(code)  # what the owner removed does not come back without them
         else:
             _add_code(needs, code)
         return router.read if plan["risk"] == "low" else {}

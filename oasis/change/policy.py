@@ -5,7 +5,7 @@ and of the router what it is given to look at. In policy.json every place that i
 a row:
     path      package.type or package.type.option, the longer one first
     check     what proves that a change of it is low (harmless.py); without one it never is
-    reason    what the owner is told where it is not low; some checks tell more themselves
+    reason    why it is not low, for the owner; some checks say more themselves
     why       what a hostile model could do with it at 3 a.m.: why it is, or is not, low
 """
 

@@ -1,6 +1,6 @@
 """Where each new secret of a plan comes from: the card tells it, for the value itself stands behind a mask.
 
-What the owner typed, what is copied and what the router makes by itself may stay masked, since he knows it or nobody
+What the owner typed, what is copied and what the router makes by itself may stay masked, since they know it or nobody
 need know it. What somebody else chose is shown in clear and is a reason for risk: it may be a key that others know.
 Knows no chat and no front-end.
 """
@@ -72,7 +72,7 @@ def _new(item: Difference) -> list[str]:
 def _told(item: Difference, value: str, known: dict[str, str], otherwise: str) -> Source:
     source = GENERATED if secret_options.is_word(value) else known.get(value, otherwise)
     told: Source = {"where": "%s.%s.%s" % (item["package"], item["section"], item["option"]), "from": source}
-    # A plain word of the owner's sentence may have been meant otherwise: nothing worth a mask is told by it.
+    # A plain word of the owner's sentence may mean something else and is not worth a mask.
     is_clear = source in _CLEAR or (source == WROTE and value.replace(" ", "").isalpha())
     if is_clear:
         told["value"] = value

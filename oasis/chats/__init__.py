@@ -1,1 +1,1 @@
-"""What is beside one chat file: the index of all, quota, archive, search, topics; files enter as an argument."""
+"""All chats: index, quota, archive, search, presets; files enter as an argument."""

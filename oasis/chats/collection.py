@@ -297,7 +297,7 @@ class Collection:
         return Blobs(self._files, self._blobs, sha256)
 
     def make_room(self, needed: int = 0) -> list[str]:
-        """See that an exchange fits the quota; return what a person is to be told of the archived chats that went.
+        """Make room for a turn in the quota; return a note for the owner about archived chats that were deleted.
 
         Raises: StoreError when it does not fit; nothing is removed then.
         """
@@ -326,7 +326,7 @@ class Collection:
         return housekeeping.has_reserve(used, limit, needed + housekeeping.EXCHANGE_BYTES, free)
 
     def used_bytes(self) -> int:
-        """Return what all chats and their documents take: asked with each exchange, so it loads nothing."""
+        """Return what all chats and their documents take: asked with each turn, so it loads nothing."""
         found = 0
         for folder in (self._folder, self._folder + "/archive", self._blobs):
             names = [name for name in self._files.names(folder) if name not in ("archive", "blobs", "vectors")]

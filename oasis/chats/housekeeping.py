@@ -25,12 +25,12 @@ QUOTA_BYTES = 2 * 1024 * 1024
 SHARE = 10
 # An exchange with a few calls of tools; a longer one may go beyond the quota once.
 EXCHANGE_BYTES = 16 * 1024
-# Of the quota, and beyond it, for the built-in service: of two mebibytes a hundred of its exchanges.
+# Of the quota, and beyond it, for the built-in service: of two mebibytes a hundred of its turns.
 RESERVE_PART = 8
 
 
 def limit_bytes(quota_kib: int, used: int, free: int) -> int:
-    """Return how many bytes the chats may take; `quota_kib` is the owner's word, 0 for none."""
+    """Return how many bytes the chats may take; `quota_kib` is the owner's setting, 0 for none."""
     return quota_kib * 1024 if quota_kib else min(QUOTA_BYTES, (used + free) // SHARE)
 
 
@@ -48,7 +48,7 @@ def make_room(
 
     `is_share`: the limit is a share of the disk, no word of the owner's.
 
-    Raises: StoreError when there is not enough of them; then none is removed.
+    Raises: StoreError when they are not enough; then none is removed.
     """
     chosen: list[str] = []
     for name, size in archived:
@@ -137,7 +137,7 @@ class Late:
                 self._timer.start()
 
     def settle(self) -> None:
-        """Sync all of them now; what cannot be synced is told, and tried again with the next."""
+        """Sync all of them now; what cannot be synced is logged and tried again with the next."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()

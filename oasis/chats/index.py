@@ -2,7 +2,7 @@
 
 One JSON line a chat in a file on tmpfs, gone with the next boot and made again. An entry holds as long as its chat's
 file has the same time, size and number; of one that has only grown, the new lines are read. It is read for a list and
-not held: an idle daemon has nothing of it. What cannot be read in a chat is told to the log when it is first met.
+not held: an idle daemon has nothing of it. What cannot be read in a chat is logged when it is first met.
 """
 
 from __future__ import annotations

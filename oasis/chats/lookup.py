@@ -1,4 +1,4 @@
-"""What the methods about chats look up in one: who continues whom, the exchanges as a tree, what is there already."""
+"""Lookups in one chat: which message continues which, the turns as a tree, what is there already."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from oasis.core.shapes import Entry, Message
     from oasis.core.store import Chat
 
-# A tree is for looking at; the newest exchanges of a longer chat are shown, and that it has more.
+# A tree is for looking at; the newest turns of a longer chat are shown, and that it has more.
 NODES = 500
 
 
 class Map:
-    """Who continues whom in a chat, by ids alone, and where its bookmarks stand; from one pass over the file.
+    """Which message continues which in a chat, by ids alone, and where its bookmarks are; from one pass over the file.
 
     `reports` tells what could not be read. Chats are long and hardly ever fork: each id is in memory once, and a list
     is made only for several parents or children.
@@ -98,7 +98,7 @@ def words(message: Message) -> str:
 
 
 def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
-    """Return the exchanges of a chat as nodes, in file order; `hide(message)` gives one without secrets.
+    """Return the turns of a chat as nodes, in file order; `hide(message)` gives one without secrets.
 
     Shape: {"head": newest message, "nodes": [{"id", "end", "parent", "parents", "text", "answer", "unix_s", "heads",
     "state"?}], "more": whether older ones are left out}.

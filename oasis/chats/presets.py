@@ -1,6 +1,6 @@
 """Topics: system messages that a chat can begin with, those shipped and the owner's own.
 
-Shipped ones are data (topics.json); what the owner adds, changes or removes is one small file beside the chats, keyed
+Shipped ones are data (topics.json); what the owner adds, changes or removes is one small file next to the chats, keyed
 like upstream's system messages (`default`, `custom_N`), so that its `oasis.conf` can be taken over.
 Shape of a topic: {"key", "title", "text", "is_shipped"}.
 """

@@ -53,7 +53,7 @@ _MAGIC = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-# What a write that was cut off leaves beside the file.
+# What a write that was cut off leaves next to the file.
 _UNFINISHED = ".new"
 
 

@@ -42,7 +42,7 @@ def line(at: int, raw: "bytes | None", reports: "list[str]") -> "Entry | None":
 
 
 def _parsed(at: int, raw: bytes, reports: "list[str]") -> "Json":
-    """Return the value of a line, without what other programs leave in one; that is told."""
+    """Return the value of a line without what other programs leave in one, and say so."""
     told: list[str] = []
     if not at and raw[:3] == _BOM:
         raw = raw[3:]

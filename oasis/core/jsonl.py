@@ -276,7 +276,7 @@ def _refuse(word: str) -> None:
 
 
 class _Rules:
-    """What CPython's scanner asks for; it would take NaN and Infinity unless told not to."""
+    """What CPython's scanner asks for; it would accept NaN and Infinity otherwise."""
 
     strict = True
     object_hook = object_pairs_hook = array_hook = None

@@ -6,7 +6,7 @@ reported, and nothing here decides what the words in them mean. They come from a
 under MicroPython.
 
 Source: the stored forms of the Lua program at 3.2.6 and its documented damage (a pair of question and answer that was
-saved again with the next turn; messages without a role; error texts in place of answers, which cannot be told apart).
+saved again with the next turn; messages without a role; error texts in place of answers, which look the same).
 """
 
 from oasis.core import jsonl

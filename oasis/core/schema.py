@@ -386,7 +386,7 @@ def compact(content: "list[Block]") -> "str | list[Block]":
 
 
 def taint_of(message: "Message") -> "list[str]":
-    """Return whose words are in a message beside the owner's, Oasis's and a model's; [] for nobody's."""
+    """Return whose words are in a message, apart from the owner's, Oasis's and a model's; [] for nobody's."""
     found = list(message.get("taint", []))
     for block in blocks(message):
         found += [label for label in block.get("taint", []) if label not in found]

@@ -7,7 +7,7 @@ flash whatever the setting `sync` says), at the end of an exchange.
 Parents stand before children, so a thread is read from the end of the file, and only what was asked for is kept: a chat
 costs the memory of its context, however long it is. Nothing ever leaves the file but by `forget` and by deleting the
 chat. What cannot be read (damaged, torn, foreign, too long) stays where it is, a line of its own: it is passed over by
-every reader and told once, by the exchange that follows it. A torn tail becomes such a line with the next write: who
+every reader and reported once, by the turn that follows it. A torn tail becomes such a line with the next write: who
 only reads must not touch what another thread is writing.
 One Chat at a time may write to a file; the caller sees to that. Imports under MicroPython; touches no file itself.
 """
@@ -76,7 +76,7 @@ class Chat:
         return self
 
     def load(self, heads: "list[str]") -> None:
-        """Read the threads that end in these messages, beside those that are there already.
+        """Read the threads that end in these messages, in addition to those that are there already.
 
         Raises: UsageError for a message that is not in the chat.
         """
@@ -197,7 +197,7 @@ class Chat:
             yield from jsonl.forwards(handle, 0, entries.end(handle)[0])
 
     def entries(self, reports: "list[str] | None" = None) -> "Iterator[Entry]":
-        """Yield what stands in the file in order, records and messages, one at a time; what cannot be read is told."""
+        """Yield the records and messages of the file in order, one at a time; report what cannot be read."""
         for at, line in self._forwards():
             value = entries.line(at, line, [] if reports is None else reports)
             if value is not None:

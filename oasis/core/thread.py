@@ -220,7 +220,7 @@ def _are_objects(value: object) -> bool:
 
 
 def taint(ordered: "list[Message]") -> "list[str]":
-    """Return whose words, beside the owner's, Oasis's and a model's, are in a thread; [] for nobody's."""
+    """Return whose words, apart from the owner's, Oasis's and a model's, are in a thread; [] for nobody's."""
     found: list[str] = []
     for message in ordered:
         found += [label for label in taint_of(message) if label not in found]

@@ -2,12 +2,12 @@
 
 Works on messages alone; imports under MicroPython. The order in which things go, until the rest fits:
 
- 1. the oldest exchanges, each whole; files that the newest question continues go last
+ 1. the oldest turns, each whole; files that the newest question continues go last
  2. in the newest exchange, the oldest rounds of tool calls, each with its results; the last round stays
  3. the longest texts of results are cut in their middle, with a marker
 
 System messages and the owner's newest message stay as they are, and no result stands without its call. A summary, when
-the caller has one, stands where the exchanges were and has the taint of all that is left out. Words that a tool gave
+the caller has one, stands where the turns were and has the taint of all that is left out. Words that a tool gave
 for the owner alone are not in what is returned. What fits is returned unchanged: trimming twice is trimming once.
 """
 
@@ -24,7 +24,7 @@ WINDOW_TOKENS = 8192
 ANSWER_TOKENS = 4096
 # One part in twenty of the window stays free for what the service's own template puts around messages.
 SLACK = 20
-# Less holds no question with its answer; whoever has a smaller window is told that it is too small.
+# Less holds no question with its answer; a smaller window is an error.
 LEAST_TOKENS = 256
 
 # Tokens that a service puts around a message, and around a call or a result.
@@ -83,7 +83,7 @@ def message_tokens(message: "Message") -> int:
 
 
 def block_tokens(block: "Block") -> int:
-    """Return about how many tokens a block is; what a service wants back unchanged beside it is not counted."""
+    """Return about how many tokens a block is; what a service wants back unchanged with it is not counted."""
     kind = block["type"]
     if kind in ("text", "thinking"):
         return tokens(block["text"])

@@ -1,6 +1,6 @@
 """What the Oasis that was here before left behind is taken over, at start: its rollback list, and keys in UCI.
 
-Looks first, and loads what does the work only where there is some. What cannot be taken over yet is told and tried
+Looks first, and loads what does the work only where there is some. What cannot be migrated yet is logged and tried
 again at the next start.
 """
 

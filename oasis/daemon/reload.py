@@ -1,7 +1,7 @@
 """Settings that a running daemon takes over: procd sends SIGHUP when /etc/config/oasis was changed.
 
 What is read afresh each time (services, keys, budgets, tools, titles, the chats' quota) needs none of this. A setting
-that only a new start takes over is told, and so is one that is no value: then everything stays as it was.
+that needs a restart is reported, and so is an invalid value: then everything stays as it was.
 """
 
 from __future__ import annotations

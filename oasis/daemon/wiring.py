@@ -196,7 +196,7 @@ class Services:
         return exchanges
 
     def conversations(self) -> Conversations:
-        """Return what knows the chats, beside talking in them."""
+        """Return the methods about chats."""
 
         def make() -> Conversations:
             from oasis.api.chat_methods import Conversations  # with the first chat that is looked at
@@ -401,7 +401,7 @@ class Daemon(Services):
             log(note)
 
     def stop(self) -> None:
-        """Put back what nobody kept, stop serving, end runs and workers; each step whatever the one before did.
+        """Roll back what nobody confirmed, stop serving, end runs and workers; each step whatever the one before did.
 
         The transaction is first, and has a thread of its own: it may have to wait for a reload that hangs.
         """
@@ -423,7 +423,7 @@ class Daemon(Services):
 
 
 def _tried(name: str, step: Callable[[], object]) -> None:
-    """Do one step of stopping; a fault of it is told, and holds up nothing else."""
+    """Do one step of stopping; log a fault of it and go on."""
     try:
         step()
     except Exception:

@@ -174,7 +174,7 @@ def broken(scene: Scene) -> Found:
 
 
 def unfinished(scene: Scene) -> Found:
-    """A change of ours that could not be put back whole."""
+    """A change of ours that could not be rolled back completely."""
     for record in scene.router.history():
         if record.get("state") == "rollback_failed":
             values = {"change": record["id"], "summary": clean.line(record.get("summary"))}

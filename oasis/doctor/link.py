@@ -28,7 +28,7 @@ def carrier(scene: Scene) -> Found:
     """The port to the internet has no link."""
     for entry in _wired(scene):
         device = scene.device(entry.get("device"))
-        is_off = entry.get("autostart") is False  # told by the check of the connection
+        is_off = entry.get("autostart") is False  # reported by the check of the connection
         if device.get("carrier") is False and device.get("type") != "bridge" and not is_off:
             values = {"interface": entry["interface"], "device": entry["device"]}
             yield seen("wan-no-carrier", str(entry["interface"]), values, ["%(device)s: carrier is off" % values])

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.doctor.shapes import Entry, Found, Scene, Section
 
-# OpenWrt's own name: asked for by every router that looks for updates, so nothing new is told to anybody.
+# OpenWrt's own name: asked for by every router that looks for updates, so it reveals nothing new.
 ASKED = "downloads.openwrt.org"
 _LOOKUP_S = 2
 _REBIND_LOG = "possible DNS-rebind attack detected"

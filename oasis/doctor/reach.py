@@ -63,7 +63,7 @@ def double_nat(scene: Scene) -> Found:
 
 
 def same_network(scene: Scene) -> Found:
-    """Two interfaces have overlapping networks, so the router cannot tell where an address is."""
+    """Two interfaces have overlapping networks, so the router does not know where an address is."""
     known = [
         (str(entry["interface"]), str(entry.get("l3_device") or entry.get("device")), net)
         for entry in scene.interfaces()

@@ -72,7 +72,7 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
 
 
 def _fault(bug: Exception) -> str:
-    """Log a fault of ours in a check and return what is told of it: the other checks go on."""
+    """Log a fault of ours in a check and return it as a finding: the other checks go on."""
     import traceback
 
     traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)

@@ -244,7 +244,7 @@ class _Question:
     def _run(self) -> None:
         try:
             self._answer = self._ask(*self._words)
-        except Exception as bug:  # told by the check that wants the answer
+        except Exception as bug:  # reported by the check that wants the answer
             self._bug = bug
 
     def answer(self) -> bool | None:

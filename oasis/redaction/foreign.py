@@ -24,7 +24,7 @@ NETWORKS = "network names"
 TEXTS = "texts of the configuration"
 # What a model gets in place of a text; it may write none of it back (placeholders.py).
 HIDDEN = "«text:names=true»"
-# The option under which a section's own name is told.
+# The option that stands for a section's own name.
 NAME = ".name"
 
 # Sections that the built-in provider names so get the name of the device that they are about.

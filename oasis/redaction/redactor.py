@@ -257,7 +257,7 @@ def _try(act: Callable[..., object], *text: str) -> None:
     try:
         act(*text)
     except OSError:
-        pass  # nobody reads it any more, or its flash is full: there is no other place where this could be told
+        pass  # nobody reads it any more, or its flash is full: there is no other place to report this
 
 
 def written_forms(value: str) -> list[str]:
@@ -299,7 +299,7 @@ def walk(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _turned(value: Any, change: Callable[[str, bool], str], is_owner: bool = False) -> Any:
-    """Return a JSON value with every text changed as by `walk`; those of an owner's message are told as theirs."""
+    """Return a JSON value with every text changed as by `walk`; those of an owner's message are marked as theirs."""
     if isinstance(value, str):
         return change(value, is_owner)
     if isinstance(value, (list, tuple)):

@@ -149,8 +149,8 @@ def _close(number: int) -> None:
 # Open files, KiB a file may grow to, KiB of addresses, seconds of CPU, oom_score_adj; "" leaves it as it is.
 Limits = tuple[str, str, str, str, str]
 
-# Who goes first where memory runs out: a worker, then the daemon (what waits to be kept is put back without it, by the
-# guard), and only then what a router is for. A thousand is all of its memory (proc(5)).
+# Who goes first where memory runs out: a worker, then the daemon (the guard rolls back what waits to be kept without
+# it), and only then what a router is for. A thousand is all of its memory (proc(5)).
 DAEMON_SCORE = 200
 
 # `uci` and `ubus` write configuration and print answers. Their memory is what they read, and one reads 256 KiB at most.

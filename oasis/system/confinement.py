@@ -157,7 +157,7 @@ class Confinement:
             if self._loaded and self._loaded == (text, self._listed(nft)):
                 return ""
             self._loaded = None
-            # As fw4 does it: there is not always a /dev/stdin.
+            # As fw4 does it: /dev/stdin may be missing.
             status, _, err = self._run([nft, "-f", "/proc/self/fd/0"], text.encode(), _TIMEOUT_S)
             listed = self._listed(nft) if status == 0 else b""
         except OasisError as error:

@@ -118,7 +118,7 @@ def _plain(address: bytes) -> bytes:
 #
 # Knows busybox's words for them. One packet, one question, a time limit; a host without the programs gets None.
 
-# What the program may take longer than it was told, to start and to end.
+# Time that the program may need in addition to its own limit, to start and to end.
 _MORE_S = 0.5
 # nslookup asks for IPv4 and IPv6 and fails when one of them is refused: what it found stands under this word.
 _FOUND = b"\nName:"

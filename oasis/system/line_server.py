@@ -1,6 +1,6 @@
 """Serve lines on a unix socket: one thread a connection, one line in, one line out.
 
-Who is at the other end is told by the kernel (SO_PEERCRED) when the connection opens, never by what it says. The
+The kernel says who is at the other end (SO_PEERCRED) when the connection opens, never by what it says. The
 socket and its folder are private to the user that runs us. Knows nothing of methods.
 """
 
@@ -22,7 +22,7 @@ if False:  # annotations only
 LINE_BYTES = 1024 * 1024
 # A page of LuCI, a few terminals, a messenger and a phone: each holds one connection while it polls.
 CONNECTIONS = 32
-# As many may knock at once: beyond that a client is told to try again, and few do.
+# As many may knock at once: beyond that a client must try again, and few do.
 _BACKLOG = CONNECTIONS
 # When no descriptor or no thread is to be had, the next try waits this long.
 _PAUSE_S = 0.1

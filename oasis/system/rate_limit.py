@@ -62,7 +62,7 @@ class Pace:
 
 # Of a failure to get through to a service, whatever it would have said.
 UNREACHED = ("dns", "network", "proxy", "refused", "timeout", "unreachable")
-# After that long a try with patience costs no more than the first did.
+# After that long the next retry waits no longer than the first did.
 KEPT_S = 300.0
 SHORT = {"connect_s": 4, "retries": 0}
 

@@ -2,7 +2,7 @@
 
 Knows nothing of what the records are. In memory is only where each record stands, not what it says. What changes is
 one write and one sync; the file is rewritten when more of it is dead than alive, or when something must be forgotten.
-What cannot be read (torn by a power cut, damaged, foreign) stays in the file, is passed over and told once. One
+What cannot be read (torn by a power cut, damaged, foreign) stays in the file, is skipped and reported once. One
 instance a file; its methods may be called from any thread.
 """
 
@@ -57,7 +57,7 @@ class Records:
         self._size = 0
         self._living = 0  # bytes, line ends counted
         self._is_torn = False  # whether the file ends within a line
-        self._told = 0  # how many unreadable places were told
+        self._told = 0  # how many unreadable places were reported
         self._tidy_from = DEAD_BYTES
 
     def all(self) -> list[Record]:

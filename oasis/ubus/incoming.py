@@ -1,8 +1,8 @@
 """Calls of our objects while they are answered: each in a thread of its own, so many at once and no more.
 
 An answer may come long after its call (a deferred reply is data and a status with the caller's number, whenever they
-are sent). Whoever calls while all threads are taken, or holds too many bytes of arguments in them, is told so at once.
-A caller that has gone is not told to us, so an answer must end by itself; what it says then is dropped by ubusd.
+are sent). A caller gets an error at once when all threads are taken or its arguments hold too many bytes.
+We do not learn that a caller has gone, so an answer must end by itself; what it says then is dropped by ubusd.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Turns:
             self._changed.notify_all()
 
     def end(self, timeout_s: float) -> None:
-        """Wait for what is being answered; whoever waits longer than this, or calls later, is told that we stop."""
+        """Wait for running answers; later calls, and callers that wait longer than this, get the error that we stop."""
         with self._changed:
             self._is_ending = True
             self._changed.wait_for(lambda: not self._going, timeout_s)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Types of messages.
 HELLO, STATUS, DATA, PING, LOOKUP, INVOKE, ADD_OBJECT, REMOVE_OBJECT, SUBSCRIBE, UNSUBSCRIBE, NOTIFY = range(11)
-# Attributes of messages: a status, the path, number and signature of an object, the values, whom is subscribed to,
+# Attributes of messages: a status, the path, number and signature of an object, the values, the object subscribed to,
 # whether anybody is subscribed, whether no reply is wanted, who calls.
 (OF_STATUS, OF_PATH, OF_OBJECT, OF_METHOD, _, OF_SIGNATURE, OF_DATA, OF_TARGET, OF_ACTIVE, OF_NO_REPLY, _, OF_USER,
  OF_GROUP) = range(1, 14)  # fmt: skip

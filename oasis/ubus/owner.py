@@ -1,7 +1,7 @@
 """Who has a name on the bus: what can be found out about it, in words. Loaded when one of our names is taken.
 
 ubusd tells nobody which client an object belongs to, but it shows root every message (its monitor). So a call of a
-method that no object has is sent over a connection of its own, and the monitor tells to whom it went. Whether that is
+method that no object has is sent over a connection of its own, and the monitor shows where it went. Whether that is
 rpcd, which serves its plugins, is found by doing the same with an object that only rpcd has.
 Source: ubus's ubusd_monitor.c.
 """

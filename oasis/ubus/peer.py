@@ -2,7 +2,7 @@
 
 One thread lives with the connection and only reads, so that ubusd never drops a call for want of room; calls are
 answered elsewhere (incoming.py). Unknown objects and methods, and calls without data, get the statuses of libubus.
-Which methods there are, and what their kinds of arguments are called, is told by the caller; roles are not known here.
+Which methods there are, and what their kinds of arguments are called, is up to the caller; roles are not known here.
 Source: ubus's ubusd_proto.c, ubusd_obj.c and libubus-obj.c; the recorded bytes of a publishing client.
 """
 

@@ -1,6 +1,6 @@
 """What others tell on the bus: notifications of their objects, and events. Loaded with the first that is wanted.
 
-Every wish has an object of ours without a name, to which ubusd sends what is told as a call. An object that is not
+Every wish has an object of ours without a name, to which ubusd sends each notification as a call. An object that is not
 there yet, or goes and comes again, is watched from the moment that it is there. `on_event(event, data)` is called in
 the thread that reads from the bus, in order: it must put the event somewhere and return.
 Source: ubus's ubusd_event.c, ubusd_proto.c (ubusd_handle_add_watch) and libubus-sub.c.
@@ -62,7 +62,7 @@ class Wish:
 
 
 class Watches:
-    """All that is wanted to be told."""
+    """All subscriptions."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -123,4 +123,4 @@ def _object(data: Data) -> int:
 
 
 def _nothing(status: int, data: Data) -> None:
-    """An answer that changes nothing: what is refused is not told, and that is seen."""
+    """An answer that changes nothing: a refused subscription shows by its absence."""

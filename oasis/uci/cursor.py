@@ -360,7 +360,7 @@ def _list_steps(current: Value | None, items: list[str]) -> list[tuple[str, str]
 # -- which backend opens the cursor -----------------------------------------------------------------------------------
 
 BACKENDS = ("auto", "pyuci", "program", "file")
-# What the owner is told that a backend is.
+# Names of the backends for the owner.
 NAMES = {"pyuci": "the library pyuci", "program": "the program uci", "file": "files of its own reading"}
 
 

@@ -1,7 +1,7 @@
-"""Files of a UCI folder, with libuci's locks, so that a running `uci` beside us is safe; packages and deltas over them.
+"""Files of a UCI folder, with libuci's locks, so that a `uci` running meanwhile is safe; packages and deltas over them.
 
 Locks are flock on the file itself: shared to read, exclusive to write, config before delta. A config is replaced by a
-temporary file beside it (fsync, rename, fsync of the folder) that keeps its mode.
+temporary file next to it (fsync, rename, fsync of the folder) that keeps its mode.
 Raises Refused: NOT_FOUND when there is no regular file to read, IO for everything else.
 Source: libuci util.c, uci_open_stream; file.c, uci_file_commit.
 """
@@ -223,7 +223,7 @@ class Context:
     """The state of one user of a UCI folder.
 
     `override_folder` holds files that win over those of the configuration folder in whole ("": none). Without
-    `strict`, lines that do not parse are left out; `on_error` is told of each. `name_all` writes the names of anonymous
+    `strict`, lines that do not parse are left out; `on_error` gets each. `name_all` writes the names of anonymous
     sections too. `lines` is the reader of the last text that did not parse, or of the one that commands come from.
     """
 

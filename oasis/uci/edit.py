@@ -280,10 +280,10 @@ def reorder(package: Package, section: Section, to: int, silent: bool = False) -
 #     add       package type                                            rename   package section [option] name
 #     add_list  package section option value                            delete   package section [option]
 #     del_list  package section option value
-# Stricter than libuci where libuci accepts what it later ignores: names that cannot be read back, sections that are not
-# there, new names that are taken, positions that are no number. Raises UciError naming package.section.option.
+# Stricter than libuci where libuci accepts what it later ignores: names that it would not read again, missing sections,
+# new names that are taken, positions that are no number. Raises UciError naming package.section.option.
 
-# The keys beside op and package: (needed, allowed in addition).
+# The keys in addition to op and package: (needed, allowed in addition).
 _KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "add": (("type",), ()),
     "add_list": (("section", "option", "value"), ()),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Package", "Section", "export_text", "file_text", "listed", "parse", "preview", "tables"]
 
 
-# What a package manager lays beside a file that the owner changed: UCI reads it, and it configures nothing.
+# What a package manager leaves next to a file that the owner changed: UCI reads it, and it configures nothing.
 _LEFT_BEHIND = ("-opkg", ".apk-new", "~")
 
 

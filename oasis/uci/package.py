@@ -14,7 +14,7 @@ Record = tuple[str, str, "str | None", "str | None"]
 class HiddenName(str):
     """An option's name that an earlier option of its section bears too: written out, never found.
 
-    Renaming can make such a pair, and libuci writes both. Equal only to itself, so a dict can hold it beside the other.
+    Renaming can make such a pair, and libuci writes both. Equal only to itself, so a dict can hold both.
     """
 
     __slots__ = ()

@@ -34,7 +34,7 @@ class Importer:
 
     With `merge_into` sections and options go into that package and are recorded as its changes, else into new packages.
     `single` ignores `package` lines. `taken` holds package names that are already loaded. `strict` raises the first
-    error, else a line that does not parse is left out; `on_error` is told of each. After an error `lines` tells how
+    error, else a line that does not parse is left out; `on_error` gets each. After an error `lines` tells how
     far it read.
     """
 

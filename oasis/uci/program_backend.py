@@ -1,4 +1,4 @@
-"""The cursor over the `uci` program: values go in by `uci batch` on stdin, never by argv; what came of it is read back.
+"""The cursor over the `uci` program: values go in by `uci batch` on stdin, never by argv, and the result is checked.
 
 `uci batch` always exits 0, so after each one the export must equal what our own model makes of the operations; if not,
 packages that had nothing staged are reverted. The program also reads the system's own save folder (/tmp/.uci) whatever

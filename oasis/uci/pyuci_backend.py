@@ -2,7 +2,7 @@
 
 pyuci 0.8 knows no `@type[n]`, cannot add, reorder, list changes, import or unload, and keeps most errors to itself. So
 it is asked for plain names only, by a fresh handle each time (it has no way to read a package again), what it wrote is
-read back, and whatever it refuses is done by the program, which tells why.
+read again, and whatever it refuses is done by the program, which tells why.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PyuciBackend(ProgramBackend):
         return None
 
     def _read(self, *parts: str | None) -> Value | None:
-        """Return what is there, None when it is not or cannot be told."""
+        """Return what is there, None when it is missing or unknown."""
         try:
             value = self._open().get(*[part for part in parts if part is not None])
         except (self._module.UciException, UnicodeError):

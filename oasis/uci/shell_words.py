@@ -53,7 +53,7 @@ def commands(text: str) -> "list[list[str]]":
 def unprompted(lines: "list[str]") -> "list[str]":
     """Return lines without the prompts of a shell before their commands.
 
-    `#` is root's prompt, and begins a comment: beside commands that stand bare or behind another prompt it is that.
+    `#` is root's prompt and begins a comment: next to commands that are bare or behind another prompt it is a comment.
     """
     plain = [_PROMPT.sub("", line, count=1) for line in lines]
     if any(_BARE.match(line) for line in plain):

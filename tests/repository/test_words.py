@@ -17,16 +17,10 @@ import pytest
 from oasis.cli import help as cli_help
 from oasis.cli.commands import every
 from oasis.cli.help import SUBJECTS
-from tests.repository.test_layout import area, sources
+from tests.repository.test_layout import sources
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GLOSSARY = "docs/glossary.md"
-
-# What still has banned words, and is to be rewritten: entries go from this list, none is added.
-CODE_LEFT = {
-    "agent", "api", "bus", "catalogue", "change", "chats", "core", "daemon", "doctor",
-    "redaction", "system", "ubus", "uci",
-}  # fmt: skip
 
 
 def read(path):
@@ -100,14 +94,13 @@ def test_the_comments_of_the_page_do():
     assert {os.path.relpath(path, REPOSITORY): what for path, what in words.items() if what} == {}
 
 
-def test_docstrings_and_comments_do_in_every_folder_that_is_not_on_the_list():
-    dirty = {}
-    for name, path, text in sources():
-        words = found(re.sub(r"`[^`]*`", "", remarks(text)))
-        if words:
-            dirty.setdefault(area(name), []).append(f"{os.path.relpath(path, REPOSITORY)}: {', '.join(words)}")
-    assert {name: where for name, where in dirty.items() if name not in CODE_LEFT} == {}
-    assert CODE_LEFT - set(dirty) == set(), "clean now: take it off the list"
+def test_docstrings_and_comments_do():
+    words = {}
+    for _, path, text in sources():
+        banned_here = found(re.sub(r"`[^`]*`", "", remarks(text)))
+        if banned_here:
+            words[os.path.relpath(path, REPOSITORY)] = banned_here
+    assert words == {}
 
 
 # Data in sentences: how people speak, not how Oasis does.

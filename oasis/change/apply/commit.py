@@ -27,7 +27,7 @@ class Committer:
     def __call__(self, plan: Plan) -> None:
         """Write the plan.
 
-        Raises: UciError, StoreError; files committed before the failing one are the journal's to put back.
+        Raises: UciError, StoreError; the journal restores files committed before the failing one.
         """
         if plan["is_restore"]:
             self._write_images(plan)

@@ -1,4 +1,4 @@
-"""Put together what a change is judged by afterwards: its services, the read-back, the proof of life.
+"""Wire what judges a change afterwards: its services, the verification, the proof of life.
 
 Loaded with the first change: an idle daemon does without.
 """

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # Records kept for undo; a record of a stock package is about 10 kB.
 HISTORY = 30
-# Beside those, records of what nobody approved: whatever a model does at once, what the owner approved stays undoable.
+# In addition, records of what nobody approved: whatever a model does at once, what the owner approved stays undoable.
 AUTOMATIC = 15
-# Free flash that a change leaves, beside twice the touched files (the images and the copies ready to be renamed).
+# Free flash that a change leaves, after twice the touched files (the images and the copies ready to be renamed).
 SPARE_BYTES = 64 * 1024
 RESTORED = "the time was over and the earlier settings were restored"
 # Our ids have 20, upstream's fewer than this.
@@ -117,7 +117,7 @@ class Journal:
                 raise
 
     def is_pending(self) -> bool:
-        """Return whether files of an unfinished change wait to be put back."""
+        """Return whether files of an unfinished change wait to be restored."""
         return self._files.read(self.pending + "/list") is not None
 
     def pending_id(self) -> str:
@@ -149,7 +149,7 @@ class Journal:
         self._remove(change)
 
     def keep_foreign(self, change: str) -> list[str]:
-        """Move the copies of foreign edits beside the record; return their paths."""
+        """Move the copies of foreign edits into the record's folder; return their paths."""
         paths = []
         folder = self._history + "/" + change + "/kept"
         for name in self.kept():
@@ -158,7 +158,7 @@ class Journal:
                 self._files.folder(folder)
                 self._files.move(old, folder + "/" + name)
             except StoreError:
-                paths.append(old)  # on a full flash it stays where it is until the next change is put back
+                paths.append(old)  # on a full flash it stays where it is until the next rollback
                 continue
             paths.append(folder + "/" + name)
         return paths

@@ -73,7 +73,7 @@ class Life:
         self._change = change
 
     def end(self) -> None:
-        """Forget the change: it is kept or put back."""
+        """Forget the change: it is confirmed or rolled back."""
         self._change, self._nonce, self._old = "", "", frozenset()
         self._arrived = set()
 

@@ -17,7 +17,7 @@ _STATUS_S = 10
 TIMED_OUT = 124
 # What `/etc/init.d/NAME status` of procd's rc.common says of a service that was never started or was stopped.
 _INACTIVE = 3
-# What is told of a failed script's output.
+# What is reported of a failed script's output.
 _TOLD_CHARS = 200
 
 
@@ -55,9 +55,9 @@ class Services:
         self._names = names
 
     def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[Init]:
-        """Return how services stand now; a script that cannot tell counts as running.
+        """Return how services stand now; a script that gives no answer counts as running.
 
-        `known` are instances that procd told of (verification.py), {} where it runs no process: no script calls that
+        `known` are instances that procd listed (verification.py), {} where it runs no process: no script calls that
         inactive. Scripts are asked about the others only.
         Shape: {"name", "enabled": bool (it starts at boot), "running": bool}.
         """

@@ -3,7 +3,7 @@
 Those that are turned off may refuse to reload what is to run no more. Those that it is not about are reloaded along
 with the rest of their package: what fails there failed before, or for a reason of its own. Rules are data
 (services.json): `switch` is TYPE.OPTION of the package, where a service has one for all of it. Knows no process;
-whether the service really ended is read back (verification.py).
+verification.py checks whether the service really ended.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
                 prepare          commit, reload             keep
     (nothing) ──────────▶ prepared ──────────▶ applied ──────────▶ confirmed
-                             │                    │ deadline, put back, daemon started again
+                             │                    │ deadline, rollback, daemon started again
                              ▼                    ▼
                            rolled_back ◀──────────┘      rollback_failed: tried again at each start
 
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 GUARD_GRACE_S = 10
 # How often the daemon looks whether its guard lives; only while a change waits.
 GUARD_LOOK_S = 5.0
-# How long a change may take beside the actions on its services, each of which has a limit: staging and commit, the
-# read-back and its last look at a slow bus.
+# How long a change may take apart from the actions on its services, each of which has a limit: staging and commit, the
+# verification and its last look at a slow bus.
 BESIDE_S = 60
 # An owner may ask for more time again and again, but the old files must not wait for ever (others chose 10 minutes).
 LONGEST_S = 900
 
 # What restore.sh says of a file of somebody else that it could not keep.
 _LOST = "no space to keep a copy"
-# So long a change of the address waits for what was told to reach the browser: one poll over a slow Wi-Fi.
+# So long a change of the address waits for the new address to reach the browser: one poll over a slow Wi-Fi.
 _FOLLOW_S = 1.0
 
 STATES = {
@@ -65,7 +65,7 @@ class Transaction:
 
     `write(plan)` stages and commits a plan's operations (see commit.py); `clock` has now_s() (monotonic), unix_s() and
     up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state,
-    `announce(plan)` of a plan that is about to be applied; `evidence()` gives services, read-back and proof of life
+    `announce(plan)` of a plan that is about to be applied; `evidence()` gives services, verification and proof of life
     (see evidence.py).
     """
 
@@ -102,7 +102,7 @@ class Transaction:
         self._guard = Guard(executor, journal, scripts, root.folder)
 
     def recover(self) -> Record | None:
-        """Put back what an earlier run left unconfirmed; call this first. Return the record of it, if any."""
+        """Roll back what an earlier run left unconfirmed; call this first. Return its record, if any."""
         with self._lock:
             change = self._journal.pending_id()
             if not change:
@@ -114,7 +114,7 @@ class Transaction:
                 record = {"id": change, "state": "prepared", "services": [], "words": [], "packages": []}
             if not STATES[str(record["state"])]:
                 # The power failed between the last word on the record and the removal of what was pending, or that was
-                # not synced: whole copies that are still listed are put back, whatever the record says.
+                # not synced: whole copies that are still listed are restored, whatever the record says.
                 record["state"] = "prepared"
             self._put_back(record, "the daemon or the router stopped before the change was kept")
             return record
@@ -175,7 +175,7 @@ class Transaction:
             return record.copy()
 
     def _undo_half(self, record: Record, plan: Plan, error: Exception) -> None:
-        """Put back a change that could not be finished, whatever stopped it; a fault of ours goes on as it is."""
+        """Roll back a change that could not be finished, whatever stopped it; re-raise a fault of ours."""
         if not plan["images"] or isinstance(error, RollbackError):
             return
         self._put_back(record, getattr(error, "message", "a fault in oasis: %s" % type(error).__name__))
@@ -190,7 +190,7 @@ class Transaction:
     def _fails_anyway(self, failed: Action, plan: Plan) -> bool:
         """Return whether a service failed in the same way with the files as they were before this change.
 
-        That is known from an earlier change that was put back for it: reloading services beforehand, only to see
+        That is known from an earlier change that was rolled back for it: reloading services beforehand, only to see
         whether they would fail, would interrupt a network that works.
         """
         for record in self._journal.records():
@@ -309,7 +309,7 @@ class Transaction:
                 try:
                     self._put_back(record, "nobody kept the change in time")
                 except RollbackError:
-                    return  # its state is stored and told; every write is refused until a retry succeeds
+                    return  # its state is stored and reported; every write is refused until a retry succeeds
 
     def extend(self, change: str, seconds: int = 0) -> Record:
         """Give the owner more time: so many seconds from now, or the whole window again; never less than there is.
@@ -333,7 +333,7 @@ class Transaction:
             return found
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
-        """Return what a connection proves (see alive.py); a proof is noted and told, and keeps nothing."""
+        """Return what a connection proves (see alive.py); a proof is recorded and reported, and confirms nothing."""
         answer = self._evidence().life.judge(change, nonce, session, one)
         with self._lock:
             if answer == "proved" and self._record is not None and not self._record.get("proof"):
@@ -367,7 +367,7 @@ class Transaction:
     def confirm(self, change: str, proof: str = "") -> Record:
         """Keep the change that waits: the owner said that all is well, and `proof` is what speaks for it.
 
-        The record that is returned says what became of it: when it was put back already, or a file of it was changed
+        The record that is returned says what became of it: when it was rolled back already, or a file of it was changed
         by somebody else, that is `rolled_back` with the reason.
         """
         with self._lock:
@@ -385,7 +385,7 @@ class Transaction:
             return record.copy()
 
     def roll_back(self, change: str, reason: str) -> Record:
-        """Put back the change that waits, now.
+        """Roll back the change that waits, now.
 
         Raises: RollbackError when that failed.
         """
@@ -395,7 +395,7 @@ class Transaction:
             return record.copy()
 
     def stop(self) -> None:
-        """Put back what waits, because nobody could keep it any more."""
+        """Roll back what waits, because nobody could confirm it any more."""
         with self._lock:
             self._is_stopped = True  # a turn that has not ended yet applies nothing any more
             if self._record is not None:
@@ -404,7 +404,7 @@ class Transaction:
     def pending(self, session: str = "") -> Record | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None.
 
-        A session that may keep it as a login of its own, see alive.py, is told so: `proof` is "login" for it alone.
+        A session that may keep it as a login of its own, see alive.py, learns that: `proof` is "login" for it alone.
         """
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
@@ -416,7 +416,7 @@ class Transaction:
         return found
 
     def wait_idle(self) -> None:
-        """Return when nothing is being applied: what was told until now is on flash then."""
+        """Return when nothing is being applied: everything reported so far is on flash then."""
         with self._lock:
             return
 
@@ -429,7 +429,7 @@ class Transaction:
 
     def _close(self, record: Record, state: str) -> None:
         # The moment that confirms is the removal of the list, the moment that rolls back is its restoring: the record
-        # is only told about it, so a power cut between the two is read correctly at the next start.
+        # only describes it, so a power cut between the two is read correctly at the next start.
         if self._record is not None:
             self._evidence().life.end()
         self._record = None
@@ -444,13 +444,13 @@ class Transaction:
                 self._mark_undone(record)
             self._journal.trim()
         except StoreError as error:
-            # What happened stands, and everybody was told; the next start reads it from what is on flash.
+            # What happened stands and was reported; the next start reads it from what is on flash.
             print("oasisd: the record of change %s: %s" % (record["id"], error.message), file=sys.stderr)
 
     def _set_ends(self, record: Record) -> bool:
         """Give earlier changes the ends that a change sets; False when the flash refuses.
 
-        The record is not told as confirmed on flash before that, so the next start does what is left.
+        The record on flash is not confirmed before that, so the next start does what is left.
         """
         if not record.get("ends"):
             return True
@@ -533,5 +533,5 @@ def _failed(words: str, services: list[Action]) -> list[Action]:
 
 
 def lasts_s(services: list[Action]) -> int:
-    """Return how long the actions on a change's services and what stands beside them may take."""
+    """Return how long the actions on a change's services and all else may take."""
     return limit_s(services) + BESIDE_S

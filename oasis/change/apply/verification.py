@@ -1,4 +1,4 @@
-"""Read back after a reload: does the router really run what was written?
+"""Verification after a reload: does the router really run what was written?
 
 An init script's exit status says little: it ends with 0 and starts nothing, or a service takes the file and drops the
 rule. So the running state itself is asked, again and again, until every check has seen what it wants or the time is
@@ -6,11 +6,11 @@ over. A check answers with one of four:
 
     "seen"     the router shows it
     "wrong"    the router shows something else; after WAIT_S this fails the change
-    "slow"     it may come yet, and may take longer than WAIT_S: then told as "not read back"
-    "unread"   the router does not say: told as "not read back"; asked again for UNREAD_S when there is a reason
+    "slow"     it may come yet, and may take longer than WAIT_S: then reported as `not read back`
+    "unread"   the router does not say: reported as `not read back`; asked again for UNREAD_S when there is a reason
 
 Only sections that are new or differ are checked, so that a pre-existing fault elsewhere does not trigger a rollback.
-Each question to the bus is a process: once procd has told the processes of a service, /proc tells whether the very same
+Each question to the bus is a process: once procd has listed the processes of a service, /proc shows whether the same
 ones still run. Source: netifd's `network.interface dump` and `network.wireless status`, fw4's comments in its ruleset
 ("!fw4: NAME"), dnsmasq.init's lines in /var/etc/dnsmasq.conf.*.
 """
@@ -107,7 +107,7 @@ class ReadBack:
     def verify(self, plan: Plan, before: dict[str, Any]) -> list[Seen]:
         """Wait until the router shows what a plan promised; return what was looked at.
 
-        Shape: {"what", "result": "seen" | "not read back"}.
+        Shape: {"what", "result": `seen` or `not read back`}.
         Raises: ToolError with the first thing that is not as promised.
         """
         checks = self._services(plan, before["services"])
@@ -226,7 +226,7 @@ class _Service:
         return "seen", ""
 
     def _lives(self) -> bool:
-        """Return whether the processes that procd told of still run, as far as /proc tells of each."""
+        """Return whether the processes that procd listed still run, as far as /proc shows each."""
         births = self._births
         return bool(births) and all(birth and self._birth(pid) == birth for pid, birth in births.items())
 

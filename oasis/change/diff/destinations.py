@@ -51,7 +51,7 @@ def _words(text: str, has_names: bool) -> list[str]:
     if hosts:
         return [host.strip("[]") for host in hosts]
     words = [word.strip("[]") for word in _SPLIT.split(text) if word]
-    if has_names and text.startswith("/"):  # dnsmasq's /NAME/SERVER: the names are what is asked for, not whom
+    if has_names and text.startswith("/"):  # dnsmasq's /NAME/SERVER: the names are questions, not servers
         words = [word for word in words if address_text.number(word)]
     return words
 

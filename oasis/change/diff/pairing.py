@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # The option that says which one a section is, in the order asked; what both carry decides.
 IDENTITY = ("mac", "name")
-# So many sections with the same value of an option are told apart by it no more: what is not sure is not paired.
+# So many sections with the same value of an option are too many to pair by it: what is not sure is not paired.
 ALIKE = 64
 
 

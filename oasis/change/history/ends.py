@@ -58,7 +58,7 @@ def places(journal: Journal, record: Record, read: Callable[[str], bytes]) -> li
         try:
             falls = _falls(journal, record, name, model.parse(read(name), name))
         except (UciError, UsageError):
-            continue  # its program or its images are gone: it cannot end, and that is told then
+            continue  # its program or its images are gone: it cannot end, and that is reported then
         found += ["%s.%s" % (name, fall["place"]) for fall in falls]
     return found
 

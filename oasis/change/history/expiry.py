@@ -5,7 +5,7 @@ What the owner says meanwhile may drop that end, or give parts of the change ano
 The end is part of the record (`until_unix_s`), so it survives a power cut, and part of the approved plan's hash, so it
 needs no second approval. Undoing is the ordinary undo. It is done only while the clock is trusted (system/clock.py);
 15 minutes after a boot without such a clock, what opens the router is closed and everything else waits. An end that is
-in conflict with a later edit is told in the record (`expiry`) and left to the owner; any other failure is tried again.
+in conflict with a later edit is noted in the record (`expiry`) and left to the owner; any other failure is tried again.
 A thread lives only while a change waits for its end, and sleeps until the next one.
 """
 
@@ -120,7 +120,7 @@ class Expiry:
             with self._news:
                 self._has_news = False
             try:
-                self._transaction.wait_idle()  # a change is told before its record is written
+                self._transaction.wait_idle()  # a change is reported before its record is written
                 wait_s = self.step()
             except OasisError as error:  # the flash cannot be read
                 self._log("ends of changes: %s" % error.message)

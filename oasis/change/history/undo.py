@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Record
     from oasis.shapes import ErrorReply
 
-# Conflicts told in words; a program gets them all.
+# Conflicts shown in words; a program gets them all.
 _TOLD = 5
 
 

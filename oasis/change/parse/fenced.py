@@ -88,7 +88,7 @@ _READ_FLAGS = ("-q", "-X", "-n", "-N", "-S", "-s")
 _PLACE = re.compile(r"([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_]+|@[A-Za-z0-9_-]+\[-?[0-9]+\])(?:\.[A-Za-z0-9_]+)?)?\Z")
 _BY_HAND = "only the owner does this, by hand"
 _NO_EFFECT = "it has no effect here"
-# What is often written beside changes and may be left out of them: said who does it, never run.
+# What is often written next to changes and may be left out: never run, with a note that says who does it.
 _SUGGESTED = {
     "opkg": "packages are the owner's: LuCI, System, Software, or this command over SSH",
     "apk": "packages are the owner's: LuCI, System, Software, or this command over SSH",

@@ -1,7 +1,7 @@
 """Who is let in by a change: what the firewall, the ports, the Wi-Fi and the listeners pass afterwards and not before.
 
 `openings(before, after)` gives a sentence for it, [] when nobody is; `Change.admitted_anew` the packets themselves.
-Pure: bytes of UCI packages in. Told is what is new for a person (see peers.py): a rename, a match that gets narrower
+Pure: bytes of UCI packages in. It reports what is new for a person (see peers.py): a rename, a match that gets narrower
 or an order that changes nothing lets in nobody. SSH and the router's page also count by who can log in there: a port
 that moves lets in nobody, passwords that are switched on let in those who know one. What the configuration does not
 hold (files that the firewall includes, addresses from elsewhere, rules that services add) is taken to be the same
@@ -124,7 +124,7 @@ class Change:
     # --- words
 
     def _told(self, new: list[Box]) -> list[str]:
-        """Return "from X to Y, what" for what is new; ways and peers for which the same is new are told together."""
+        """Return "from X to Y, what" for what is new; ways and peers with the same news are joined."""
         ways: dict[tuple[str, str], dict[str, list[str]]] = {}
         for box in new:
             for source in self._labels(box, "src"):
@@ -267,7 +267,7 @@ def _ranges(intervals: tuple[tuple[int, int], ...]) -> str:
 
 
 def _whose(box: Box) -> str:
-    """Return what of a box is left out of "who, to whom, what": addresses, MACs, hours and other conditions."""
+    """Return what of a box is left out of "who, where, what": addresses, MACs, hours and other conditions."""
     found = []
     for end, word in (("dst", "at"), ("src", "of")):
         for family in (4, 6):

@@ -2,7 +2,7 @@
 
 Traffic and names that go through another device of the home network, Wi-Fi that lets in more people than its password
 did, and firewall rules that do nothing. Pure: `detours(before, after)`, packages of bytes in, sentences out. Each side
-gives what holds there, and what holds only afterwards is told: a rename or a change beside it says nothing.
+gives what holds there, and what holds only afterwards is reported: a rename or an unrelated change says nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUTERS, _SERVERS = ("3", "option:router"), ("6", "option:dns-server")
 _ROUTES = ("121", "249", "option:classless-static-route")
 _EVERYWHERE = ("0.0.0.0", "0.0.0.0/0", "0.0.0.0/1", "128.0.0.0/1", "::/0", "::", "default")  # noqa: S104 - routes
 _LOCAL = ("lan", "home", "internal", "local")
-# The encryption of a Wi-Fi by how much it keeps out; open ones and WEP are told by who is let in, or refused.
+# The encryption of a Wi-Fi by how much it keeps out; open ones and WEP show in who is let in, or are refused.
 _STRENGTH = {
     "psk": 1, "wpa": 1, "psk-mixed": 2, "psk+psk2": 2, "mixed-psk": 2, "wpa-mixed": 2, "psk2": 3, "wpa2": 3,
     "sae-mixed": 4, "psk2+sae": 4, "wpa3-mixed": 4, "sae": 5, "wpa3": 5, "wpa3-192": 6,
@@ -61,7 +61,7 @@ def _box(word: str, own: set[tuple[int, int]]) -> str:
 
 
 def _given(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    """Return what devices are told with their addresses."""
+    """Return what devices get with their addresses."""
     found = []
     for pool in sections.typed(config.get("dhcp", {}), "dhcp"):
         if sections.flag(pool, "ignore", False):
@@ -109,7 +109,7 @@ def _routed(config: Config, own: set[tuple[int, int]]) -> list[str]:
 
 
 def _asked(config: Config, own: set[tuple[int, int]]) -> list[str]:
-    """Return whom the router asks for names, and where it says that names of others are."""
+    """Return the servers that the router asks for names, and the addresses that it announces for other names."""
     found = []
     for one in sections.typed(config.get("network", {}), "interface"):
         found += [

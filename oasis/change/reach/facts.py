@@ -1,4 +1,4 @@
-"""What a running router knows beside its configuration, as plain values; every key may be missing.
+"""What a running router knows in addition to its configuration, as plain values; every key may be missing.
 
 Shape of facts:
     {"interfaces": {name: {"device": l3 device or "", "up": bool, "addresses": [(family, address, bits)], "zone": str}},
@@ -145,7 +145,7 @@ def owner_paths(
 
 
 def among(ways: list[Path], came: Iterable[Connection]) -> list[Path]:
-    """Return the ways by which somebody came, as far as they stand; all of them when none of his does.
+    """Return the ways by which somebody came, as far as they stand; all of them when none of theirs does.
 
     A browser opens connections as it likes, so peer, address and port tell its way, and not the peer's port.
     """
@@ -158,7 +158,7 @@ def _text(address: bytes) -> str:
 
 
 def management_ports(files: dict[str, bytes]) -> list[int]:
-    """Return the ports that dropbear and uhttpd are told to listen on, and the usual ones."""
+    """Return the ports that dropbear and uhttpd are configured to listen on, and the usual ones."""
     ports = set(_DEFAULT_PORTS)
     config = sections.read({name: files[name] for name in ("dropbear", "uhttpd") if name in files})
     for section in sections.typed(config.get("dropbear", {}), "dropbear"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oasis.change.reach.shapes import Interval, IsOwn, Iterable, Judged, Match, Packet, Rule, Ruleset, Values, Zone
 
 
-# Chains of fw4 that a packet to the router or its answer comes through, beside `input` and `input_ZONE`.
+# Chains of fw4 that a packet to the router or its answer comes through, in addition to `input` and `input_ZONE`.
 _AROUND = ("prerouting", "raw_prerouting", "mangle_prerouting", "mangle_input", "dstnat", "output", "raw_output",
            "mangle_output", "mangle_postrouting")  # fmt: skip
 _WORDS = {
@@ -270,7 +270,7 @@ def _asked_type(rule: Rule, packet: Packet) -> Match:
     known = [_TYPES.get(word, int(word.partition("/")[0]) if word[0].isdigit() else -1) for word in types]
     if packet["type"] in known:
         return True
-    # fw4 makes a rule for all types when none of the words is one of IPv6; which words are, is not told apart here
+    # fw4 makes a rule for all types when none of the words is one of IPv6; which words are, is not decided here
     return False if any(number in _TYPES.values() for number in known) else None
 
 

@@ -26,7 +26,7 @@ _QUIET = {
         "key"
     ),
 }
-# Numbers that change nothing for him either, from this value on.
+# Numbers that change nothing for them either, from this value on.
 _LEAST = {
     "dropbear": {"IdleTimeout": 300, "MaxAuthTries": 3, "RecvWindowSize": 4096},
     "uhttpd": {"max_requests": 2, "max_connections": 20, "network_timeout": 10, "http_keepalive": 0},

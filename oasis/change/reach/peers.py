@@ -60,7 +60,7 @@ def _ports(sides: tuple[Config, Config], nets: tuple[Networks, Networks]) -> lis
 
 
 def _ways_in(met: list[set[str]]) -> list[list[Side]]:
-    """Return the sides of each way in from a port: a device in no zone is open beside one whose zone is shut.
+    """Return the sides of each way in from a port: a device in no zone is open even where a zone is shut.
 
     Who comes by a device that was not there came by any of the others before.
     """

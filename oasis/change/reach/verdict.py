@@ -215,7 +215,7 @@ class _Check:
         return later["state"], later["reason"]
 
     def _discovered(self, now: Packet, then: Packet, proven: set[str]) -> tuple[str, str]:
-        """Judge what IPv6 needs beside the connection itself; a doubt that is the same as today is none."""
+        """Judge what IPv6 needs in addition to the connection itself; a doubt that exists today does not count."""
         added = self._facts.get("firewall", [])
         found, why = judge_discovery(self._after["firewall"], self._way.then, added, then, proven)
         before = judge_discovery(self._before.get("firewall", {}), self._way.now, added, now, proven)
@@ -319,7 +319,7 @@ def dangers(before: dict[str, bytes], after: dict[str, bytes], facts: Facts) -> 
     old, new = sections.read(before), sections.read(after)
     nets = (network.networks(old, facts, old), network.networks(new, facts, old))
     waiting = _unbound(old, new, nets)
-    # One that waits for its interface is told already, and why.
+    # One that waits for its interface is reported already, with the reason.
     silent = [] if waiting else _silenced((old, new), nets, facts)
     return [*_logins(old, new, facts), *waiting, *silent, *_strayed(old, new, nets)]
 

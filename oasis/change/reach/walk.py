@@ -37,7 +37,7 @@ PROTOCOLS = {
 }  # fmt: skip
 _UNITS = {"second": 86400, "minute": 1440, "hour": 24, "day": 1}
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_MOST_MEMBERS = 32  # of a set that are told apart
+_MOST_MEMBERS = 32  # of a set that are looked at one by one
 
 
 class Walk:

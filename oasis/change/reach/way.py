@@ -504,7 +504,7 @@ def _odd(before: Table, after: Table, mac: str) -> str:
 
 
 def interfaces(old: Tables, new: Tables, names: list[str], family: int) -> str:
-    """Return what interfaces do beside their addresses; `names` are those that the owner meets."""
+    """Return what interfaces do apart from their addresses; `names` are those that the owner meets."""
     for before, after in changed(old, new, ("interface",)):
         name = str(after[".name"])
         odd = _odd({"mtu": before.get("mtu")}, {"mtu": after["mtu"]}, "") if "mtu" in after else ""

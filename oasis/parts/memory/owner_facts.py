@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeGuard
 
-    from oasis.api.parts import Services, Told
+    from oasis.api.parts import Services, Extras
     from oasis.config.shapes import Service
     from oasis.parts.memory.shapes import (
         Days,
@@ -156,14 +156,14 @@ class Memory:
         except StoreError as error:
             self._kit.log("facts do not fade today: " + error.message)
 
-    def added(self, turn: Turn, extras: Told) -> None:
+    def added(self, turn: Turn, extras: Extras) -> None:
         """Add the facts that matter for a turn; unreadable facts do not stop it."""
         try:
             self._add(turn, extras)
         except OasisError as error:
             self._kit.log("a model gets no facts: " + error.message)
 
-    def _add(self, turn: Turn, extras: Told) -> None:
+    def _add(self, turn: Turn, extras: Extras) -> None:
         is_sent = bool(turn["run"])
         if is_sent:
             self.daily()

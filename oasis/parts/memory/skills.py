@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.api.parts import Services, Told
+    from oasis.api.parts import Services, Extras
     from oasis.core.shapes import Json, Message
     from oasis.parts.memory.shapes import Skill, SkillList, SkillRow, SkillText, Turn
     from oasis.system.files import Files
@@ -130,14 +130,14 @@ class Skills:
 
     # What turns call
 
-    def added(self, turn: Turn, extras: Told) -> None:
+    def added(self, turn: Turn, extras: Extras) -> None:
         """Add the skill that a turn is about, if any; faults of skills do not stop the turn."""
         try:
             self._add(turn, extras)
         except OasisError as error:
             self._kit.log("a turn is answered without skills: " + error.message)
 
-    def _add(self, turn: Turn, extras: Told) -> None:
+    def _add(self, turn: Turn, extras: Extras) -> None:
         off = self._off()
         skills = [skill for skill in self._shelf.all()[0] if skill["name"] not in off]
         if not skills:
