@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeGuard
 
-    from oasis.api.parts import Services, Extras
+    from oasis.api.parts import Extras, Services
     from oasis.config.shapes import Service
     from oasis.parts.memory.shapes import (
         Days,

@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.api.parts import Services, Extras
+    from oasis.api.parts import Extras, Services
     from oasis.core.shapes import Json, Message
     from oasis.parts.memory.shapes import Skill, SkillList, SkillRow, SkillText, Turn
     from oasis.system.files import Files
