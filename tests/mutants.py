@@ -1020,7 +1020,7 @@ MUTANTS = (
     ),
     (
         "bus: a write has an end",
-        "oasis/ubus/link.py",
+        "oasis/ubus/connection.py",
         "if not poll.poll(_STUCK_S * 1000):",
         "if not poll.poll():",
         OF_BUS_PEER,
@@ -1456,7 +1456,7 @@ MUTANTS = (
     ),
     (
         "ubus: a session never stands in argv",
-        "oasis/ubus/objects.py",
+        "oasis/ubus/outgoing.py",
         "if self._is_real and arguments",
         "if False and arguments",
         ("tests/bus/test_wire.py",),
@@ -1550,7 +1550,7 @@ MUTANTS = (
     ),
     (
         "services: one that the change is about puts it back",
-        "oasis/change/apply/switches.py",
+        "oasis/change/apply/init_scripts.py",
         "- concerned)",
         ")",
         OF_SERVICES,
@@ -1582,7 +1582,7 @@ MUTANTS = (
     ),
     (
         "guard: its time follows from the plan's services",
-        "oasis/change/apply/services.py",
+        "oasis/change/apply/init_scripts.py",
         "return _ACTION_S * len(services)",
         "return _ACTION_S",
         OF_STANDS,
@@ -1610,14 +1610,14 @@ MUTANTS = (
         PLAN,
         'if answer["verdict"] == "no":',
         "if False:",
-        ("tests/change/test_owner.py",),
+        ("tests/change/reach/test_owner_way.py",),
     ),
     (
         "reachability: the way of the run's owner decides",
         "oasis/change/reach/facts.py",
         "in own] or ways",
         "in own or True] or ways",
-        ("tests/change/test_owner.py",),
+        ("tests/change/reach/test_owner_way.py",),
     ),
     (
         "reachability: a list that netifd does not read is no yes",
@@ -1631,7 +1631,7 @@ MUTANTS = (
         PLAN,
         '**plan["verdict"].pop("read", {}), **touched}',
         '**({}, plan["verdict"].pop("read", {}))[0], **touched}',
-        ("tests/change/test_owner.py",),
+        ("tests/change/reach/test_owner_way.py",),
     ),
     ("proof: an old connection is none", ALIVE, '"reused" if one in self._old else "proved"', '"proved"', OF_PROOF),
     ("proof: a tunnel is none", ALIVE, "if is_here and not self._is_here_fine:", "if False:", OF_PROOF),
@@ -1725,17 +1725,17 @@ MUTANTS = (
     ),
     (
         "services: only a script whose service is turned off may fail",
-        "oasis/change/apply/services.py",
+        "oasis/change/apply/init_scripts.py",
         "not status or name in off",
         "True",
-        ("tests/change/apply/test_switches.py",),
+        ("tests/change/apply/test_init_scripts.py",),
     ),
     (
         "openings: every word for yes and no",
         "oasis/change/policy.py",
         "return value in allowed or (meaning",
         "return value in allowed or (False and meaning",
-        ("tests/change/apply/test_switches.py",),
+        ("tests/change/apply/test_init_scripts.py",),
     ),
     (
         "uci: what a batch staged is what was foreseen",
@@ -2013,17 +2013,17 @@ MUTANTS = (
     ),
     (
         "commands: quotes of typography around a value",
-        "oasis/change/parse/commands.py",
+        "oasis/change/parse/uci_commands.py",
         "if _is_typographic(text):",
         "if False and _is_typographic(text):",
-        ("tests/change/parse/test_commands.py",),
+        ("tests/change/parse/test_uci_commands.py",),
     ),
     (
         "commands: what nobody sees is named",
         "oasis/uci/shell_words.py",
         "if at >= 0:",
         "if False and at >= 0:",
-        ("tests/change/parse/test_commands.py",),
+        ("tests/change/parse/test_uci_commands.py",),
     ),
     (
         "cards: a plan that is cut in Telegram",
@@ -2239,7 +2239,7 @@ MUTANTS = (
         PLAN,
         'plan["verdict"].pop("dangers", [])',
         '[][: len(plan["verdict"].pop("dangers", []))]',
-        ("tests/change/test_owner.py",),
+        ("tests/change/reach/test_owner_way.py",),
     ),
     (
         "danger: a static address of a client is not carried along",
@@ -2253,7 +2253,7 @@ MUTANTS = (
         PLAN,
         "return references.left_behind(images, self._files.names(self._root.confdir), read)",
         "return references.left_behind(images, list(images), read)",
-        ("tests/change/test_owner.py",),
+        ("tests/change/reach/test_owner_way.py",),
     ),
     ("let in: the reason is no noise", ADMISSION, "walk.subtract(after, admitted[0])", "after", OF_ADMISSION),
     (

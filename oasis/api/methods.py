@@ -11,7 +11,7 @@ import os
 from oasis import VERSION
 from oasis.api.table import ROLES, TABLE, check, client_of
 from oasis.change.apply.journal import is_ending
-from oasis.change.history import records as history
+from oasis.change.history import listing as history
 from oasis.change.plan import ahead, card
 from oasis.core import clean
 from oasis.errors import OasisError, PolicyError, UsageError
@@ -174,7 +174,7 @@ class Methods:
         words: str = "",
     ) -> dict[str, object]:  # fmt: skip
         from oasis.change.force import checked  # an idle daemon does without
-        from oasis.change.parse.commands import parse
+        from oasis.change.parse.uci_commands import parse
 
         forces = checked(force or [], words)
         operations, notes = parse("\n".join(commands))

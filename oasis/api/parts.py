@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     class Services(agent.Services, Protocol):
         """What parts and methods are made of; daemon/wiring.py makes it. What is called is made when it is."""
 
-        ubus_call: Callable[..., dict[str, object] | None]  # object, method, arguments: ubus/objects.py
+        ubus_call: Callable[..., dict[str, object] | None]  # object, method, arguments: ubus/outgoing.py
         parts: OptionalParts
         backend_name: str
 

@@ -25,7 +25,7 @@ from oasis.api.methods import failure
 from oasis.api.table import TABLE
 from oasis.bus.objects import OTHER_METHODS
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
-from oasis.ubus.objects import SESSION
+from oasis.ubus.outgoing import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

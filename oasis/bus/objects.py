@@ -11,7 +11,7 @@ import threading
 
 from oasis import parts
 from oasis.api.table import TABLE, Method
-from oasis.ubus.objects import opener
+from oasis.ubus.outgoing import opener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oasis.bus.calls import Answers
     from oasis.system.root import Root
     from oasis.ubus.incoming import Call
-    from oasis.ubus.objects import Ubus
+    from oasis.ubus.outgoing import Ubus
     from oasis.ubus.peer import Peer
 
     class Daemon(Protocol):

@@ -337,9 +337,7 @@ class Planner:
         turned, others = self._detours(images)
         _tell_first(plan, [*opened, *turned], asked)
         if "network" in images:
-            from oasis.change import moved
-
-            plan["new_address"] = moved.new_address(images)
+            plan["new_address"] = _new_address(*images["network"])
         plan["verdict"] = self._judge_way(images, run, str(plan["risk"]), needs)
         plan["reasons"] = [*plan["verdict"].pop("dangers", []), *self._left_behind(images), *plan["reasons"]]
         plan["words"] = difference.sentences(differences)
@@ -557,10 +555,22 @@ def _add_code(needs: dict[str, list[str]], places: list[str]) -> None:
         needs["exec"] = needs.get("exec", []) + new
 
 
+def _new_address(before: bytes, after: bytes) -> str:
+    """Return the address that the router will have on its own network, "" when that stays or is unknown."""
+    found = []
+    for data in (before, after):
+        lan = tables(model.parse(data, "network")).get("lan", {})
+        value = lan.get("ipaddr")
+        first = value[0] if isinstance(value, list) and value else value
+        is_fixed = lan.get("proto") == "static" and isinstance(first, str)
+        found.append((str(first).split() or [""])[0].partition("/")[0] if is_fixed else "")
+    return found[1] if found[1] != found[0] else ""
+
+
 def _commands(operations: list[Operation], images: Images) -> list[str]:
     """Return operations as uci commands, their secrets masked."""
     from oasis.change.diff import difference
-    from oasis.change.parse.commands import as_commands
+    from oasis.change.parse.uci_commands import as_commands
 
     held = {name: difference.secret_values(model.parse(pair[1], name), name) for name, pair in images.items()}
 

@@ -107,15 +107,15 @@ def changes(folder: str, params: dict[str, Any]) -> dict[str, object]:
     """
     from oasis.api.methods import shown
     from oasis.change.apply.journal import Journal
-    from oasis.change.history import records
+    from oasis.change.history import listing
     from oasis.system.files import Files
     from oasis.system.root import Root
 
     journal = Journal(Files(), Root(folder).state_folder, lambda path: 0)
     if "change" in params:
         record = journal.read(params["change"])
-        return {"change": {**shown(record), "diff": records.diff(journal, record)}}
-    chosen = records.chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
+        return {"change": {**shown(record), "diff": listing.diff(journal, record)}}
+    chosen = listing.chosen(journal.records(), params.get("since_unix_s", 0), "", params.get("package", ""))
     return {"changes": [shown(record) for record in chosen]}
 
 
@@ -126,7 +126,7 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
     from oasis.system.root import Root
     from oasis.tools.builtin.diagnose import examined
     from oasis.tools.router import Facts
-    from oasis.ubus.objects import Ubus, opener
+    from oasis.ubus.outgoing import Ubus, opener
     from oasis.uci import model
     from oasis.uci.model import tables
 

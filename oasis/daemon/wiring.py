@@ -40,7 +40,7 @@ from oasis.system.files import Files, free_bytes, hold
 from oasis.system.line_server import LineServer
 from oasis.system.root import Root
 from oasis.tools.router import Facts
-from oasis.ubus.objects import Ubus, opener
+from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.cursor import BACKENDS, NAMES, chosen
 from oasis.uci.model import tables
@@ -212,7 +212,7 @@ class Services:
         return bool(self.files.names(state + "/chat_data")) and self.files.read(state + TAKEN) is None
 
     def _owner_way(self, images: Images, run: str) -> Answer | None:
-        from oasis.change.owner import OwnerWay  # with the first risky plan: an idle daemon does without
+        from oasis.change.reach.owner_way import OwnerWay  # with the first risky plan: an idle daemon does without
 
         return OwnerWay(self.root, self.files, self.ubus.call)(images, self.runs.came(run))
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import time
 
+from oasis.core import jsonl
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +23,7 @@ _BATTERY_CLOCKS = "/sys/class/rtc"
 # From the way to the internet being up to the first answer of a time server, with some to spare.
 WAIT_S = 45.0
 _LOOK_S = 0.5
+_ZONES = os.path.dirname(os.path.abspath(__file__)) + "/time_zones.json"
 
 
 class Clock:
@@ -71,3 +74,13 @@ class Wait:
 def has_battery_clock(files: Files, folder: str) -> bool:
     """Return whether the kernel took its time from a battery clock at boot."""
     return any((files.read("%s/%s/hctosys" % (folder, name)) or b"").strip() == b"1" for name in files.names(folder))
+
+
+def zone_rules() -> dict[str, str]:
+    """Return {name of a time zone: POSIX rule, as in `system.timezone`}; most routers have no tz database.
+
+    Read anew each time: few callers ask, and seldom.
+    """
+    with open(_ZONES, "rb") as handle:
+        found: dict[str, str] = jsonl.shipped(handle.read())["zones"]
+        return found

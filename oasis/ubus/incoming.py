@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.ubus.link import Link
+    from oasis.ubus.connection import Link
 
 # Of all calls together: one of the largest that ubusd takes, or two dozen uploads of a page. As values of Python they
 # may take six times as much.

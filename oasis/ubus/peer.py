@@ -14,7 +14,7 @@ import time
 from oasis.errors import OasisError, ToolError
 from oasis.ubus import message
 from oasis.ubus.blobmsg import attribute, attributes, named
-from oasis.ubus.link import Link
+from oasis.ubus.connection import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Peer:
 
     def _explain(self, taken: dict[str, str]) -> None:
         """Find out and tell who has the names that we did not get, and take them as soon as they are free."""
-        from oasis.ubus.owner import owner
+        from oasis.ubus.object_owner import owner
 
         if not self._is_waiting:
             self._is_waiting = True

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.ubus.link import Link
+    from oasis.ubus.connection import Link
 
     Data = list[dict[int, bytes]]
 

@@ -10,8 +10,8 @@ import sys
 import time
 from typing import IO
 
-from oasis.ubus import call, message
-from oasis.ubus.objects import opener
+from oasis.ubus import message, outgoing
+from oasis.ubus.outgoing import opener
 from tests.bench.measure import MeasureError
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,12 +71,12 @@ def _calls_us(path: str, name: str, method: str, times: int) -> float:
     connection = opener(path)(START_S)
     try:
         message.receive(connection)
-        number = call.look_up(connection, name)
+        number = outgoing.look_up(connection, name)
         words = message.invocation(number, method, b"")
         found = []
         for _ in range(times):
             began = time.perf_counter()
-            call._ask(connection, message.INVOKE, 2, number, words)
+            outgoing._ask(connection, message.INVOKE, 2, number, words)
             found.append(time.perf_counter() - began)
         return statistics.median(found) * 1e6
     finally:
@@ -87,8 +87,8 @@ def _is_there(path: str, name: str) -> bool:
     connection = opener(path)(START_S)
     try:
         message.receive(connection)
-        return bool(call.look_up(connection, name))
-    except call.Failed:
+        return bool(outgoing.look_up(connection, name))
+    except outgoing.Failed:
         return False
     finally:
         connection.close()

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 
 import oasis.daemon.wiring  # noqa: E402, F401  # what an idle daemon has anyway
 from oasis.api.table import TABLE  # noqa: E402
-from oasis.ubus.objects import opener  # noqa: E402
+from oasis.ubus.outgoing import opener  # noqa: E402
 
 SETTLE_S = 0.5
 

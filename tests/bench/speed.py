@@ -11,8 +11,8 @@ import time
 
 from oasis.change.diff import difference
 from oasis.change.diff.pairing import Pairing
-from oasis.change.parse.commands import parse
-from oasis.ubus.objects import Ubus
+from oasis.change.parse.uci_commands import parse
+from oasis.ubus.outgoing import Ubus
 from oasis.uci import model
 from oasis.uci.cursor import Cursor, open_cursor
 from tests.bench.measure import BARE, seconds

@@ -13,8 +13,8 @@ import pytest
 from oasis.bus.calls import WAITERS
 from oasis.bus.objects import CALLS
 from oasis.errors import ToolError
-from oasis.ubus import call as buswire
-from oasis.ubus.objects import Ubus
+from oasis.ubus import outgoing
+from oasis.ubus.outgoing import Ubus
 from tests.oasisd import REPOSITORY, copy_root, set_option, start_daemon
 from tests.ubus.buskit import Answers, ask, make_bus, make_peer
 from tests.ubus.buskit import until as until_s
@@ -83,10 +83,10 @@ def test_the_same_is_said_on_the_bus_and_on_the_socket(place):
 
 def test_what_the_bus_offers_are_all_methods_and_no_local_one(place):
     place.daemon()
-    with pytest.raises(buswire.Failed) as caught:
+    with pytest.raises(outgoing.Failed) as caught:
         place.ask("oasis.change", "alive", change="x")
     assert caught.value.status == 3
-    with pytest.raises(buswire.Failed):
+    with pytest.raises(outgoing.Failed):
         place.ask("oasis.path", "seen")
 
 
@@ -224,17 +224,17 @@ def test_the_owner_may_want_no_bus(place):
 AS_SOMEBODY = """
 import sys, os
 sys.path.insert(0, %r)
-from oasis.ubus import call as buswire
-from oasis.ubus.objects import Ubus
-from oasis.ubus.objects import opener
+from oasis.ubus import outgoing
+from oasis.ubus.outgoing import Ubus
+from oasis.ubus.outgoing import opener
 import pwd, json
 connection = opener(sys.argv[1])(20)
 os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
 connection.close()
 connection = opener("bus")(20)
 try:
-    print(json.dumps(buswire.call(connection, sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))))
-except buswire.Failed as error:
+    print(json.dumps(outgoing.invoke(connection, sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))))
+except outgoing.Failed as error:
     print(json.dumps({"status": error.status}))
 """
 

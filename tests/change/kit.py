@@ -7,14 +7,14 @@ from oasis.change.apply.commit import Committer
 from oasis.change.apply.evidence import gather
 from oasis.change.apply.journal import Journal
 from oasis.change.apply.transaction import Transaction
-from oasis.change.parse.commands import parse
+from oasis.change.parse.uci_commands import parse
 from oasis.change.plan import Planner
 from oasis.change.policy import Policy
 from oasis.core.ids import Xid
 from oasis.system.child import Executor
 from oasis.system.files import Files
 from oasis.system.root import Root
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from oasis.uci.cursor import open_cursor
 from tests.oasisd import REPOSITORY, copy_root
 

@@ -8,7 +8,7 @@ import pytest
 
 from oasis.catalogue import check as catalogue
 from oasis.catalogue import entries, validators
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.change.policy import Policy
 from tests.change.drafting import TOP, check, kinds, nothing
 
@@ -84,8 +84,8 @@ def test_exec_options_are_refused_however_the_command_is_written(path):
         f"uci batch <<EOF\nset {package}.there.{option}='/tmp/x'\nEOF",
     ):
         try:
-            operations, _ = commands.parse(text)
-        except commands.UsageError:
+            operations, _ = uci_commands.parse(text)
+        except uci_commands.UsageError:
             assert "batch" in text or "-q" in text  # refused even before
             continue
         assert [f["kind"] for f in catalogue.check(operations, of_type(package, kind))] == ["exec"], text

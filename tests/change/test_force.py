@@ -6,7 +6,7 @@ import os
 import pytest
 
 from oasis.change.force import KINDS, WORDS, RefusedError, checked
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.change.plan import card
 from oasis.errors import ApplyError, PolicyError, UciError, UsageError
 from tests.change.kit import RENAME, WIFI
@@ -32,7 +32,7 @@ def shut(kit):
 
 
 def propose(kit, text, *forces):
-    return kit.planner.propose(commands.parse(text)[0], "run1", "chat1", "a test", 0, forces)
+    return kit.planner.propose(uci_commands.parse(text)[0], "run1", "chat1", "a test", 0, forces)
 
 
 def refused(kit, text, *forces):

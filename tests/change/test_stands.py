@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from oasis.change.apply.services import limit_s
+from oasis.change.apply.init_scripts import limit_s
 from oasis.change.apply.transaction import BESIDE_S, GUARD_GRACE_S
 from oasis.errors import ApplyError, UsageError
 from tests.change.kit import RENAME, WIFI

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from oasis.catalogue import check as catalogue
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.doctor import texts
 from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
@@ -245,7 +245,7 @@ def test_commands_of_a_fix_are_known_options_and_end_the_finding(wanted, text, c
     assert is_mended_by_people or "fix" in finding or wanted == "mtu-pppoe:wan"
     if "fix" not in finding:
         return
-    operations, notes = commands.parse("\n".join(finding["fix"]["commands"]))
+    operations, notes = uci_commands.parse("\n".join(finding["fix"]["commands"]))
     assert operations and not notes
     assert catalogue.check(operations, clinic.router.config) == []
     after = Clinic(text)

@@ -22,7 +22,7 @@ import json
 from typing import Any
 
 from oasis.catalogue import entries, validators
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.errors import OasisError
 from oasis.uci.model import preview
 from tests.eval import predicates, roots, tasks, world
@@ -270,7 +270,7 @@ def would_be(played: Played) -> list[dict[str, bytes]]:
         if name != "configure":
             continue
         try:
-            operations, _ = commands.parse("\n".join(str(one) for one in given.get("commands", [])))
+            operations, _ = uci_commands.parse("\n".join(str(one) for one in given.get("commands", [])))
             packages = {str(one["package"]) for one in operations}
             made = preview({one: played.before[one] for one in packages}, operations)
         except (OasisError, KeyError):

@@ -16,7 +16,7 @@ import os
 import shutil
 from typing import Any
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.uci.model import preview
 from tests.oasisd import copy_root, set_option
 
@@ -83,7 +83,7 @@ def devices(root: str) -> dict[str, tuple[str, str]]:
 
 
 def _configure(root: str, lines: list[str]) -> None:
-    operations, _ = commands.parse("\n".join(lines)) if lines else ([], [])
+    operations, _ = uci_commands.parse("\n".join(lines)) if lines else ([], [])
     names = {str(one["package"]) for one in operations}
     before = {name: _read(f"{root}/etc/config/{name}") for name in names}
     for name, data in preview(before, operations).items():

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.uci.model import preview
 from tests.eval import predicates, roots, world
 from tests.eval.judge import judge, would_be
@@ -33,7 +33,7 @@ def stock(tmp_path_factory):
 
 
 def changed(images, lines):
-    operations, _ = commands.parse("\n".join(lines))
+    operations, _ = uci_commands.parse("\n".join(lines))
     return {**images, **preview({str(one["package"]): images[str(one["package"])] for one in operations}, operations)}
 
 

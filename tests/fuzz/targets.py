@@ -8,7 +8,7 @@ import os
 
 from oasis.api.methods import ROLES, TABLE, check
 from oasis.change.approval import SHORT, Desk
-from oasis.change.parse import commands, fenced
+from oasis.change.parse import fenced, uci_commands
 from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
 from oasis.errors import OasisError, PeerError, PolicyError, SchemaError, UsageError
@@ -56,7 +56,7 @@ def _read(data, is_quick):
 def words(data):
     """A text is refused, or its operations have plain names, values of text and are the same when written out."""
     try:
-        operations, _ = commands.parse(data.decode("utf-8", "replace"))
+        operations, _ = uci_commands.parse(data.decode("utf-8", "replace"))
     except UsageError as error:
         assert error.message and len(error.message) < 1000
         return
@@ -67,7 +67,7 @@ def words(data):
             (ord(char) < 32 and char not in "\t\n") or ord(char) == 127 for char in operation.get("value", "")
         )
     if all("\ufffd" not in str(operation) for operation in operations):
-        assert commands.parse("\n".join(commands.as_commands(operations)))[0] == operations
+        assert uci_commands.parse("\n".join(uci_commands.as_commands(operations)))[0] == operations
 
 
 def fences(data):
@@ -77,7 +77,7 @@ def fences(data):
     for item in items:
         assert item["command"] and item["kind"] in ("change", "read", "offer", "refused")
         if item["kind"] == "change":
-            operations, notes = commands.parse(item["command"])
+            operations, notes = uci_commands.parse(item["command"])
             assert len(operations) == 1 and notes == []
         else:
             assert len(item["command"]) <= fenced.SHOWN_CHARS

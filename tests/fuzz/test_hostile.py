@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.change.policy import Policy
 from oasis.daemon.wiring import Daemon
 from oasis.errors import OasisError
@@ -51,7 +51,7 @@ def planning(tmp_path_factory):
 def test_planning_refuses_and_writes_nothing(planning, text):
     before = files(planning.root.folder)
     with pytest.raises(OasisError) as caught:
-        planning.planner.propose(commands.parse(text)[0], "run1", "chat1", "a test")
+        planning.planner.propose(uci_commands.parse(text)[0], "run1", "chat1", "a test")
     assert caught.value.message and len(caught.value.message) < 2000
     assert files(planning.root.folder) == before
     assert not pwned(planning.root.folder)

@@ -12,7 +12,7 @@ import pytest
 
 from oasis import parts
 from oasis.catalogue import check as catalogue
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.doctor import rounds
 from oasis.doctor.scene import Scene
 from oasis.providers import load
@@ -100,7 +100,7 @@ def test_an_intent_is_data(tmp_path):
     for address, calls in zip(("192.168.1.9", "192.168.1.50", "192.168.1.7"), understood, strict=True):
         assert [call["commands"] for call in calls] == [[f"uci set system.@system[0].log_ip='{address}'"]]
         assert calls[0]["summary"] == texts["summary"].format(ip=address)
-        operations, _ = commands.parse("\n".join(calls[0]["commands"]))
+        operations, _ = uci_commands.parse("\n".join(calls[0]["commands"]))
         assert catalogue.check(operations, Clinic().router.config) == []
     assert not_this == []
 
@@ -111,7 +111,7 @@ def test_a_check_finds_and_mends():
     found = list(check(Scene(clinic.router.facts, clinic.names, clinic, lambda: True)))
     finding = rounds._finding({"findings": {"default-name": words}, "foreign": []}, found[0])
     assert finding["title"] == words["title"]
-    operations, _ = commands.parse("\n".join(finding["fix"]["commands"]))
+    operations, _ = uci_commands.parse("\n".join(finding["fix"]["commands"]))
     assert operations and catalogue.check(operations, clinic.router.config) == []
 
 

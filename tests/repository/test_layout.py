@@ -256,14 +256,14 @@ STARTS = {
     ("worker.confined", "execvpe"): "becomes that server or program",
     ("change.apply.guard", "executor.detach"): "the guard",
     ("change.apply.transaction", "executor.run"): "restore.sh",
-    ("change.apply.services", "executor.run"): "init scripts",
+    ("change.apply.init_scripts", "executor.run"): "init scripts",
     ("change.apply.evidence", "executor.run"): "nft, which lists what was compiled",
     ("daemon.wiring", "executor.run"): "the uci program, given to the cursor",
     ("agent.start", "executor.run"): "programs of the router, given to the tools",
     ("cli.without_daemon", "posix_spawn"): "the service's init script, by the hand of who asked for it",
     ("parts.memory.command", "posix_spawnp"): "the owner's editor, by his own hand",
     ("cli.without_daemon", "executor.run"): "ping and nslookup, given to the doctor",
-    ("ubus.objects", "executor.run"): "the ubus program",
+    ("ubus.outgoing", "executor.run"): "the ubus program",
 }
 STARTERS = {"subprocess", "multiprocessing", "pty", "_posixsubprocess", "asyncio", "concurrent"}
 

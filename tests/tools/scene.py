@@ -9,7 +9,7 @@ from oasis.system.files import Files
 from oasis.system.root import Root
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.router import Facts, Router
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from oasis.uci import model
 from oasis.uci.model import tables
 from tests.oasisd import copy_root

@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.tools.router import Facts
-from oasis.ubus.objects import Ubus, opener
+from oasis.ubus.outgoing import Ubus, opener
 from tests.router import ubus as fixtures
 from tests.tools.scene import Scene
 from tests.ubus.buskit import can_open, make_bus, make_peer, until

@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from oasis.ubus import call as buswire
-from oasis.ubus import message
+from oasis.ubus import message, outgoing
 from oasis.ubus.blobmsg import attributes, decode
-from oasis.ubus.objects import opener
+from oasis.ubus.outgoing import opener
 from oasis.ubus.peer import Peer
 from tests.router import busd
 
@@ -124,7 +123,7 @@ def ask(path, name, method, arguments=None, timeout_s=WAIT_S):
     """Call over a connection of its own."""
     connection = opener(path)(timeout_s)
     try:
-        return buswire.call(connection, name, method, arguments or {})
+        return outgoing.invoke(connection, name, method, arguments or {})
     finally:
         connection.close()
 
@@ -138,7 +137,7 @@ class Caller:
         self.came = []
 
     def number_of(self, name):
-        return buswire.look_up(self.connection, name)
+        return outgoing.look_up(self.connection, name)
 
     def say(self, kind, sequence, peer, words):
         self.connection.sendall(message.message(kind, sequence, peer, words))

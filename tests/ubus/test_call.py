@@ -10,8 +10,8 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.ubus import call as buswire
-from oasis.ubus.objects import Ubus, opener
+from oasis.ubus import outgoing
+from oasis.ubus.outgoing import Ubus, opener
 
 HELLO = bytes.fromhex("00000000 12345678 00000004")
 # Object 0x7e: found, and the status that ends the search.
@@ -80,7 +80,7 @@ class Wire:
 
 def call(*said, arguments=None, step=1 << 20):
     wire = Wire(*said, step=step)
-    return buswire.call(wire, "echo", "say", arguments or {}), wire.told
+    return outgoing.invoke(wire, "echo", "say", arguments or {}), wire.told
 
 
 @pytest.mark.parametrize("step", [1, 3, 1 << 20])
@@ -116,7 +116,7 @@ def test_an_answer_without_data_is_none():
 @pytest.mark.parametrize("said, number", [([HELLO, status(1, 4)], 4), ([HELLO, FOUND, FOUND_END, status(2, 6)], 6),
                                           ([HELLO, status(1, 0)], 5)])  # fmt: skip
 def test_a_status_ends_the_call(said, number):
-    with pytest.raises(buswire.Failed) as caught:
+    with pytest.raises(outgoing.Failed) as caught:
         call(*said)
     assert caught.value.status == number
 
@@ -146,7 +146,7 @@ def test_data_of_too_many_levels_is_refused():
 def test_a_value_that_no_call_has_is_refused_before_anything_is_said():
     wire = Wire(HELLO, FOUND, FOUND_END)
     with pytest.raises(ToolError, match="takes no bytes"):
-        buswire.call(wire, "echo", "say", {"x": b"1"})
+        outgoing.invoke(wire, "echo", "say", {"x": b"1"})
     assert wire.told == b""
 
 

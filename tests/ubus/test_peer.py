@@ -10,12 +10,11 @@ import time
 import pytest
 
 from oasis.errors import ToolError
-from oasis.ubus import call as buswire
-from oasis.ubus import message
+from oasis.ubus import message, outgoing
 from oasis.ubus.blobmsg import decode, encode
 from oasis.ubus.incoming import ARGUMENT_BYTES
 from oasis.ubus.message import REPLY_BYTES
-from oasis.ubus.objects import opener
+from oasis.ubus.outgoing import opener
 from oasis.ubus.peer import Peer
 from tests.router import busd
 from tests.ubus.buskit import OBJECTS, Answers, Caller, ask, going, make_bus, make_peer, until
@@ -146,7 +145,7 @@ def test_what_is_not_there_has_the_status_that_libubus_gives(bus, peers, callers
 def test_a_fault_is_a_status_and_a_line_that_says_where_and_the_next_call_is_answered(bus, peers):
     answers = Answers(start=lambda call: {}["secret"])
     peers(bus, answers)
-    with pytest.raises(buswire.Failed) as caught:
+    with pytest.raises(outgoing.Failed) as caught:
         ask(bus.path, "oasis.run", "start")
     assert caught.value.status == message.UNKNOWN_ERROR
     assert len(answers.told) == 1 and "oasis.run start failed: KeyError" in answers.told[0]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import time
 
+from oasis.change.apply.init_scripts import Services, bystanders, turned_off
 from oasis.change.apply.proof_of_life import Life
-from oasis.change.apply.services import Services
-from oasis.change.apply.switches import bystanders, turned_off
 from oasis.change.apply.verification import SETTLE_S, ReadBack
 from oasis.errors import ToolError
 from oasis.system.connections import connections, login_of
-from oasis.ubus.objects import NO_DATA, NOT_FOUND, SESSION
+from oasis.ubus.outgoing import NO_DATA, NOT_FOUND, SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ import threading
 import time
 
 from oasis.change.apply.guard import Guard
-from oasis.change.apply.services import limit_s
 from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UnwrittenError, UsageError
 from oasis.system.digest import sha256
 
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 GUARD_GRACE_S = 10
 # How often the daemon looks whether its guard lives; only while a change waits.
 GUARD_LOOK_S = 5.0
+# What an init script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.
+ACTION_S = 60
 # How long a change may take apart from the actions on its services, each of which has a limit: staging and commit, the
 # verification and its last look at a slow bus.
 BESIDE_S = 60
@@ -534,4 +535,4 @@ def _failed(words: str, services: list[Action]) -> list[Action]:
 
 def lasts_s(services: list[Action]) -> int:
     """Return how long the actions on a change's services and all else may take."""
-    return limit_s(services) + BESIDE_S
+    return ACTION_S * len(services) + BESIDE_S

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.errors import UsageError
 from oasis.uci.shell_words import commands as split
 from oasis.uci.shell_words import quoted, unprompted
@@ -112,8 +112,8 @@ def read(text: str) -> list[Item]:
     for label, lines in _blocks(text, 1):
         items += _of_block(label, lines)
     count = sum(1 for item in items if item["kind"] == "change")
-    if count > commands.OPERATIONS:
-        reason = "%d changes in one answer, %d allowed" % (count, commands.OPERATIONS)
+    if count > uci_commands.OPERATIONS:
+        reason = "%d changes in one answer, %d allowed" % (count, uci_commands.OPERATIONS)
         items.append(_refused("uci …", reason, "do it in steps", True))
     return items
 
@@ -257,7 +257,7 @@ def _item(words: list[str]) -> Item:
     if words[0] == "sudo" and len(words) > 1:
         words = words[1:]
     shown = " ".join(quoted(word) for word in words)
-    if commands.is_implied(words):
+    if uci_commands.is_implied(words):
         return _implied(words, _shown(shown))
     name = words[0].rpartition("/")[2] if words[0].startswith(("/sbin/", "/bin/", "/usr/")) else words[0]
     if name == "uci":
@@ -282,7 +282,7 @@ def _uci(words: list[str], shown: str) -> Item:
     if rest and rest[0] in _READ:
         return _reading(shown, " ".join(rest[1:]))
     try:
-        return {"kind": "change", "command": commands.as_commands([commands.operation(["uci", *words[1:]])])[0]}
+        return {"kind": "change", "command": uci_commands.as_commands([uci_commands.operation(["uci", *words[1:]])])[0]}
     except UsageError as error:
         return _refused(_shown(shown), error.message[:SHOWN_CHARS], error.hint, True)
 

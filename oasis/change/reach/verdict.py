@@ -24,7 +24,7 @@ start. Sentences only for what the change itself causes.
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.reach import firewall, listeners, network, ruleset, sections
+from oasis.change.reach import listeners, network, packet_path, ruleset, sections
 from oasis.change.reach.facts import readable_keys, shut
 from oasis.change.reach.way import Way, value_of
 
@@ -147,7 +147,7 @@ class _Check:
         rules = ruleset.compile_rules(self._after["firewall"], self._way.then, self._facts.get("firewall", []), "udp")
         packet = self._packet(0xFFFFFFFF, device, 67, (0, 0))
         if self._family == 4:  # a request goes from nobody's address to everybody's; source: RFC 2131, section 4.1
-            found = firewall.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
+            found = packet_path.judge(rules, {**packet, "source_port": (68, 68)}, lambda _: True, set())
             return "cannot_tell" if rules["includes"] else str(found["state"])
         is_open = is_sending(rules, packet)[0] and not rules["includes"]
         return "yes" if is_open else "cannot_tell"
@@ -248,7 +248,7 @@ class _Check:
         def is_own(address: tuple[int, int]) -> bool:
             return network.owns(nets, *address)
 
-        return firewall.judge(self._ruleset(side), packet, is_own, proven)
+        return packet_path.judge(self._ruleset(side), packet, is_own, proven)
 
     def _packet(self, address: int, device: str | None, port: int, source: Interval | None) -> Packet:
         own = value_of(self._path["source"])
@@ -293,7 +293,7 @@ def judge_discovery(
     group = _SOLICITED_NODE | packet["address"] & 0xFFFFFF
     for kind, to in ((_SOLICITATION, group), (_SOLICITATION, packet["address"]), (_ADVERTISEMENT, packet["address"])):
         asked: Packet = {**packet, "type": kind, "address": to}
-        found = firewall.judge(rules, asked, lambda _: True, proven)
+        found = packet_path.judge(rules, asked, lambda _: True, proven)
         if found["state"] != "yes":
             return False, "IPv6 neighbours may not find each other: " + str(found["reason"])
     return is_sending(rules, packet)
@@ -304,7 +304,7 @@ def is_sending(rules: Ruleset, packet: Packet) -> tuple[bool, str]:
     if rules["is_mute"]:
         return False, "a rule without src may keep back what the router sends to IPv6 neighbours"
     for zone in rules["zones"]:
-        is_here = firewall.matches_zone({**zone, "subnets": []}, packet)
+        is_here = packet_path.matches_zone({**zone, "subnets": []}, packet)
         if is_here is not False and zone["output"] != "accept":
             return False, "%s.output of zone %s is %s" % (zone["label"], zone["name"], zone["output"])
         if is_here is True and not zone["subnets"]:
@@ -379,7 +379,7 @@ def _answers(one: Network, nets: Networks, heard: list[Listener], rules: Ruleset
         for port in {one["port"] for one in heard}:
             state, at = "yes", (port, address)
             if rules is not None:
-                end = firewall.judge(rules, {**packet, "port": port}, lambda told: network.owns(nets, *told), set())
+                end = packet_path.judge(rules, {**packet, "port": port}, lambda told: network.owns(nets, *told), set())
                 state, at = end["state"], (end["port"], end["address"])
             is_met = any(
                 other["port"] == at[0] and listeners.hears(other, family, at[1], one["device"]) for other in heard

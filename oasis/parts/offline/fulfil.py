@@ -12,7 +12,7 @@ from oasis.core.addresses import number4
 from oasis.parts.offline import sets_firewall, sets_lan, sets_wifi
 from oasis.parts.offline.language.slots import Problem, value
 from oasis.parts.offline.language.template import commands, fill, sentence
-from oasis.system import time_zones
+from oasis.system.clock import zone_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class World:
         """Return zone name and POSIX TZ string for a city, country or zone name."""
         wanted = re.sub(r"[\s_,-]+", " ", text.casefold()).strip()
         place = self.language.get("places", {}).get(wanted) or self._places().get(wanted)
-        for name, rule in time_zones.rules().items():
+        for name, rule in zone_rules().items():
             spelled = name.casefold().replace("_", " ").replace("-", " ")
             if name == place or wanted in (spelled, spelled.rpartition("/")[2]):
                 return name, rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from oasis.errors import UsageError
-from oasis.system import time_zones
+from oasis.system.clock import zone_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,4 +257,4 @@ class Zones:
         text = text.strip()
         if not text:
             return None
-        return Zone(time_zones.rules().get(text.replace(" ", "_"), text))
+        return Zone(zone_rules().get(text.replace(" ", "_"), text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.errors import ToolError
 from oasis.tools.router import Watch
 
@@ -33,7 +33,7 @@ SPARE_BYTES = 4 * 1024 * 1024
 
 def configure(arguments: ConfigureArguments, operator: Operator) -> PlanResult:
     """Propose UCI commands as one plan."""
-    operations, notes = commands.parse("\n".join(arguments["commands"]))
+    operations, notes = uci_commands.parse("\n".join(arguments["commands"]))
     if not operations:
         raise ToolError("there is no change in these commands", "; ".join(notes))
     summary, until = str(arguments.get("summary", "")), str(arguments.get("until", ""))

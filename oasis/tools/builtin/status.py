@@ -6,7 +6,7 @@ Live values come from the bus; where it says nothing the configuration answers a
 
 from __future__ import annotations
 
-from oasis.change.history.records import chosen
+from oasis.change.history.listing import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
 from oasis.redaction import foreign

@@ -8,7 +8,7 @@ import pytest
 
 from oasis.change.apply.verification import WAIT_S, ReadBack
 from oasis.errors import ApplyError, ToolError
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from tests.change.kit import RENAME, WIFI
 
 FIREWALL = b"""

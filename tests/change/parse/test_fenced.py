@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.change.parse import commands, fenced
+from oasis.change.parse import fenced, uci_commands
 from oasis.change.parse.fenced import read
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fenced.txt")
@@ -75,8 +75,8 @@ def test_without_fences_nothing_is_read(answer, expected):
 def test_changes_are_commands_that_the_tool_takes_as_they_are():
     for _, answer, _ in CASES:
         changes = [item["command"] for item in read(answer) if item["kind"] == "change"]
-        operations, notes = commands.parse("\n".join(changes))
-        assert commands.as_commands(operations) == changes and notes == []
+        operations, notes = uci_commands.parse("\n".join(changes))
+        assert uci_commands.as_commands(operations) == changes and notes == []
 
 
 def test_a_carriage_return_inside_a_line_is_no_line_end():
@@ -97,9 +97,9 @@ def test_nul_is_refused():
 
 
 def test_more_changes_than_a_plan_takes_stop_all():
-    text = "```\n" + "\n".join(f"uci set a.b.o{number}=1" for number in range(commands.OPERATIONS + 1)) + "\n```"
+    text = "```\n" + "\n".join(f"uci set a.b.o{number}=1" for number in range(uci_commands.OPERATIONS + 1)) + "\n```"
     items = read(text)
-    assert len(items) == commands.OPERATIONS + 2
+    assert len(items) == uci_commands.OPERATIONS + 2
     assert items[-1]["stops"] and "201" in items[-1]["reason"]
     assert not any(item["kind"] == "refused" for item in read(text.replace("uci set a.b.o200=1\n", "")))
 

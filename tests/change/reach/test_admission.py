@@ -7,7 +7,7 @@ import time
 import pytest
 
 from oasis.catalogue import address_text
-from oasis.change.reach import admission, firewall, network, ruleset, sections, walk
+from oasis.change.reach import admission, network, packet_path, ruleset, sections, walk
 from tests.change.reach import wild
 from tests.change.reach.corpus import rule
 from tests.change.reach.test_corpus import apply, files_of
@@ -338,19 +338,19 @@ def _passes(rules, one):
     }  # fmt: skip
     if not to:
         tcp = {**rules, "rules": {name: _tcp(chain) for name, chain in rules["rules"].items()}}
-        return firewall.judge(tcp, packet, lambda _: True, set())["state"]
+        return packet_path.judge(tcp, packet, lambda _: True, set())["state"]
     out = {**packet, "device": to, "source": (target, target)}
     for zone, chain in [(None, "forward"), *((zone, "forward_" + zone["name"]) for zone in rules["zones"])]:
-        if zone and not firewall.matches_zone(zone, packet):
+        if zone and not packet_path.matches_zone(zone, packet):
             continue
         for rule_ in _tcp(rules["rules"].get(chain, [])):
             asked = rule_["device"]
-            if asked and not firewall._is_device(asked["device"], to if rule_["direction"] == "out" else device):
+            if asked and not packet_path._is_device(asked["device"], to if rule_["direction"] == "out" else device):
                 continue
-            is_there = not isinstance(rule_["dest"], dict) or firewall.matches_zone(rule_["dest"], out)
-            if is_there and firewall._matches({**rule_, "device": None}, packet):
+            is_there = not isinstance(rule_["dest"], dict) or packet_path.matches_zone(rule_["dest"], out)
+            if is_there and packet_path._matches({**rule_, "device": None}, packet):
                 return "yes" if rule_["target"] == "accept" else "no"
-        if zone and firewall.matches_zone(zone, out):
+        if zone and packet_path.matches_zone(zone, out):
             return "yes" if zone["forward"] == "accept" else "no"
     return "yes" if rules["forward"] == "accept" else "no"
 

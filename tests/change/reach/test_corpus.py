@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.change.reach import facts, sections
 from oasis.change.reach.verdict import PACKAGES, verdict
 from oasis.uci.model import preview
@@ -39,7 +39,7 @@ def files_of(base):
 def apply(files, text):
     """Return the packages after uci commands written without the word uci."""
     lines = ["uci " + line for line in text.strip().split("\n") if line]
-    return preview(files, commands.parse("\n".join(lines))[0]) if lines else files
+    return preview(files, uci_commands.parse("\n".join(lines))[0]) if lines else files
 
 
 def facts_of(name, base):

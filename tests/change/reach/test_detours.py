@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.parse.commands import parse
+from oasis.change.parse.uci_commands import parse
 from oasis.change.reach.detours import PACKAGES, detours
 from oasis.uci.model import preview
 from tests.change.kit import Kit

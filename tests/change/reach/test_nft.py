@@ -11,7 +11,7 @@ import os
 import pytest
 
 from oasis.catalogue import address_text
-from oasis.change.reach import facts, firewall, network, ruleset, sections, verdict
+from oasis.change.reach import facts, network, packet_path, ruleset, sections, verdict
 from oasis.uci import model
 from oasis.uci.model import tables
 from tests.change.reach import corpus, fw4, kinds, lab, record, test_corpus, wild
@@ -87,7 +87,7 @@ def judged(package, nets, probe):
         "source_port": (1024, 65535), "port": port, "mac": lab.mac(device),
     }  # fmt: skip
     rules = ruleset.compile_rules(package, nets, [])
-    found = firewall.judge(rules, packet, lambda one: network.owns(nets, *one), set())
+    found = packet_path.judge(rules, packet, lambda one: network.owns(nets, *one), set())
     if family == 6 and found["state"] == "yes" and not verdict.judge_discovery(package, nets, [], packet, set())[0]:
         return {**found, "state": "cannot_tell"}
     return found

@@ -6,7 +6,7 @@ import shutil
 
 from oasis.errors import PolicyError
 from oasis.parts.lua.plugins import Plugins
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from tests.tools.kit import Hands, Store, registry
 from tests.tools.scene import Scene
 

@@ -11,7 +11,7 @@ import pytest
 
 from oasis.parts.lua.plugins import Plugins
 from oasis.tools.specs import Prepared
-from oasis.ubus.objects import Ubus, opener
+from oasis.ubus.outgoing import Ubus, opener
 from tests.cli.web import free_port
 from tests.parts.lua.kit import PROGRAM, SERVED, SERVER, Bench, manifest
 from tests.ubus.buskit import until

@@ -5,7 +5,7 @@ import json
 import os
 
 from oasis.catalogue import check
-from oasis.change.parse import commands
+from oasis.change.parse import uci_commands
 from oasis.parts.offline.provider import Provider
 from oasis.tools.router import Facts
 from oasis.uci import model
@@ -100,7 +100,7 @@ class Router:
         for name in sorted(os.listdir(folder)):
             with open(os.path.join(folder, name), "rb") as handle:
                 self.files[name] = handle.read()
-        self.files = preview(self.files, commands.parse(before)[0])
+        self.files = preview(self.files, uci_commands.parse(before)[0])
         self.bus = _bus() if ubus else {}
         self.host_files = {"/tmp/dhcp.leases": leases.encode()}
         self.facts = Facts(self.config, self._call, self.host_files.get, lambda: NOW_S, lambda: list(self.files))
@@ -141,7 +141,7 @@ def steps_of(events):
     """Return the operations of the configure call, read as the tool reads them."""
     calls = [event for event in events if event["type"] == "tool_use" and event["name"] == "configure"]
     assert len(calls) <= 1
-    return [step for call in calls for step in commands.parse("\n".join(call["input"]["commands"]))[0]]
+    return [step for call in calls for step in uci_commands.parse("\n".join(call["input"]["commands"]))[0]]
 
 
 def assistant(events):

@@ -12,7 +12,7 @@ from oasis.parts.offline.fulfil import SETS
 from oasis.parts.offline.language.lexicon import distance, is_near, tokenize
 from oasis.parts.offline.provider import Session
 from oasis.parts.offline.reading import Branch, Grammar, Matcher
-from oasis.system import time_zones
+from oasis.system.clock import zone_rules
 from tests.parts.offline.stock import GUEST, HOME, LEASES, NOW_S, Router, calls_of, reply, steps_of
 
 FOLDER = os.path.dirname(provider.__file__)
@@ -135,7 +135,7 @@ def test_sets_are_all_used_and_all_there():
 
 
 def test_zones_are_posix_rules_and_places_lead_to_them():
-    zones = time_zones.rules()
+    zones = zone_rules()
     assert len(zones) >= 120
     name = r"(?:[A-Za-z]{3,5}|<[+-]?\d+>)"
     rule = name + r"(?:[+-]?\d+(?::\d+)?(?:" + name + r"(?:-?\d+)?(?:,[MJ][\d./:-]+){2})?)?\Z"

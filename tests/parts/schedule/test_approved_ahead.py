@@ -3,7 +3,7 @@
 import pytest
 
 from oasis.change import called
-from oasis.change.parse.commands import parse
+from oasis.change.parse.uci_commands import parse
 from oasis.parts.schedule import approved_ahead
 from oasis.parts.schedule.job_run import WAIT_S, JobRun
 from tests.change.conftest import kit  # noqa: F401  (a fixture)

@@ -1,14 +1,18 @@
 """Calls to other objects of the bus: over its socket where there is one, else through the `ubus` program.
 
-The socket (call.py) starts no process and shows nobody the arguments; the program is for hosts without it.
+The socket starts no process and shows nobody the arguments; the program is for hosts without it.
 `-S` is used because only then the exit status is the plain ubus status and a failure does not echo its arguments.
-Source: ubus's own cli.c and the recorded behaviour of 24.10 (a reply without data is status 0 and empty output).
+Source: ubus's own cli.c and libubus-req.c, and what 24.10 was seen to do (a reply without data is status 0, no output).
 """
+
+from __future__ import annotations
 
 import _socket
 
 from oasis.core import jsonl
 from oasis.errors import SchemaError, ToolError
+from oasis.ubus import message
+from oasis.ubus.blobmsg import attributes, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ class Ubus:
     """
 
     def __init__(
-        self, executor: "Executor", program: str, connect: "Callable[[float], _socket.socket] | None" = None,
+        self, executor: Executor, program: str, connect: Callable[[float], _socket.socket] | None = None,
         is_real: bool = True,
     ) -> None:  # fmt: skip
         self._executor = executor
@@ -54,8 +58,8 @@ class Ubus:
         self._is_real = is_real
 
     def call(
-        self, name: str, method: str, arguments: "dict[str, object] | None" = None, timeout_s: float = _TIMEOUT_S
-    ) -> "dict[str, object] | None":
+        self, name: str, method: str, arguments: dict[str, object] | None = None, timeout_s: float = _TIMEOUT_S
+    ) -> dict[str, object] | None:
         """Call `method` of object `name`; return its reply, None when it has no data.
 
         The program's arguments stand in the process list for a moment: a session goes over the socket or not at all.
@@ -70,13 +74,19 @@ class Ubus:
                 raise ToolError("ubus call %s %s: the bus cannot be reached" % (name, method), "is ubusd running?")
             return self._run(name, method, arguments, timeout_s)
         try:
-            return _ask(connection, name, method, arguments or {})
+            return invoke(connection, name, method, arguments or {})
+        except Failed as error:
+            raise _failure(name, method, error.status)
+        except TimeoutError:
+            raise _failure(name, method, _TIMED_OUT)
+        except OSError as error:
+            raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
         finally:
             connection.close()
 
     def _run(
-        self, name: str, method: str, arguments: "dict[str, object] | None", timeout_s: float
-    ) -> "dict[str, object] | None":
+        self, name: str, method: str, arguments: dict[str, object] | None, timeout_s: float
+    ) -> dict[str, object] | None:
         if not self._program:
             raise ToolError("there is no ubus on this host", "on a router it is part of the system")
         words = [self._program, "-S", "-t", str(max(int(timeout_s), 1)), "call", name, method]
@@ -94,11 +104,11 @@ class Ubus:
         return reply if isinstance(reply, dict) else None
 
 
-def opener(path: str) -> "Callable[[float], _socket.socket]":
+def opener(path: str) -> Callable[[float], _socket.socket]:
     """Return what opens the bus's socket at a path, or at the one that it had before 21.02."""
     old = path[: -len(_NAME)] + _OLD_NAME if path.endswith(_NAME) else ""
 
-    def connect(timeout_s: float) -> "_socket.socket":
+    def connect(timeout_s: float) -> _socket.socket:
         try:
             return _opened(path, timeout_s)
         except OSError:
@@ -111,7 +121,7 @@ def opener(path: str) -> "Callable[[float], _socket.socket]":
     return connect
 
 
-def _opened(path: str, timeout_s: float) -> "_socket.socket":
+def _opened(path: str, timeout_s: float) -> _socket.socket:
     # What `socket` would do, without what that imports; it closes itself on exec as well.
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(timeout_s)
@@ -123,22 +133,55 @@ def _opened(path: str, timeout_s: float) -> "_socket.socket":
     return connection
 
 
-def _ask(
-    connection: "_socket.socket", name: str, method: str, arguments: "dict[str, object]"
-) -> "dict[str, object] | None":
-    from oasis.ubus import call as buswire  # an idle daemon does without
+class Failed(ToolError):
+    """A call ended with a status of the bus."""
 
-    try:
-        return buswire.call(connection, name, method, arguments)
-    except buswire.Failed as error:
-        raise _failure(name, method, error.status)
-    except TimeoutError:
-        raise _failure(name, method, _TIMED_OUT)
-    except OSError as error:
-        raise ToolError("ubus call %s %s: %s" % (name, method, error.strerror or error))
+    def __init__(self, status: int, words: str = "") -> None:
+        ToolError.__init__(self, words or "status %d" % status)
+        self.status = status
+
+
+def invoke(
+    connection: _socket.socket, name: str, method: str, arguments: dict[str, object]
+) -> dict[str, object] | None:
+    """Call a method over a fresh connection; return the reply, None when it has no data.
+
+    Raises: Failed with the bus's status, ToolError when what comes is not its protocol, OSError of the connection.
+    """
+    data = encode(arguments)
+    message.receive(connection)  # it says hello first
+    found = look_up(connection, name)
+    reply = _ask(connection, message.INVOKE, 2, found, message.invocation(found, method, data))
+    return decode(reply[message.OF_DATA]) if message.OF_DATA in reply else None
+
+
+def look_up(connection: _socket.socket, name: str) -> int:
+    """Return the number of an object.
+
+    Raises: Failed when there is none, ToolError, OSError.
+    """
+    found = _ask(connection, message.LOOKUP, 1, 0, message.text(message.OF_PATH, name))
+    if message.OF_OBJECT not in found:
+        raise Failed(message.NO_DATA)
+    return message.number_of(found[message.OF_OBJECT])
+
+
+def _ask(connection: _socket.socket, kind: int, sequence: int, peer: int, content: bytes) -> dict[int, bytes]:
+    """Send a message and return the attributes of the first data that come before its status."""
+    connection.sendall(message.message(kind, sequence, peer, content))
+    found: dict[int, bytes] = {}
+    while True:
+        kind, reply_to, _, content = message.receive(connection)
+        if reply_to != sequence or kind not in (message.STATUS, message.DATA):
+            continue
+        values = attributes(content)
+        if kind == message.STATUS:
+            status = message.number_of(values.get(message.OF_STATUS, b""))
+            if status:
+                raise Failed(status)
+            return found
+        found = found or values
 
 
 def _failure(name: str, method: str, status: int) -> ToolError:
-    error = ToolError("ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))
-    error.status = status
-    return error
+    return Failed(status, "ubus call %s %s: %s" % (name, method, _WORDS.get(status, "status %d" % status)))

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from oasis.change.owner import OwnerWay
+from oasis.change.reach.owner_way import OwnerWay
 from oasis.errors import ApplyError, PolicyError, ToolError
 from oasis.system.connections import connection
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from tests.change.kit import RENAME, WIFI
 from tests.change.reach.test_dangers import GOOD
 

@@ -5,7 +5,7 @@ import pytest
 from oasis.errors import ToolError
 from oasis.system.child import Executor
 from oasis.system.root import Root
-from oasis.ubus.objects import Ubus
+from oasis.ubus.outgoing import Ubus
 from tests.oasisd import copy_root
 
 

@@ -2,7 +2,7 @@
 
 import os
 
-from oasis.change.history import records as history
+from oasis.change.history import listing as history
 from tests.change.kit import RENAME
 
 

@@ -9,7 +9,7 @@ Source: ubus's ubusd_monitor.c.
 from __future__ import annotations
 
 from oasis.errors import OasisError
-from oasis.ubus import call, message
+from oasis.ubus import message, outgoing
 from oasis.ubus.blobmsg import attributes
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def _asked(connect: Callable[[float], _socket.socket], name: str) -> int:
     connection = connect(_WAIT_S)
     try:
         message.receive(connection)
-        return call.look_up(connection, name)
+        return outgoing.look_up(connection, name)
     finally:
         connection.close()
 
@@ -82,6 +82,6 @@ def _client(connect: Callable[[float], _socket.socket], number: int) -> int:
                 return said.get(_CLIENT, 0)
             if kind == message.STATUS and sequence == 1 and said.get(message.OF_STATUS):
                 break  # only root may look
-        raise call.Failed(message.NO_DATA)
+        raise outgoing.Failed(message.NO_DATA)
     finally:
         connection.close()

@@ -1,17 +1,29 @@
-"""The services of a change: how they stood before it, and what it does with them. Knows nothing of configuration."""
+"""The init scripts of a change: how their services stood before, what it does with them, and which may fail.
+
+Services that are turned off may refuse to reload what is to run no more. Those that the change is not about are
+reloaded along with the rest of their package: what fails there failed before, or for a reason of its own. Rules are
+data (services.json): `switch` is TYPE.OPTION of the package, where a service has one for all of it. verification.py
+checks whether a service really ended.
+"""
 
 from __future__ import annotations
 
+import os
+
+from oasis.catalogue import validators
+from oasis.change.apply.transaction import ACTION_S
+from oasis.change.diff import difference
+from oasis.core import jsonl
 from oasis.errors import ToolError
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Action, Callable, Init
+    from oasis.change.shapes import Action, Any, Callable, Images, Init
     from oasis.system.child import Executor
     from oasis.system.root import Root
+    from oasis.uci.model import Package
 
-# What a script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.
-_ACTION_S = 60
 _STATUS_S = 10
 # What counts as the status of a script that could not be started or did not end in time, as timeout(1) has it.
 TIMED_OUT = 124
@@ -19,6 +31,7 @@ TIMED_OUT = 124
 _INACTIVE = 3
 # What is reported of a failed script's output.
 _TOLD_CHARS = 200
+_DATA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/services.json"
 
 
 def _whole_lines(text: str) -> str:
@@ -39,11 +52,6 @@ class ServiceError(ToolError):
         self.message = self.message.rstrip()
         self.failed = failed
         self.untrusted = ("output of services",) if words else ()
-
-
-def limit_s(services: list[Action]) -> int:
-    """Return how long the actions of a plan may take in all, each at its limit."""
-    return _ACTION_S * len(services)
 
 
 class Services:
@@ -97,7 +105,59 @@ class Services:
 
     def _run(self, name: str, action: str) -> tuple[int, str]:
         try:
-            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=_ACTION_S)
+            status, _, err = self._executor.run([self._root.init_script(name), action], timeout_s=ACTION_S)
         except ToolError as error:
             return TIMED_OUT, error.message
         return status, _whole_lines(err.decode("utf-8", "replace").strip())
+
+
+def turned_off(images: Images) -> list[str]:
+    """Return the names of the services of which everything is switched off by a change, and was not before."""
+    return [
+        str(rule["name"])
+        for rule in _rules()
+        if rule["package"] in images and "switch" in rule and _turns(images[rule["package"]], rule)
+    ]
+
+
+def bystanders(images: Images) -> list[str]:
+    """Return the names of the services that a change reloads and is not about."""
+    rules = [rule for rule in _rules() if rule["package"] in images]
+    changed: dict[str, list[str]] = {}
+    for name in {str(rule["package"]) for rule in rules if "about" in rule}:
+        before, after = (model.parse(data, name) for data in images[name])
+        found = difference.compare(before, after, name)
+        changed[name] = ["%s.%s" % (item["type"], item.get("option") or "") for item in found]
+    concerned = {str(rule["name"]) for rule in rules if _concerns(rule, changed)}
+    return sorted({str(rule["name"]) for rule in rules} - concerned)
+
+
+def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
+    if "about" not in rule:
+        return True
+    for place in changed[rule["package"]]:
+        for what in rule["about"]:
+            kind, _, option = place.partition(".")
+            # A section that comes or goes does so with all of its options.
+            if what in (place, kind) or (what.startswith(kind + ".") and not option):
+                return True
+            if what.endswith("*") and place.startswith(what[:-1]):
+                return True
+    return False
+
+
+def _rules() -> list[dict[str, Any]]:
+    with open(_DATA, "rb") as handle:
+        found: list[dict[str, Any]] = jsonl.shipped(handle.read())["services"]
+        return found
+
+
+def _turns(images: tuple[bytes, bytes], rule: dict[str, Any]) -> bool:
+    before, after = (_is_off(model.parse(data, str(rule["package"])), *rule["switch"].split(".")) for data in images)
+    return after and not before
+
+
+def _is_off(package: Package, kind: str, option: str) -> bool:
+    """Return whether every section says so itself: what an option that is missing means is the script's own affair."""
+    values = [section.options.get(option, "") for section in package.sections if section.type == kind]
+    return bool(values) and all(validators.truth(str(value)) is False for value in values)
