@@ -40,6 +40,7 @@ class Failover:
         self._seen: tuple[Chat, str, list[dict[str, object]]] | None = None
         self._has_answered = False
         self.service = self._left.pop(0)
+        self.source = source(self.service)
 
     def context(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
         """Return what the present service is sent of a chat."""

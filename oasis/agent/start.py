@@ -12,11 +12,11 @@ from oasis.agent import question
 from oasis.agent.client import Asking, prompts
 from oasis.agent.context import Context
 from oasis.agent.correction import Repair
-from oasis.agent.failover import Failover, allowed, failing, source
+from oasis.agent.failover import Failover, allowed, failing
 from oasis.agent.loop_guard import Repeats
 from oasis.agent.owner_actions import Errands
 from oasis.agent.runs import Run
-from oasis.agent.turn import ROUNDS, Turn
+from oasis.agent.turn import ROUNDS, Brief, Turn, newest
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
@@ -159,17 +159,16 @@ class Exchanges:
         except OasisError as error:
             services, told, asker = [NOBODY], None, failing(error)
         is_model = _is_model(services)
-        failover = Failover(services, asker, run.emit, lambda service: context.of(run.emit, service["context_tokens"]))
+        window = (lambda service: context.of(run.emit, service["context_tokens"])) if is_model else (lambda _: newest)
+        failover = Failover(services, asker, run.emit, window)
         tools: list[dict[str, Any]] = [{**spec} for spec in self.registry.own()]
         if is_model:
             offered = self._offered(chat, failover.service, told.tools if told else None)
             tools = [spec for spec in offered if may_use(who.role, spec["name"])]
-        turn = Turn(
-            chat, failover.ask, self._caller(run, taken, failover, is_model),
-            tools, _system(goal, told), self._new_id, run.emit, run.is_cancelled, source(failover.service),
-            failover.context if is_model else None, str(message.get("head", "")), goal.turns if goal else ROUNDS,
-            Repair() if is_model else None,
-        )  # fmt: skip
+        rounds = goal.turns if goal else ROUNDS
+        correction = Repair() if is_model else None
+        brief = Brief(tools, _system(goal, told), str(message.get("head", "")), rounds, correction)
+        turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
         state = turn.run()
         if goal:
             messages = list(chat.messages.values())

@@ -23,7 +23,7 @@ from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.agent.correction import Repair
-    from oasis.core.shapes import Any, Block, Callable, Message, Usage
+    from oasis.core.shapes import Any, Block, Callable, Message, Protocol, Usage
     from oasis.core.store import Chat
     from oasis.tools.fences import Written
 
@@ -32,6 +32,21 @@ if False:  # annotations only
     Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
     MakeContext = Callable[[Chat, str, list[dict[str, object]]], list[Message]]
     CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
+
+    class Model(Protocol):
+        """Whoever answers: see above for ask and context."""
+
+        source: dict[str, str]  # {"provider", "model"} as stored with each answer; another service changes it
+
+        def ask(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None: ...
+        def context(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]: ...
+
+    class Follower(Protocol):
+        """The run of a turn."""
+
+        def emit(self, kind: str, **fields: Any) -> None: ...
+        def is_cancelled(self) -> bool: ...
+
 
 # A turn with more rounds has lost its way; upstream and its peers stop between 6 and 10.
 ROUNDS = 10
@@ -50,33 +65,44 @@ class Cancelled(Exception):
     """The owner stopped the run."""
 
 
-class Turn:
-    """One exchange of a chat.
+class Brief:
+    """What a turn begins with: the tools and the system prompt of the model, and what the turn may do.
 
-    `new_id()` gives message ids, `emit(type, **fields)` tells the front-ends, `is_cancelled()` is looked at between and
-    during all steps, `source` is {"provider", "model"} as stored with each answer (the turn changes it when another
-    service answers), `head` the bookmark that the owner's message carries, and all that answers it, `rounds` how many
-    answers may call tools, `mending` what bounds how often a refused proposal is mended (correction.py), or None.
+    `head` is the bookmark that the owner's message carries, and all that answers it; `rounds` how many answers may call
+    tools; `correction` bounds how often a refused proposal is corrected (correction.py), None for no correction.
     """
 
     def __init__(
-        self, chat: Chat, ask: Ask, call_tool: CallTool, tools: list[dict[str, object]], system: str,
-        new_id: Callable[[], str], emit: Callable[..., None], is_cancelled: Callable[[], bool], source: dict[str, str],
-        context: MakeContext | None = None, head: str = "", rounds: int = ROUNDS, mending: Repair | None = None,
+        self, tools: list[dict[str, object]], system: str, head: str = "", rounds: int = ROUNDS,
+        correction: Repair | None = None,
     ) -> None:  # fmt: skip
+        self.tools = tools
+        self.system = system
+        self.head = head
+        self.rounds = rounds
+        self.correction = correction
+
+
+class Turn:
+    """One turn of a chat.
+
+    `model` asks the services (failover.py), `run` is told what happens and looked at for cancellation between and
+    during all steps, `new_id()` gives message ids.
+    """
+
+    def __init__(
+        self, chat: Chat, model: Model, call_tool: CallTool, brief: Brief, run: Follower, new_id: Callable[[], str]
+    ) -> None:
         self._chat = chat
-        self._ask = ask
+        self._model = model
         self._call_tool = call_tool
-        self._tools = tools
-        self._system = system
+        self._brief = brief
+        self._system = brief.system
         self._new_id = new_id
-        self._emit = emit
-        self._is_cancelled = is_cancelled
-        self._source = source
-        self._make_context = context or _newest
-        self._head = head
-        self._rounds = rounds
-        self._mending = mending
+        self._emit = run.emit
+        self._is_cancelled = run.is_cancelled
+        self._source = model.source
+        self._mending = brief.correction
         self._taint: list[str] = []  # of what the model was sent last
         self._written: Written | None = None
         self.stop_reason = ""
@@ -105,9 +131,9 @@ class Turn:
         return state
 
     def _loop(self) -> None:
-        for number in range(self._rounds + 1):
-            is_last = number == self._rounds or bool(self._mending and self._mending.is_over)
-            answer = self._answer([] if is_last else self._tools)
+        for number in range(self._brief.rounds + 1):
+            is_last = number == self._brief.rounds or bool(self._mending and self._mending.is_over)
+            answer = self._answer([] if is_last else self._brief.tools)
             calls = schema.tool_uses(answer)
             if calls:
                 self._run_calls(calls)
@@ -115,7 +141,7 @@ class Turn:
                 return
             if self._mending and self._mending.is_over:
                 self._system += "\n" + self._mending.tell
-            elif number == self._rounds - 1:
+            elif number == self._brief.rounds - 1:
                 self._system += "\n" + _NO_MORE
 
     def _answer(self, tools: list[dict[str, object]]) -> Message:
@@ -123,9 +149,9 @@ class Turn:
         collector = _Collector(self._emit, self._look, self._source)
         try:
             self._look()
-            context = self._make_context(self._chat, self._system, tools)
+            context = self._model.context(self._chat, self._system, tools)
             self._taint = thread.taint(context)
-            self._ask(context, tools, collector.take)
+            self._model.ask(context, tools, collector.take)
             self._look()
             if collector.error is not None:
                 raise collector.error
@@ -204,8 +230,8 @@ class Turn:
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
-        if self._head:
-            message["head"] = self._head
+        if self._brief.head:
+            message["head"] = self._brief.head
         self._chat.add(message)
         self._emit("message", id=message["id"], role=message["role"])
         return message
@@ -230,7 +256,8 @@ class Turn:
             raise Cancelled
 
 
-def _newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+def newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+    """Return the context of a chat's newest message, uncut; see MakeContext."""
     ordered = thread.context(chat.messages, chat.heads)
     return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
 

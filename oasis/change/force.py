@@ -96,6 +96,7 @@ def judge(
     told: list[str],
     uci: list[str],
     revisions: dict[str, str],
+    *,
     is_mistake: bool = False,
 ) -> None:
     """Mark a plan as forced, or refuse it when something that it needs is not forced.

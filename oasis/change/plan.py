@@ -36,12 +36,10 @@ if TYPE_CHECKING:
         LineDiff,
         NewId,
         Operation,
-        Seconds,
         Source,
     )  # fmt: skip
     from oasis.change.text_origin import Texts
-    from oasis.system.files import Files
-    from oasis.system.root import Root
+    from oasis.system.machine import Machine
 
     class Draft(TypedDict):
         """What a change would do, while it is worked out."""
@@ -141,41 +139,47 @@ def frozen(value: Any) -> Any:
     return value
 
 
-class Planner:
-    """Make plans for one router.
+class Questions:
+    """What a planner asks the rest of the daemon.
 
-    `new_id()` gives an xid, `key` is the HMAC key made at install, `now_s()` is monotonic, `reach(images, run)` tells
-    whether the owner still reaches the router (owner.py), `unconfined()` why nothing keeps the worker away from it, ""
-    when something does: without, the owner types a word before anything risky happens. `texts()` tells whose words
-    stand in a plan (texts.py), `luci_waits()` whether an apply of LuCI waits for its confirmation; asked only where
-    there are files of one. `journal` knows which changes end by themselves.
+    `reach(images, run)` judges whether the owner still reaches the router (reach/owner_way.py). `unconfined()` says why
+    nothing keeps the worker away from the router, "" when something does; without, the owner types a word before
+    anything risky happens. `texts()` knows whose words a plan holds (text_origin.py). `luci_waits()` tells whether an
+    apply of LuCI waits for its confirmation; it is asked only where there are files of one.
     """
 
     def __init__(
-        self,
-        root: Root,
-        files: Files,
-        policy: Policy,
-        key: bytes,
-        new_id: NewId,
-        now_s: Seconds,
-        reach: Callable[[Images, str], Answer | None] | None = None,
-        unconfined: Callable[[], str] = lambda: "",
-        texts: Callable[[], Texts] | None = None,
-        luci_waits: Callable[[], bool] = lambda: True,
-        journal: Journal | None = None,
-    ) -> None:
-        self._root = root
-        self._files = files
+        self, reach: Callable[[Images, str], Answer | None] | None = None, unconfined: Callable[[], str] = lambda: "",
+        texts: Callable[[], Texts] | None = None, luci_waits: Callable[[], bool] = lambda: True,
+    ) -> None:  # fmt: skip
+        self.reach = reach
+        self.unconfined = unconfined
+        self.texts = texts
+        self.luci_waits = luci_waits
+
+
+class Planner:
+    """Make plans for one router.
+
+    `key` is the HMAC key made at install, `new_id()` gives an xid; `journal` knows which changes end by themselves.
+    """
+
+    def __init__(
+        self, machine: Machine, policy: Policy, key: bytes, new_id: NewId, journal: Journal | None = None,
+        questions: Questions | None = None,
+    ) -> None:  # fmt: skip
+        self._root = machine.root
+        self._files = machine.files
         self.policy = policy
         self._key = key
         self.new_id = new_id
-        self._now_s = now_s
-        self._reach = reach
-        self._unconfined = unconfined
-        self.texts = texts
-        self._luci_waits = luci_waits
+        self._now_s = machine.clock.now_s
         self._journal = journal
+        questions = questions or Questions()
+        self._reach = questions.reach
+        self._unconfined = questions.unconfined
+        self.texts = questions.texts
+        self._luci_waits = questions.luci_waits
 
     def propose(
         self,
@@ -213,7 +217,7 @@ class Planner:
             revisions = {name: sha256(data) for name, data in before.items()}
             from oasis.change import force  # an idle daemon does without
 
-            force.judge(plan, needs, forces, told, uci, revisions, is_mistake)
+            force.judge(plan, needs, forces, told, uci, revisions, is_mistake=is_mistake)
         if plan is None:
             return None
         plan["operations"], plan["uci"] = operations, uci

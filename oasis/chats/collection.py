@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from oasis.chats.index import Entry, Hide, Place
     from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
-    from oasis.system.files import Files
+    from oasis.system.machine import Machine
 
     class Item(TypedDict, total=False):
         """What a list tells of a chat; of one that is gone only the first two."""
@@ -54,25 +54,24 @@ _SYNC = ("exchange", "interval", "exit")  # housekeeping.py tells what each may 
 
 
 class Collection:
-    """The chats of one folder. `number(option, default)` gives a setting, `free_bytes(path)` what a disk has left.
+    """The chats of one folder. `number(option, default)` gives a setting.
 
     `hide(text, inputs)` gives a text without secrets (index.py); `scratch` is a folder in RAM; `log(text)` tells
     whoever reads the log.
     """
 
     def __init__(
-        self, files: Files, store: Store, folder: str, scratch: str, number: Callable[[str, int], int], hide: Hide,
-        unix_s: Callable[[], int], free_bytes: Callable[[str], int], log: Callable[[str], None],
-        late: Late | None = None,
+        self, machine: Machine, store: Store, number: Callable[[str, int], int], hide: Hide,
+        log: Callable[[str], None], late: Late | None = None, *, folder: str, scratch: str,
     ) -> None:  # fmt: skip
         self.store = store
-        self._files = files
+        self._files = machine.files
         self._folder = folder
         self._scratch = scratch
         self._number = number
         self._hide = hide
-        self._unix_s = unix_s
-        self._free_bytes = free_bytes
+        self._unix_s = machine.clock.unix_s
+        self._free_bytes = machine.free_bytes
         self._log = log
         self._late = late
         self._lock = threading.Lock()  # one archived chat is unpacked at a time
@@ -372,9 +371,8 @@ class Collection:
 
 
 def gather(
-    files: Files, settings: Settings, scratch: str, new_id: Callable[[], str], hide: Hide, unix_s: Callable[[], int],
-    free_bytes: Callable[[str], int], log: Callable[[str], None],
-) -> Collection:  # fmt: skip
+    machine: Machine, settings: Settings, new_id: Callable[[], str], hide: Hide, log: Callable[[str], None]
+) -> Collection:
     """Return the chats that the settings name, settled.
 
     Raises: SettingsError; StoreError.
@@ -383,8 +381,8 @@ def gather(
     mode = settings.choice("sync", _SYNC)
     late = None
     if mode != _SYNC[0]:
-        late = Late(files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
-    store = Store(files, folder, new_id, late)
-    chats = Collection(files, store, folder, scratch, settings.number, hide, unix_s, free_bytes, log, late)
+        late = Late(machine.files, mode, settings.number("sync_interval_s", INTERVAL_S), log)
+    store = Store(machine.files, folder, new_id, late)
+    chats = Collection(machine, store, settings.number, hide, log, late, folder=folder, scratch=machine.root.run_folder)
     chats.settle()
     return chats

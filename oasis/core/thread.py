@@ -275,7 +275,7 @@ def content_of(given: object) -> "str | list[Block]":
 
 def message(
     name: str, role: str, given: object, continues: "list[str] | None" = None, head: str = "",
-    options: "Options | None" = None, cache: bool = False, taint: "list[str] | None" = None,
+    options: "Options | None" = None,
 ) -> "Message":  # fmt: skip
     """Return a new, checked message; `options` holds what changes from here on.
 
@@ -288,10 +288,6 @@ def message(
         made["head"] = head
     if options:
         made["options"] = options
-    if taint:
-        made["taint"] = taint
-    if cache:
-        made["cache"] = True
     schema.check_message(made)
     return made
 

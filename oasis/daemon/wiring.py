@@ -17,11 +17,11 @@ from oasis.api.methods import Methods, shown
 from oasis.api.parts import OptionalParts
 from oasis.change.apply.commit import Committer
 from oasis.change.apply.journal import Journal
-from oasis.change.apply.transaction import Transaction
+from oasis.change.apply.transaction import SCRIPTS, Followers, Transaction
 from oasis.change.approval import Allowance, Desk
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
-from oasis.change.plan import Planner, ahead
+from oasis.change.plan import Planner, Questions, ahead
 from oasis.change.policy import APPROVALS, Policy
 from oasis.chats.collection import TAKEN
 from oasis.chats.collection import gather as gather_chats
@@ -38,8 +38,9 @@ from oasis.system.clock import Clock, is_trusted
 from oasis.system.confinement import USER, Confinement
 from oasis.system.files import Files, free_bytes, hold
 from oasis.system.line_server import LineServer
+from oasis.system.machine import Machine
 from oasis.system.root import Root
-from oasis.tools.router import Facts
+from oasis.tools.router import Facts, OwnRecords
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
 from oasis.uci.cursor import BACKENDS, NAMES, chosen
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
     from oasis.ubus.peer import Peer
     from oasis.uci.cursor import Cursor
 
-_SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/change"
-
 
 class Services:
     """Everything that one oasisd has, made here and in the order in which one thing needs another; never set later.
@@ -87,7 +86,8 @@ class Services:
         self.now_s = clock.now_s
         self.log, self.free_bytes = fault, free_bytes
         self.settings = Settings(root, files, environment)
-        self.executor = Executor(root.environment(), root.allowed(_SCRIPTS))
+        self.executor = Executor(root.environment(), root.allowed(SCRIPTS))
+        self.machine = Machine(root, files, self.executor, clock)
         self.backend = self.settings.choice("uci_backend", BACKENDS)
         self.backend_name = NAMES[chosen(self.backend, bool(root.program("uci")))]
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
@@ -96,8 +96,7 @@ class Services:
         self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end)
         self._wire_changes()
         self._wire_models()
-        self.chats = gather_chats(files, self.settings, root.run_folder, self.new_id, self.redactor.first_words,
-                                  clock.unix_s, free_bytes, fault)  # fmt: skip
+        self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)
         self.new_message_id = _serialised(Scru128(lambda: int(time.time() * 1000), os.urandom).next)
         self.parts = OptionalParts(self)
         self.methods = Methods(self)
@@ -113,19 +112,19 @@ class Services:
         )
         self.journal = journal = Journal(files, root.state_folder, free_bytes)
         self._records = Xid(clock.unix_s, os.urandom, None, journal.next_s())
+        questions = Questions(self._owner_way, self._unconfined, self._texts, self._luci_waits)
         self.planner = planner = Planner(
-            root, files, policy, self.settings.install_key(), self.new_id, clock.now_s, self._owner_way,
-            self._unconfined, self._texts, self._luci_waits, journal,
-        )  # fmt: skip
-        self.transaction = Transaction(
-            root, journal, planner, self.executor, Committer(root, files, self.cursor), clock, _SCRIPTS, self._tell,
-            self._evidence, self._announce,
+            self.machine, policy, self.settings.install_key(), self.new_id, journal, questions
+        )
+        write, followers = Committer(root, files, self.cursor), Followers(self._tell, self._announce)
+        self.transaction = Transaction(self.machine, journal, planner, write, self._evidence, followers)
+        known = OwnRecords(
+            self.settings.install_key(), self._texts, lambda: [{**record} for record in journal.records()],
+            lambda: _ending(journal, planner),
         )  # fmt: skip
         self.facts = Facts(
-            self._config, self.ubus.call, lambda path: files.read(root.path(path)), clock.unix_s,
-            key=self.settings.install_key(), texts=self._texts, ending=lambda: _ending(journal, planner),
-            history=lambda: [{**record} for record in journal.records()],
-        )  # fmt: skip
+            self._config, self.ubus.call, lambda path: files.read(root.path(path)), clock.unix_s, known=known
+        )
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.desk, self.allowance = Desk(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
@@ -307,7 +306,7 @@ class Services:
         state, scratch = self.root.state_folder + "/usage.json", self.root.run_folder + "/usage.json"
         tell = lambda text: self.parts.part("notice").tell("budget_reached", text)  # noqa: E731
         is_set = lambda: self.is_clock_trusted(0)  # noqa: E731
-        return Usage(self.settings, self.files, state, scratch, self.clock.unix_s, tell, is_set)
+        return Usage(self.settings, self.files, self.clock.unix_s, tell, is_set, state=state, scratch=scratch)
 
     def _tell(self, record: Record) -> None:
         """Tell the run that made a change, the log and who reads notices, that the change has a new state."""

@@ -62,8 +62,9 @@ class Usage:
     """
 
     def __init__(
-        self, settings: Settings, files: Files, state: str, scratch: str, unix_s: Callable[[], int],
-        tell: Callable[[str], object] = lambda text: None, is_set: Callable[[], bool] = lambda: True,
+        self, settings: Settings, files: Files, unix_s: Callable[[], int],
+        tell: Callable[[str], object] = lambda text: None, is_set: Callable[[], bool] = lambda: True, *,
+        state: str, scratch: str,
     ) -> None:  # fmt: skip
         self._is_set = is_set
         self._tell = tell

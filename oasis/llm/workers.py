@@ -160,7 +160,7 @@ class Models(Requests):
         from oasis.llm.pool import Pool, default_argv
 
         return Pool(
-            default_argv(user=self._user), None, max_workers, self._idle_s, prepare=self._prepare,
+            default_argv(user=self._user), max_workers=max_workers, idle_s=self._idle_s, prepare=self._prepare,
             is_fenced=bool(self._user), tick_ms=tick_ms, user=self._user,
         )  # fmt: skip
 

@@ -85,6 +85,7 @@ def error(
     message: str,
     hint: str = "",
     retryable: bool = False,
+    *,
     status: int | None = None,
     retry_after_s: float | None = None,
     parameter: str = "",

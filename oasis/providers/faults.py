@@ -108,7 +108,7 @@ _KEY_LIKE = re.compile(r"\S*\*{3,}\S*|\b(?:sk|rk|pk|gsk|xai|csk|AIza|key|hf|nvap
 
 def event(code: str, message: str, status: int | None = None) -> events.Event:
     """Return the error event of a kind that needs no body."""
-    return events.error(code, message, _HINTS.get(code, ""), code in _RETRYABLE, status)
+    return events.error(code, message, _HINTS.get(code, ""), code in _RETRYABLE, status=status)
 
 
 def read(label: str, status: int, headers: dict[str, str], body: bytes) -> events.Event:
@@ -206,8 +206,9 @@ def _judged(label: str, status: int, headers: dict[str, str], words: str, codes:
         retryable = headers["x-should-retry"] == "true"
     wait_s = _wait_s(headers, value) if retryable else None
     parameter = named(words, codes, value) if kind == "invalid_request" else ""
+    shown = status if status != 200 else None
     return events.error(
-        kind, message, _HINTS.get(kind, ""), retryable, status if status != 200 else None, wait_s, parameter
+        kind, message, _HINTS.get(kind, ""), retryable, status=shown, retry_after_s=wait_s, parameter=parameter
     )
 
 

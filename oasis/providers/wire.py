@@ -139,7 +139,14 @@ def answer_of(status: int, headers: dict[str, str], body: bytes, options: Option
 
 
 def models_of(
-    status: int, headers: dict[str, str], body: bytes, options: Options, key: str, name: str, is_bare: bool = False
+    status: int,
+    headers: dict[str, str],
+    body: bytes,
+    options: Options,
+    key: str,
+    name: str,
+    *,
+    is_bare: bool = False,
 ) -> list[dict[str, object]]:
     """Return the entries of a list of models that have a `name`; `is_bare`: some services send the list alone.
 

@@ -323,7 +323,7 @@ class Operator:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
         try:
-            plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts)
+            plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts=skip_conflicts)
         except ConflictError as error:
             error.untrusted = ("values of others",)
             raise

@@ -203,6 +203,24 @@ def words(value: object) -> list[str]:
     return str(value).split() if value else []
 
 
+class OwnRecords:
+    """What Oasis itself knows of a router.
+
+    `key` makes handles of devices, `texts()` knows whose words the texts of the configuration are (None: unknown),
+    `history()` gives the records of the changes made here, newest first, and `ending()` the places of the configuration
+    that are undone by themselves (change/history/ends.py).
+    """
+
+    def __init__(
+        self, key: bytes = b"", texts: Callable[[], Texts] | None = None, history: Callable[[], list[Record]] = list,
+        ending: Callable[[], list[str]] = list,
+    ) -> None:  # fmt: skip
+        self.key = key
+        self.texts = texts
+        self.history = history
+        self.ending = ending
+
+
 class Facts:
     """The router as the tools and the built-in service see it.
 
@@ -218,21 +236,18 @@ class Facts:
         read_file: Callable[[str], bytes | None],
         now_s: Callable[[], int],
         packages: Callable[[], list[str]] | None = None,
-        *,
-        key: bytes = b"",
-        texts: Callable[[], Texts] | None = None,
-        history: Callable[[], list[Record]] = list,
-        ending: Callable[[], list[str]] = list,
+        known: OwnRecords | None = None,
     ) -> None:
+        known = known or OwnRecords()
         self._config = config
         self._ubus = ubus
         self._read_file = read_file
         self._packages = packages
         self.now_s = now_s
-        self.key = key  # makes handles of devices
-        self.texts = texts  # whose words the texts of the configuration are; None: unknown
-        self.history = history  # the records of the changes made here, newest first
-        self.ending = ending  # places of the configuration that are undone by themselves, see change/history/ends.py
+        self.key = known.key
+        self.texts = known.texts
+        self.history = known.history
+        self.ending = known.ending
         self.hide: Hide = _mask
         self.shows_names = self.tells_summaries = True
         self.said: Callable[[], str] = str

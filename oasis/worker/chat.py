@@ -35,6 +35,16 @@ REFUSALS = 4  # of parameters in one request; who refuses more does not take our
 _OUTPUT = ("delta", "thinking", "tool_use")
 
 
+class Outside:
+    """What a request needs of the world: a connection, a receiver of events, and time."""
+
+    def __init__(self, send: Open, emit: Emit, sleep_s: Sleep, now_s: Now) -> None:
+        self.send = send
+        self.emit = emit
+        self.sleep_s = sleep_s
+        self.now_s = now_s
+
+
 class Chat:
     """One chat request, with all the times it is asked."""
 
@@ -44,10 +54,7 @@ class Chat:
         module: ModuleType,
         options: wire.Options,
         limits: dict[str, object],
-        send: Open,
-        emit: Emit,
-        sleep_s: Sleep,
-        now_s: Now,
+        outside: Outside,
     ) -> None:
         self._tools = tools = wire.of_request(request, options)
         self._http = module.build_request(tools.messages, tools.tools, tools.options)
@@ -56,10 +63,10 @@ class Chat:
         self._module = module
         self._options = options
         self._limits = limits
-        self._send = send
-        self._emit = emit
-        self._sleep_s = sleep_s
-        self._now_s = now_s
+        self._send = outside.send
+        self._emit = outside.emit
+        self._sleep_s = outside.sleep_s
+        self._now_s = outside.now_s
 
     def run(self) -> None:
         """Ask until there is an answer, or a failure that stays."""

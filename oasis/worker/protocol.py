@@ -14,7 +14,7 @@ from oasis.core.framing import TOTAL_BYTES
 from oasis.errors import OasisError, ProviderTimeout, SettingsError, UsageError
 from oasis.providers import events, wire
 from oasis.worker import mcp, telegram, transport, web
-from oasis.worker.chat import Chat, failed
+from oasis.worker.chat import Chat, Outside, failed
 from oasis.worker.transport import within
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def _answer(request: Request, profiles: dict[str, Profile], send: Open, emit: Em
     op, options, limits = request.get("op"), _options(request, profiles), _limits(request, profiles)
     module = providers.load(str(request.get("vendor") or wire.profile_of(options).get("vendor")))
     if op in ("chat", "show"):
-        chat = Chat(request, module, options, limits, send, emit, sleep_s, now_s)
+        chat = Chat(request, module, options, limits, Outside(send, emit, sleep_s, now_s))
         chat.run() if request["op"] == "chat" else chat.show()
     elif op == "models":
         emit({"type": "models", "models": _models(module, options, limits, send, now_s)})

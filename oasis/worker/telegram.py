@@ -124,7 +124,8 @@ def _failure(status: int, value: Values) -> events.Event:
     wait_s = given.get("retry_after") if isinstance(given, dict) else None
     wait_s = float(wait_s) if isinstance(wait_s, (int, float)) and 0 < wait_s < 1e6 else None
     message = f"the messenger refuses this ({status}): {words}"
-    return events.error(code, message, _HINTS.get(code, ""), code in ("rate_limit", "server"), status, wait_s)
+    is_retryable = code in ("rate_limit", "server")
+    return events.error(code, message, _HINTS.get(code, ""), is_retryable, status=status, retry_after_s=wait_s)
 
 
 def _result(method: str, called: Any) -> Values:

@@ -2,10 +2,11 @@
 
 import itertools
 import json
+import types
 
 import pytest
 
-from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Turn
+from oasis.agent.turn import ANSWER_BYTES, CALLS, ROUNDS, Brief, Turn, newest
 from oasis.core import jsonl, schema, thread
 from oasis.core.store import Store
 from oasis.errors import ApplyError, StoreError
@@ -56,17 +57,13 @@ class Scene:
         self.chat.add({"id": OWNER, "role": "user", "content": "is all well?"})
         self.chat.flush()
         numbers = itertools.count(1)
-        self.turn = Turn(
-            self.chat,
-            self._ask,
-            self._call_tool,
-            self.tools,
-            SYSTEM,
-            lambda: "%025d" % next(numbers),
-            lambda kind, **fields: self.events.append({"type": kind, **fields}),
-            lambda: self.is_cancelled,
-            {"provider": "home", "model": "tiny"},
+        model = types.SimpleNamespace(ask=self._ask, context=newest, source={"provider": "home", "model": "tiny"})
+        run = types.SimpleNamespace(
+            emit=lambda kind, **fields: self.events.append({"type": kind, **fields}),
+            is_cancelled=lambda: self.is_cancelled,
         )
+        new_id = lambda: "%025d" % next(numbers)  # noqa: E731
+        self.turn = Turn(self.chat, model, self._call_tool, Brief(self.tools, SYSTEM), run, new_id)
 
     def _ask(self, messages, tools, on_event):
         self.asked.append((json.loads(json.dumps(messages)), tools))

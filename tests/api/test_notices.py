@@ -168,7 +168,7 @@ def test_a_spent_budget_is_told_once_a_month_and_refuses_each_time(root, tmp_pat
         settings.write("\nconfig service 'cloud'\n\toption name 'OpenAI'\n\toption model 'm'\n")
     told, now_s = [], [1795305600]
     state, scratch = str(tmp_path / "state"), str(tmp_path / "scratch")
-    usage = Usage(Settings(Root(root), Files()), Files(), state, scratch, lambda: now_s[0], told.append)
+    usage = Usage(Settings(Root(root), Files()), Files(), lambda: now_s[0], told.append, state=state, scratch=scratch)
     usage.check("cloud")
     assert told == []
     for when in (1795305600, 1795305600 + 31 * 86400):

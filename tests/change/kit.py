@@ -6,13 +6,14 @@ import time
 from oasis.change.apply.commit import Committer
 from oasis.change.apply.evidence import gather
 from oasis.change.apply.journal import Journal
-from oasis.change.apply.transaction import Transaction
+from oasis.change.apply.transaction import Followers, Transaction
 from oasis.change.parse.uci_commands import parse
-from oasis.change.plan import Planner
+from oasis.change.plan import Planner, Questions
 from oasis.change.policy import Policy
 from oasis.core.ids import Xid
 from oasis.system.child import Executor
 from oasis.system.files import Files
+from oasis.system.machine import Machine
 from oasis.system.root import Root
 from oasis.ubus.outgoing import Ubus
 from oasis.uci.cursor import open_cursor
@@ -94,28 +95,12 @@ class Kit:
         policy = Policy(approval, confirm_s)
         self.journal = Journal(self.files, self.root.state_folder, lambda path: free)
         self.ids = Xid(self.clock.unix_s, os.urandom, None, self.journal.next_s())
-        self.planner = Planner(
-            self.root,
-            self.files,
-            policy,
-            b"k" * 32,
-            self.ids.next,
-            self.clock.now_s,
-            luci_waits=lambda: self.luci_waits,
-            journal=self.journal,
-        )
-        self.transaction = Transaction(
-            self.root,
-            self.journal,
-            self.planner,
-            self.executor,
-            Committer(self.root, self.files, self.cursor),
-            self.clock,
-            SCRIPTS,
-            self.told.append,
-            self.evidence,
-            lambda plan: self.announced(plan),
-        )
+        machine = Machine(self.root, self.files, self.executor, self.clock)
+        questions = Questions(luci_waits=lambda: self.luci_waits)
+        self.planner = Planner(machine, policy, b"k" * 32, self.ids.next, self.journal, questions)
+        followers = Followers(self.told.append, lambda plan: self.announced(plan))
+        write = Committer(self.root, self.files, self.cursor)
+        self.transaction = Transaction(machine, self.journal, self.planner, write, self.evidence, followers)
 
     def evidence(self):
         """Return services, read-back and proof of life of this root; loopback proves, unless a test says otherwise."""

@@ -1,12 +1,14 @@
 """A collection of chats in a folder, without a daemon: for the tests of oasis.chats."""
 
 import os
+import types
 
 from oasis.chats.collection import Collection
 from oasis.chats.housekeeping import Late
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
 from oasis.system.files import Files
+from oasis.system.machine import Machine
 
 SECRET = "correct-horse"
 
@@ -37,10 +39,12 @@ class Kit:
         self.xids = Xid(lambda: self.now_ms // 1000, os.urandom)
         self.ids = Scru128(self._later_ms, os.urandom)
         store = Store(self.files, self.folder, self.xids.next, self.late)
+        clock = types.SimpleNamespace(unix_s=lambda: self.now_ms // 1000)
+        machine = Machine(None, self.files, None, clock, lambda path: self.free)
         self.chats = Collection(
-            self.files, store, self.folder, self.scratch, lambda option, default: self.settings.get(option, default),
-            lambda text, inputs: text.replace(SECRET, "***"), lambda: self.now_ms // 1000, lambda path: self.free,
-            self.log.append, self.late,
+            machine, store, lambda option, default: self.settings.get(option, default),
+            lambda text, inputs: text.replace(SECRET, "***"), self.log.append, self.late, folder=self.folder,
+            scratch=self.scratch,
         )  # fmt: skip
 
     def _later_ms(self):

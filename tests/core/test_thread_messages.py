@@ -27,10 +27,10 @@ def test_a_text_is_one_text_and_a_list_of_texts_a_block_each():
 
 def test_what_was_not_given_is_left_out_and_false_and_empty_stay():
     assert thread.message(ID, "user", "a") == {"id": ID, "role": "user", "content": "a"}
-    made = thread.message(ID, "user", "a", [OTHER], "home", {"search": False, "servers": []}, True, ["log lines"])
+    made = thread.message(ID, "user", "a", [OTHER], "home", {"search": False, "servers": []})
     assert made == {
-        "id": ID, "role": "user", "content": "a", "continues": [OTHER], "head": "home", "cache": True,
-        "options": {"search": False, "servers": []}, "taint": ["log lines"],
+        "id": ID, "role": "user", "content": "a", "continues": [OTHER], "head": "home",
+        "options": {"search": False, "servers": []},
     }  # fmt: skip
     assert "message.options.search" in refusal(thread.message, ID, "user", "a", None, "", {"search": "off"})
 

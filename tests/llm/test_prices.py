@@ -23,7 +23,7 @@ class Made:
         os.makedirs(self.root + "/etc/oasis", exist_ok=True)
         settings = Settings(Root(self.root), Files())
         path = self.root + "/var/run/oasis/"
-        self.counts = Usage(settings, Files(), path + "state.json", path + "usage.json", lambda: NOVEMBER)
+        self.counts = Usage(settings, Files(), lambda: NOVEMBER, state=path + "state.json", scratch=path + "usage.json")
         self.book = Book(
             settings,
             lambda: open_cursor(self.root + "/etc/config", path + "uci", backend="file"),

@@ -62,7 +62,7 @@ class Made:
 
     def usage(self, is_set=lambda: True):
         places = self.root + "/etc/oasis/usage.json", self.root + "/var/run/oasis/usage.json"
-        return Usage(self.settings, self.files, *places, lambda: self.now_s, is_set=is_set)
+        return Usage(self.settings, self.files, lambda: self.now_s, is_set=is_set, state=places[0], scratch=places[1])
 
     def lose_ram(self):
         os.remove(self.root + "/var/run/oasis/usage.json")

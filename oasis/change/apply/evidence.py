@@ -53,7 +53,7 @@ def gather(root: Root, executor: Executor, files: Files, bus: Bus, clock: Clock,
 
     readback = ReadBack(
         bus, ruleset, lambda path: files.read(root.path(path)), lambda folder: files.names(root.path(folder)),
-        clock.now_s, time.sleep, _FOLDER_SETTLE_S if is_folder else SETTLE_S,
+        clock.now_s, time.sleep, settle_s=_FOLDER_SETTLE_S if is_folder else SETTLE_S,
     )  # fmt: skip
     life = Life(connections, lambda session: may_keep(bus, session), login_of, clock.up_s, is_here_fine and is_folder)
     return Evidence(Services(root, executor, files.names), readback, life)

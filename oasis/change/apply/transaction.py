@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Action, Any, Callable, Clock, Collection, Init, Record, Role, Touched
-    from oasis.system.child import Executor
+    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Record, Role, Touched
     from oasis.system.connections import Connection
-    from oasis.system.root import Root
+    from oasis.system.machine import Machine
 
 # The guard waits longer than the daemon, so that the daemon's own timer acts first while it lives.
 GUARD_GRACE_S = 10
 # How often the daemon looks whether its guard lives; only while a change waits.
 GUARD_LOOK_S = 5.0
+# restore.sh and guard.sh.
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What an init script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.
 ACTION_S = 60
 # How long a change may take apart from the actions on its services, each of which has a limit: staging and commit, the
@@ -61,38 +62,34 @@ STATES = {
 }
 
 
+class Followers:
+    """Who follows changes: `tell(record)` gets every new state, `announce(plan)` a plan that is about to be applied."""
+
+    def __init__(self, tell: Callable[[Record], object], announce: Callable[[Plan], object]) -> None:
+        self.tell = tell
+        self.announce = announce
+
+
 class Transaction:
     """The only writer of the router's configuration.
 
-    `write(plan)` stages and commits a plan's operations (see commit.py); `clock` has now_s() (monotonic), unix_s() and
-    up_s(); `scripts` is the folder of restore.sh and guard.sh; `tell(change)` hears of every new state,
-    `announce(plan)` of a plan that is about to be applied; `evidence()` gives services, verification and proof of life
-    (see evidence.py).
+    `write(plan)` stages and commits a plan's operations (see commit.py); `evidence()` gives services, verification and
+    proof of life (see evidence.py).
     """
 
     def __init__(
-        self,
-        root: Root,
-        journal: Journal,
-        planner: Planner,
-        executor: Executor,
-        write: Callable[[Plan], None],
-        clock: Clock,
-        scripts: str,
-        tell: Callable[[Record], object],
-        evidence: Callable[[], Evidence],
-        announce: Callable[[Plan], object],
-    ) -> None:
-        self._root = root
+        self, machine: Machine, journal: Journal, planner: Planner, write: Callable[[Plan], None],
+        evidence: Callable[[], Evidence], followers: Followers,
+    ) -> None:  # fmt: skip
+        self._root = machine.root
         self._journal = journal
         self._planner = planner
-        self._executor = executor
+        self._executor = machine.executor
         self._write = write
-        self._clock = clock
-        self._scripts = scripts
-        self._tell = tell
+        self._clock = machine.clock
+        self._tell = followers.tell
         self._evidence = evidence
-        self._announce = announce
+        self._announce = followers.announce
         self._lock = threading.RLock()
         self._wake = threading.Condition(self._lock)
         self._record: Record | None = None  # the change that waits to be kept
@@ -100,7 +97,7 @@ class Transaction:
         self._deadline_s = 0.0
         self._applied_s = 0.0
         self._window_s = 0
-        self._guard = Guard(executor, journal, scripts, root.folder)
+        self._guard = Guard(machine.executor, journal, SCRIPTS, machine.root.folder)
 
     def recover(self) -> Record | None:
         """Roll back what an earlier run left unconfirmed; call this first. Return its record, if any."""
@@ -469,7 +466,7 @@ class Transaction:
 
     def _put_back(self, record: Record, reason: str) -> None:
         """Restore with the same script that the boot hook uses, then reload what the change had reloaded."""
-        argv = ["/bin/sh", self._scripts + "/restore.sh", self._journal.pending, self._root.folder, "services"]
+        argv = ["/bin/sh", SCRIPTS + "/restore.sh", self._journal.pending, self._root.folder, "services"]
         limit_s = lasts_s(record["services"])
         try:
             status, _, err = self._executor.run(argv, timeout_s=limit_s)

@@ -83,7 +83,8 @@ class ReadBack:
 
     def __init__(
         self, bus: Bus, ruleset: Callable[[], str | None], read: Callable[[str], bytes | None],
-        names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], settle_s: float = SETTLE_S,
+        names: Callable[[str], list[str]], now_s: Seconds, sleep: Callable[[float], object], *,
+        settle_s: float = SETTLE_S,
     ) -> None:  # fmt: skip
         self._bus = bus
         self._ruleset = ruleset

@@ -200,7 +200,7 @@ class Expiry:
             if not set(standing) - set(stays):
                 self._journal.update(change, **ends.fields(after))
                 return None
-        plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]), False, stays)
+        plan = plan_undo(self._journal, self._planner, change, "", str(record["chat"]), stays=stays)
         # Approved together with the change; and nobody need be there to keep what was there before.
         return self._planner.bind(
             plan,

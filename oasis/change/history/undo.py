@@ -48,6 +48,7 @@ def plan_undo(
     change: str,
     run: str,
     chat: str,
+    *,
     skip_conflicts: bool = False,
     stays: Collection[str] | None = None,
 ) -> Plan:

@@ -81,8 +81,8 @@ def judge(
         return "yes", "", new["port"], None  # a service of its own, which no change here touches
     served = earlier[0]
     if here:
-        return _kept(before, after, served, here[0], later, new, facts)
-    return _moved(before, after, served, later, new, facts, unbound(after, networks[1]))
+        return _kept((before, after), served, here[0], later, new, facts)
+    return _moved((before, after), served, later, new, facts, unbound(after, networks[1]))
 
 
 def _is_at(listener: Listener, connection: Connection) -> bool:
@@ -92,9 +92,10 @@ def _is_at(listener: Listener, connection: Connection) -> bool:
 
 
 def _kept(
-    before: Config, after: Config, served: Listener, found: Listener, later: list[Listener],
-    new: Connection, facts: Facts,
+    configs: tuple[Config, Config], served: Listener, found: Listener, later: list[Listener], new: Connection,
+    facts: Facts,
 ) -> Heard:  # fmt: skip
+    before, after = configs
     port, name = new["port"], "%s.%s" % (found["service"], found["section"])
     if found["doubt"]:
         return "cannot_tell", found["doubt"], port, found
@@ -134,10 +135,11 @@ def _page(old: Table, section: Table, name: str, new: Connection, facts: Facts, 
 
 
 def _moved(
-    before: Config, after: Config, served: Listener, later: list[Listener], new: Connection,
-    facts: Facts, not_started: dict[str, str],
+    configs: tuple[Config, Config], served: Listener, later: list[Listener], new: Connection, facts: Facts,
+    not_started: dict[str, str],
 ) -> Heard:  # fmt: skip
     """Look for the same service elsewhere."""
+    before, after = configs
     family, address, device = new["family"], new["address"], new["device"]
     same = [one for one in later if one["service"] == served["service"] and hears(one, family, address, device)]
     same.sort(key=lambda one: (one["is_tls"] != served["is_tls"], one["section"] != served["section"]))
@@ -211,7 +213,7 @@ def _dropbear(section: Table, networks: Networks) -> list[Listener]:
             doubt = doubt or "dropbear: the addresses of %s are not known" % " ".join(names)
         else:  # dropbear then listens everywhere, but no address may also mean that the interface never comes up
             doubt = doubt or "dropbear.%s: Interface %s has no address" % (section[".name"], " ".join(names))
-    return [_listener("dropbear", section, int(word), (4, 6), bound, False, doubt) for word in words]
+    return [_listener("dropbear", section, int(word), (4, 6), bound, doubt=doubt) for word in words]
 
 
 def _uhttpd(section: Table) -> list[Listener]:
@@ -230,7 +232,7 @@ def _uhttpd(section: Table) -> list[Listener]:
             why = doubt or ("uhttpd: whose address %s is, is not known" % host if host and number is None else "")
             families = (4, 6) if number is None else (number[0],)
             bound: Bound | None = None if number is None or number[1] == 0 else {"addresses": [number]}
-            made = _listener("uhttpd", section, port, families, bound, is_tls, why)
+            made = _listener("uhttpd", section, port, families, bound, is_tls=is_tls, doubt=why)
             if any(_is_taken(one, made) for one in found):
                 made["doubt"] = made["doubt"] or "uhttpd: an address before it in the list holds port %d" % port
             found.append(made)
@@ -257,7 +259,8 @@ def _listener(
     port: int,
     families: tuple[int, ...],
     bound: Bound | None,
-    is_tls: bool,
+    *,
+    is_tls: bool = False,
     doubt: str,
 ) -> Listener:
     return {

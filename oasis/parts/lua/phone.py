@@ -215,7 +215,7 @@ class Phone:
         return self._sending.send(role, id, sysmsg_key, message)
 
     def _chat_create(
-        self, role: Role, role1: str, content1: str, role2: str, content2: str, role3: str, content3: str
+        self, role: Role, *, role1: str, content1: str, role2: str, content2: str, role3: str, content3: str
     ) -> Reply:
         import binascii
 

@@ -301,7 +301,7 @@ class Servers:
 
     def __init__(
         self, sections: Callable[[], list[model.Section]], keep: Keep, token: Callable[[str], str],
-        post: Callable[[], Post], user: str, env: dict[str, str], cursor: Callable[[], Cursor],
+        post: Callable[[], Post], cursor: Callable[[], Cursor], *, user: str, env: dict[str, str],
     ) -> None:  # fmt: skip
         self._sections = sections
         self._cursor = cursor
@@ -461,8 +461,8 @@ def gather(kit: Services) -> Methods:
     keep = Keep(kit.files, kit.root.state_folder + "/mcp")
     user = USER if kit.root.folder == "/" else ""
     servers = Servers(
-        kit.settings.sections, keep, lambda name: kit.settings.key("mcp:" + name), lambda: kit.models.post, user, {},
-        kit.cursor,
+        kit.settings.sections, keep, lambda name: kit.settings.key("mcp:" + name), lambda: kit.models.post, kit.cursor,
+        user=user, env={},
     )  # fmt: skip
     return Methods(servers, kit.settings)
 

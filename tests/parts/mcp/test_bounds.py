@@ -240,7 +240,7 @@ def test_who_only_looks_sees_no_arguments_and_no_path(tmp_path):
         section(name="c", url="https://mcp.example.org?key=tk-1"),
     ]
     keep = Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: sections, keep, lambda name: "", lambda: None, "", {}, lambda: None)
+    found = mcp.Servers(lambda: sections, keep, lambda name: "", lambda: None, lambda: None, user="", env={})
     assert [one["where"] for one in found.listed(is_owner=False)] == [
         "/bin/a", "https://mcp.example.org", "https://mcp.example.org"]  # fmt: skip
     assert "tk-1" in found.listed()[0]["where"]
@@ -265,7 +265,7 @@ def test_token_is_never_sent_in_the_clear_through_the_internet(tmp_path, url, is
 
     sections = [section(name="x", url=url)]
     keep = Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: sections, keep, lambda name: "tk-1", lambda: post, "", {}, lambda: None)
+    found = mcp.Servers(lambda: sections, keep, lambda name: "tk-1", lambda: post, lambda: None, user="", env={})
     with pytest.raises(ToolError, match="not here" if is_sent else "for all to read"):
         found.refresh("x")
     assert bool(sent) is is_sent

@@ -274,7 +274,7 @@ def test_sections_of_upstream_are_read_and_off_until_the_owner_says_so():
 
 def test_server_that_is_not_set_up_cannot_be_asked(tmp_path):
     keep = mcp.Keep(Files(), str(tmp_path))
-    found = mcp.Servers(lambda: [section(name="x")], keep, lambda name: "", lambda: None, "", {}, lambda: None)
+    found = mcp.Servers(lambda: [section(name="x")], keep, lambda name: "", lambda: None, lambda: None, user="", env={})
     with pytest.raises(UsageError, match="no MCP server 'y' that is on"):
         found.refresh("y")
     assert found.listed()[0]["note"] == "either a command or a url is needed"
