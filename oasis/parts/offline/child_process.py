@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
-    from oasis.parts.offline.shapes import Event, Json, Message, Request
+    from oasis.parts.offline.shapes import Event, Message, Request
 
     class FactsLike(Protocol):
         """The facts that the process may ask for, which are passed on as JSON; see oasis/tools/router.py."""
@@ -109,7 +109,10 @@ class Offline:
                     raise SchemaError("the offline provider wrote no object")
                 if wanted in said:
                     return said[wanted]
-                self._send(self._child, jsonl.line({"answer": _fact(facts, said)}))
+                name, arguments = said.get("ask"), said.get("arguments")
+                if name not in FACTS or not isinstance(arguments, list):
+                    raise OasisError("the offline provider asked for %r" % name, _HINT)
+                self._send(self._child, jsonl.line({"answer": getattr(facts, sys.intern(str(name)))(*arguments)}))
         except OSError as error:
             self._end()
             raise ProviderError("the offline provider cannot be started: %s" % error, "check free memory")
@@ -162,10 +165,3 @@ class Offline:
         if child is not None:
             child.end_group()
             child.close()
-
-
-def _fact(facts: FactsLike, asked: dict[str, Json]) -> object:
-    name, arguments = asked.get("ask"), asked.get("arguments")
-    if name not in FACTS or not isinstance(arguments, list):
-        raise OasisError("the offline provider asked for %r" % name, _HINT)
-    return getattr(facts, sys.intern(str(name)))(*arguments)

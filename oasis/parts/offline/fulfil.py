@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from oasis.core.addresses import number4
-from oasis.parts.offline import sets_firewall, sets_lan, sets_wifi
+from oasis.parts.offline import sets
 from oasis.parts.offline.language.slots import Problem, value
 from oasis.parts.offline.language.template import commands, fill, sentence
 from oasis.system.clock import zone_rules
@@ -56,7 +56,17 @@ class Fulfilment:
         intent, texts = self._intents[name], self._texts_of(name)
         if "commands" in intent:
             found = commands(intent["commands"], fields, lambda one: SETS[one](self._world, slots))
-            self._plan(found, sentence(texts["summary"], fields), slots.get("until", ""))
+            summary = sentence(texts["summary"], fields)
+            until = slots.get("until", "")
+            if self._commands and until != self._change.get("until", ""):
+                raise Problem("two_ends")  # one plan has one end
+            if not self._commands:
+                self.calls.append(("configure", self._change))
+            self._commands += [line for line in found if line not in self._commands]
+            self._summaries.append(summary)
+            self._change.update(commands=list(self._commands), summary="; ".join(self._summaries))
+            if until:
+                self._change["until"] = until
             for text, rows in intent.get("notes", {}).items():
                 for row in SETS[rows](self._world, slots)[:1]:
                     self._world.note(text, {**row, **fields})
@@ -70,18 +80,6 @@ class Fulfilment:
     def fields(self, part: Part) -> Fields:
         """Return the checked slots of a request, with the router's names for what was said. Raises: Problem."""
         return self._checked(part)[1]
-
-    def _plan(self, found: list[str], summary: str, until: str) -> None:
-        # All changes of one message are one plan: approved, applied and undone together.
-        if self._commands and until != self._change.get("until", ""):
-            raise Problem("two_ends")  # one plan has one end
-        if not self._commands:
-            self.calls.append(("configure", self._change))
-        self._commands += [line for line in found if line not in self._commands]
-        self._summaries.append(summary)
-        self._change.update(commands=list(self._commands), summary="; ".join(self._summaries))
-        if until:
-            self._change["until"] = until
 
     def _checked(self, part: Part) -> tuple[Slots, Fields]:
         """Return the slots that were said, and the fields of templates: "" for the others. Raises: Problem."""
@@ -248,56 +246,56 @@ def _letters(text: str) -> str:
 
 
 SETS: dict[str, Callable[[World, Slots], Rows]] = {
-    "own_wifi": sets_wifi.own,
-    "own_wifi_secured": sets_wifi.secured,
-    "guest_wifi": sets_wifi.guest,
-    "guest_wifi_secured": sets_wifi.guest_secured,
-    "switched": sets_wifi.switched,
-    "guest_switched": sets_wifi.guest_switched,
-    "open_when_on": sets_wifi.open_when_on,
-    "sleeping_wifi": sets_wifi.sleeping,
-    "new_guest": sets_wifi.new,
-    "new_guest_wifi": sets_wifi.guest_access_points,
-    "guest_woken": sets_wifi.woken,
-    "guest_wakes": sets_wifi.wakes,
-    "guest_one_band": sets_wifi.one_band,
-    "guest_left": sets_wifi.left,
-    "lan": sets_lan.address,
-    "wan_dns": sets_lan.wan_dns,
-    "wan_dns_own": sets_lan.wan_dns_own,
-    "zone": sets_lan.zone,
-    "host": sets_lan.host,
-    "host_left": sets_lan.host_left,
-    "block": sets_firewall.block,
-    "blocked": sets_firewall.blocked,
-    "forward": sets_firewall.forward,
-    "forwarded": sets_firewall.forwarded,
-    "moving_target": sets_firewall.moving_target,
-    "channels": sets_wifi.channels,
-    "widths": sets_wifi.widths,
-    "countries": sets_wifi.countries,
-    "powers": sets_wifi.powers,
-    "hidden": sets_wifi.hidden,
-    "encrypted": sets_wifi.encrypted,
-    "opened": sets_wifi.opened,
-    "isolated": sets_wifi.isolated,
-    "hours": sets_firewall.hours,
-    "hours_left": sets_firewall.hours_left,
-    "named_host": sets_lan.named_host,
-    "lease_time": sets_lan.lease_time,
-    "pool": sets_lan.pool,
-    "ipv6": sets_lan.ipv6,
-    "upnp": sets_lan.upnp,
-    "local_name": sets_lan.local_name,
-    "dns_blocked": sets_lan.dns_blocked,
-    "dns_unblocked": sets_lan.dns_unblocked,
-    "adblock": sets_lan.adblock,
-    "vpn": sets_lan.vpn,
-    "vpn_there": sets_lan.vpn_there,
-    "peer": sets_lan.peer,
-    "qos": sets_lan.qos,
-    "qos_switched": sets_lan.qos_switched,
-    "ntp": sets_lan.ntp,
-    "ntp_switched": sets_lan.ntp_switched,
-    "leds": sets_lan.leds,
+    "own_wifi": sets.own,
+    "own_wifi_secured": sets.secured,
+    "guest_wifi": sets.guest,
+    "guest_wifi_secured": sets.guest_secured,
+    "switched": sets.switched,
+    "guest_switched": sets.guest_switched,
+    "open_when_on": sets.open_when_on,
+    "sleeping_wifi": sets.sleeping,
+    "new_guest": sets.new,
+    "new_guest_wifi": sets.guest_access_points,
+    "guest_woken": sets.woken,
+    "guest_wakes": sets.wakes,
+    "guest_one_band": sets.one_band,
+    "guest_left": sets.left,
+    "lan": sets.address,
+    "wan_dns": sets.wan_dns,
+    "wan_dns_own": sets.wan_dns_own,
+    "zone": sets.zone,
+    "host": sets.host,
+    "host_left": sets.host_left,
+    "block": sets.block,
+    "blocked": sets.blocked,
+    "forward": sets.forward,
+    "forwarded": sets.forwarded,
+    "moving_target": sets.moving_target,
+    "channels": sets.channels,
+    "widths": sets.widths,
+    "countries": sets.countries,
+    "powers": sets.powers,
+    "hidden": sets.hidden,
+    "encrypted": sets.encrypted,
+    "opened": sets.opened,
+    "isolated": sets.isolated,
+    "hours": sets.hours,
+    "hours_left": sets.hours_left,
+    "named_host": sets.named_host,
+    "lease_time": sets.lease_time,
+    "pool": sets.pool,
+    "ipv6": sets.ipv6,
+    "upnp": sets.upnp,
+    "local_name": sets.local_name,
+    "dns_blocked": sets.dns_blocked,
+    "dns_unblocked": sets.dns_unblocked,
+    "adblock": sets.adblock,
+    "vpn": sets.vpn,
+    "vpn_there": sets.vpn_there,
+    "peer": sets.peer,
+    "qos": sets.qos,
+    "qos_switched": sets.qos_switched,
+    "ntp": sets.ntp,
+    "ntp_switched": sets.ntp_switched,
+    "leds": sets.leds,
 }

@@ -27,8 +27,7 @@ from oasis.parts.offline.language.lexicon import Lexicon, narrow
 from oasis.parts.offline.language.slots import Problem, value
 from oasis.parts.offline.language.template import sentence
 from oasis.parts.offline.reading import Grammar, Part, Reader, Reading, familiarity, kinds_of
-from oasis.parts.offline.understanding import Understander, merged, together
-from oasis.parts.offline.weighing import NONE, SURE, UNSURE, Evidence, Guess, Words
+from oasis.parts.offline.understanding import NONE, SURE, UNSURE, Evidence, Guess, Understander, Words, merged, together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -346,7 +345,19 @@ class Session:
         return caution.clocks_left(clause, parts) if clause else []
 
     def _understood(self, said: str, before: Answer) -> Answer:
-        reading = self._read(said, keep=bool(before.missing[1]))
+        # Return the reading in the best language, which then is in use; with `keep` only a match changes it.
+        keep = bool(before.missing[1])
+        found: dict[str, Reading] = {}
+        for name in self._order:
+            found[name] = self._use(name).read(said)
+            if found[name].is_clean():
+                break
+        name = max(found, key=lambda one: found[one].score())
+        if not found[name].parts:
+            name = self._kept if keep else self._by_familiarity(said)[0]
+        self._kept = name
+        self._use(name)
+        reading = found[name]
         if self._is_held_back(said, reading.parts) or self._is_contradicted(said, reading.parts):
             reading = Reading([], reading.topic)
         if reading.is_clean() and (not reading.is_loose() or before.missing[1]):
@@ -390,20 +401,6 @@ class Session:
             answer.is_sure = True
             return answer
         return None
-
-    def _read(self, said: str, keep: bool) -> Reading:
-        """Return the reading in the best language, which then is in use; with `keep` only a match changes it."""
-        found: dict[str, Reading] = {}
-        for name in self._order:
-            found[name] = self._use(name).read(said)
-            if found[name].is_clean():
-                break
-        name = max(found, key=lambda one: found[one].score())
-        if not found[name].parts:
-            name = self._kept if keep else self._by_familiarity(said)[0]
-        self._kept = name
-        self._use(name)
-        return found[name]
 
     def _guess(self, said: str, before: Answer) -> Guess:
         """Return what the words were taken for in the language that fits best, which then is in use."""

@@ -230,7 +230,6 @@ class Branch:
 
 
 def _typed(piece: str, kinds: dict[str, str]) -> str:
-    """Return a piece that tells the types of its slots: two intents may have slots of one name."""
     return _SLOT.sub(lambda slot: "{%s:%s}" % (slot[1], kinds.get(slot[1], slot[1])), piece)
 
 
@@ -295,7 +294,11 @@ class Matcher:
         for number in patterns.ends:
             found.setdefault(number, []).append(so_far)
         for piece in [*patterns.open, *self._begun(patterns.starts, so_far[0])]:
-            for joined in self._joined(so_far, self._piece(piece, so_far[0])):
+            at = so_far[0]
+            key = (piece, at)
+            if key not in self._covered:
+                self._covered[key] = self._all(self._grammar.parse(piece), at)
+            for joined in self._joined(so_far, self._covered[key]):
                 self._visit(patterns.after(piece), joined, found)
 
     def _begun(self, starts: dict[str, list[str]], at: int) -> list[str]:
@@ -318,12 +321,6 @@ class Matcher:
             if slips + span[2] <= self._slips
         ]
 
-    def _piece(self, text: str, at: int) -> list[Span]:
-        key = (text, at)
-        if key not in self._covered:
-            self._covered[key] = self._all(self._grammar.parse(text), at)
-        return self._covered[key]
-
     def _all(self, nodes: list[Node], at: int) -> list[Span]:
         found: list[Span] = [(at, 0, 0, {})]
         for node in nodes:
@@ -336,21 +333,18 @@ class Matcher:
     def _node(self, node: Node, at: int) -> list[Span]:
         kind, name, choices = node
         if kind == "word":
-            return self._word(name, at)
+            if at >= len(self._tokens) or self._tokens[at].is_quoted:
+                return []
+            norm = self._tokens[at].norm
+            if norm == name:
+                return [(at + 1, 1, 0, {})]
+            return [(at + 1, 1, 1, {})] if self._slips and self._grammar.is_slip(norm, name) else []
         if kind == "slot":
             return self._slot(name, at)
         if kind == "class":
             return self._all(self._grammar.class_nodes(name), at)
         found = [span for choice in choices for span in self._all(choice, at)]
         return [*found, (at, 0, 0, {})] if kind == "maybe" else found
-
-    def _word(self, keyword: str, at: int) -> list[Span]:
-        if at >= len(self._tokens) or self._tokens[at].is_quoted:
-            return []
-        norm = self._tokens[at].norm
-        if norm == keyword:
-            return [(at + 1, 1, 0, {})]
-        return [(at + 1, 1, 1, {})] if self._slips and self._grammar.is_slip(norm, keyword) else []
 
     def _slot(self, slot: str, at: int) -> list[Span]:
         name, _, kind = slot.partition(":")
@@ -471,7 +465,19 @@ class Reader:
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         """Return the best reading as one request or as several joined ones."""
         whole = self._one(sentence, tokens, may_change=True)
-        cuts = self._cuts(tokens)
+        # Return (end of one request, start of the next) wherever a joining word or a mark stands.
+        joiners = self._grammar.words("joiners")
+        found = []
+        for at in range(1, len(tokens)):
+            if tokens[at].norm in joiners and tokens[at - 1].norm not in joiners:
+                start = at
+                while start < len(tokens) and tokens[start].norm in joiners:
+                    start += 1
+                if start < len(tokens):
+                    found.append((at, start))
+            elif tokens[at - 1].tail and tokens[at].norm not in joiners and "?" not in tokens[at - 1].tail:
+                found.append((at, at))
+        cuts = found
         if not cuts or len(cuts) > CUTS or (whole and not self._has_free_slot(whole)):
             return [whole] if whole else []
         best = self._joined(sentence, tokens, cuts)
@@ -494,21 +500,6 @@ class Reader:
                 parts = [first, *option]
                 if option and sum(part.score for part in parts) > sum(part.score for part in found):
                     found = parts
-        return found
-
-    def _cuts(self, tokens: list[Token]) -> list[tuple[int, int]]:
-        """Return (end of one request, start of the next) wherever a joining word or a mark stands."""
-        joiners = self._grammar.words("joiners")
-        found = []
-        for at in range(1, len(tokens)):
-            if tokens[at].norm in joiners and tokens[at - 1].norm not in joiners:
-                start = at
-                while start < len(tokens) and tokens[start].norm in joiners:
-                    start += 1
-                if start < len(tokens):
-                    found.append((at, start))
-            elif tokens[at - 1].tail and tokens[at].norm not in joiners and "?" not in tokens[at - 1].tail:
-                found.append((at, at))
         return found
 
     def _is_joinable(self, part: Part) -> bool:
@@ -540,7 +531,12 @@ class Reader:
         for number, match in Matcher(self._grammar, tokens, self._fits).best(patterns).items():
             name = names[number]
             if (may_change or not self.is_change(name)) and (best is None or match.score() > best.score):
-                part = Part(name, self._raw(sentence, tokens, name, match), match.score(), match.slips)
+                kinds = kinds_of(self._intents[name])
+                raws = {
+                    slot: self._value(sentence, tokens, kinds.get(slot, slot), match.slots[slot])
+                    for slot in match.slots
+                }
+                part = Part(name, {slot: raw for slot, raw in raws.items() if raw}, match.score(), match.slips)
                 best = part if self._are_strict_ok(part) else best
         return best
 
@@ -551,11 +547,6 @@ class Reader:
 
     def _fits(self, kind: str, tokens: list[Token]) -> bool:
         return slot_types.fits(kind, tokens, self._stops)
-
-    def _raw(self, sentence: str, tokens: list[Token], name: str, match: Match) -> Raw:
-        kinds = kinds_of(self._intents[name])
-        raws = {slot: self._value(sentence, tokens, kinds.get(slot, slot), match.slots[slot]) for slot in match.slots}
-        return {slot: raw for slot, raw in raws.items() if raw}
 
     def _value(
         self, sentence: str, tokens: list[Token], kind: str, span: tuple[int, int] | str

@@ -321,18 +321,14 @@ def _probe(data: Data, texts: Texts) -> list[str]:
     if named["target"] != data.get("address"):
         named["address"] = data.get("address")
     if "hops" in data:
-        return _way(data, named, texts)
+        hops = rows(data.get("hops"))
+        head = sentence(texts["trace" if data.get("arrives") else "trace_lost"], {**named, "count": len(hops)})
+        return [head, *[sentence(texts["hop" if "address" in one else "hop_silent"], one) for one in hops]]
     if "sent" in data:
         average = table(data.get("ms")).get("average")
         return [sentence(texts["ping" if data.get("answers") else "ping_none"], {**data, **named, "average": average})]
     addresses = items(data.get("addresses"))
     return [sentence(texts["lookup" if addresses else "lookup_none"], {**named, "addresses": addresses})]
-
-
-def _way(data: Data, named: Data, texts: Texts) -> list[str]:
-    hops = rows(data.get("hops"))
-    head = sentence(texts["trace" if data.get("arrives") else "trace_lost"], {**named, "count": len(hops)})
-    return [head, *[sentence(texts["hop" if "address" in one else "hop_silent"], one) for one in hops]]
 
 
 def _wifi_scan(data: Data, texts: Texts) -> list[str]:

@@ -1,6 +1,6 @@
 """Learns from the training sentences of all languages what their words speak for.
 
-The weights are read by oasis/parts/offline/weighing.py.
+The weights are read by oasis/parts/offline/understanding.py.
 
     python3 tests/eval/offline/train.py        writes oasis/parts/offline/intents/evidence.json and evidence_XX.json
 
@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [ROOT, HERE]
 
-from oasis.parts.offline import weighing  # noqa: E402
+from oasis.parts.offline import understanding  # noqa: E402
 from oasis.parts.offline.provider import Session  # noqa: E402
 from tests.eval.offline.score import LANGUAGES, Reader, lines  # noqa: E402
 
@@ -36,7 +36,7 @@ def request_of(part):
     slots = {name: part["slots"][name] for name in ("switch", "action") if name in part["slots"]}
     if "run" in part["slots"]:
         slots["action"] = part["slots"]["run"]
-    return weighing.request_name(part["intent"], slots)
+    return understanding.request_name(part["intent"], slots)
 
 
 class Sentences:
@@ -56,7 +56,7 @@ class Sentences:
     def add(self, language, text, requests):
         clause = self.read(language).clause(text)
         if clause is not None:
-            self.found.append((language, weighing.features(clause), requests))
+            self.found.append((language, understanding.features(clause), requests))
 
     def add_all(self):
         for language in LANGUAGES:
@@ -65,7 +65,7 @@ class Sentences:
                     self.add(language, line["text"], [request_of(part) for part in line["parts"]])
         for name in OUTSIDE:
             for line in lines(os.path.join(HERE, name)):
-                self.add(line["language"], line["text"], [weighing.NOTHING])
+                self.add(line["language"], line["text"], [understanding.NOTHING])
 
 
 def own(language, name):
@@ -87,7 +87,9 @@ def learned(found):
         shown[at, -1] = 1
         for request in asked:
             meant[at, row[request]] += 1 / len(asked)
-    counted = numpy.array([[NEGATIVE if asked == [weighing.NOTHING] else 1.0] for _, _, asked in found], numpy.float32)
+    counted = numpy.array(
+        [[NEGATIVE if asked == [understanding.NOTHING] else 1.0] for _, _, asked in found], numpy.float32
+    )
     weights = numpy.zeros((len(features) + 1, len(requests)), dtype=numpy.float32)
     steps = numpy.full(weights.shape, 1e-2, dtype=numpy.float32)
     for _ in range(ROUNDS):
@@ -107,7 +109,7 @@ def written(features, weights, which):
         renamed = which(name)
         if renamed is None:
             continue
-        row = numpy.rint(weights[at] * (SHARPER * weighing.SCALE)).astype(int)
+        row = numpy.rint(weights[at] * (SHARPER * understanding.SCALE)).astype(int)
         order = [place for place in numpy.argsort(-abs(row), kind="stable") if abs(row[place]) >= LEAST]
         pairs = [f"{place} {row[place]}" for place in order]
         if pairs:

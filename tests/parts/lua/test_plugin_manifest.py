@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oasis.errors import SchemaError
-from oasis.parts.lua import plugin_manifest
+from oasis.parts.lua import plugins
 from oasis.uci import model
 from tests.parts.lua.kit import manifest as made
 from tests.parts.lua.kit import tool
@@ -38,11 +38,11 @@ config tool
 
 
 def of(**more):
-    return plugin_manifest.of_file(json.dumps({**made(names=("say_hello",)), **more}).encode())
+    return plugins.of_file(json.dumps({**made(names=("say_hello",)), **more}).encode())
 
 
 def test_a_property_without_description_is_kept():
-    found = plugin_manifest.of_file(json.dumps(made(names=("add",))).encode())[0]
+    found = plugins.of_file(json.dumps(made(names=("add",))).encode())[0]
     assert found["input_schema"]["properties"] == {"a": {"type": "string"}, "b": {"type": "string"}}
     assert found["input_schema"]["required"] == ["a", "b"] and found["input_schema"]["additionalProperties"] is False
 
@@ -64,7 +64,7 @@ def test_types_are_those_of_json_schema_and_all_else_is_text(kind, wanted):
 
 def test_older_manifests_call_script_and_path_otherwise():
     old = {"version": 1, "script_type": "ucode", "script_path": "/usr/share/rpcd/ucode/a.uc", "tools": [tool("x")]}
-    found = plugin_manifest.of_file(json.dumps(old).encode())[0]
+    found = plugins.of_file(json.dumps(old).encode())[0]
     assert (found["kind"], found["path"]) == ("ucode", "/usr/share/rpcd/ucode/a.uc")
 
 
@@ -72,11 +72,11 @@ def test_older_manifests_call_script_and_path_otherwise():
     "data",
     [b"", b"[]", b"null", b"{", b'{"version":2}', b'{"version":true,"source_type":"manual","tools":[]}',
      b'{"version":1,"source_type":"shell","tools":[]}', b'{"version":1,"source_type":"manual","tools":{}}',
-     b"[" * 100_000, b'{"version":1,"source_type":"manual","tools":[' + b" " * plugin_manifest.MANIFEST_BYTES + b"]}"],
+     b"[" * 100_000, b'{"version":1,"source_type":"manual","tools":[' + b" " * plugins.MANIFEST_BYTES + b"]}"],
 )  # fmt: skip
 def test_what_is_no_manifest_is_refused(data):
     with pytest.raises(SchemaError):
-        plugin_manifest.of_file(data)
+        plugins.of_file(data)
 
 
 def test_wrong_types_anywhere_are_left_out_or_take_the_usual():
@@ -84,7 +84,7 @@ def test_wrong_types_anywhere_are_left_out_or_take_the_usual():
     odd = {"server": "s", "name": "n", "description": 5, "required": {"a": 1}, "properties": "x", "timeout": {}}
     found = of(tools=[*junk, odd, tool("y", properties=[1, {"name": None}, {"name": ""}], required=[1, "", None])])
     assert [one["name"] for one in found] == ["n", "y"]
-    assert found[0]["description"] == "" and found[0]["timeout_s"] == plugin_manifest.TIMEOUT_S
+    assert found[0]["description"] == "" and found[0]["timeout_s"] == plugins.TIMEOUT_S
     assert all(one["input_schema"]["properties"] == {} and one["input_schema"]["required"] == [] for one in found)
 
 
@@ -94,15 +94,15 @@ def test_wrong_types_anywhere_are_left_out_or_take_the_usual():
      ("9" * 40, 60), (999_999_999, 600)],
 )  # fmt: skip
 def test_timeouts_are_seconds_or_thousandths_and_bounded(given, wanted):
-    assert plugin_manifest.seconds(given) == wanted
+    assert plugins.seconds(given) == wanted
 
 
 def test_more_tools_than_anybody_reads_are_cut():
-    assert len(of(tools=[tool("t%d" % n) for n in range(1000)])) == plugin_manifest.TOOLS
+    assert len(of(tools=[tool("t%d" % n) for n in range(1000)])) == plugins.TOOLS
 
 
 def test_sections_of_upstream_are_read_as_they_stand_and_permits_are_no_tools():
-    found = plugin_manifest.of_sections(model.parse(SECTION.encode(), "oasis").sections)
+    found = plugins.of_sections(model.parse(SECTION.encode(), "oasis").sections)
     assert [(one["server"], one["name"], one["kind"], one["timeout_s"], one["says"]) for one in found] == [
         ("oasis.lua.template.tool", "get_weather", "lua", 5, ["Looking"])
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from oasis.bus.objects import objects
 from oasis.errors import PolicyError
-from oasis.parts.lua import plugin_manifest
+from oasis.parts.lua import plugins
 from oasis.system.root import Root
 from tests.parts.lua.kit import PROGRAM, SERVER
 from tests.router import ubus as fixtures
@@ -36,14 +36,14 @@ def put(folder, path, text, mode=0o644):
 
 def why(root, server):
     with pytest.raises(PolicyError) as caught:
-        plugin_manifest.find(root, server)
+        plugins.find(root, server)
     return caught.value.message
 
 
 def test_a_program_of_that_name_or_a_script_that_publishes_it(root):
-    assert plugin_manifest.find(root, SERVER) == {"path": PROGRAM, "kind": "lua", "data": b"#!/bin/sh\n"}
+    assert plugins.find(root, SERVER) == {"path": PROGRAM, "kind": "lua", "data": b"#!/bin/sh\n"}
     for name in ("oasis.ucode.tool.template", "two", "four.x", "five"):
-        assert plugin_manifest.find(root, name)["path"] == "/usr/share/rpcd/ucode/a.uc"
+        assert plugins.find(root, name)["path"] == "/usr/share/rpcd/ucode/a.uc"
 
 
 @pytest.mark.parametrize("server", ["three", "get_goodbye", "message", "oasis.ucode.tool", "oasisXucode.tool"])
@@ -52,7 +52,7 @@ def test_a_name_that_a_script_only_mentions_is_none(root, server):
 
 
 def test_our_own_objects_are_none(root):
-    assert set(objects()) <= set(plugin_manifest.OURS)
+    assert set(objects()) <= set(plugins.OURS)
     for name in sorted(objects()):
         put(root.folder, "/usr/libexec/rpcd/" + name, "#!/bin/sh\n", 0o755)
         assert "Oasis itself" in why(root, name)
@@ -83,7 +83,7 @@ def test_links_folders_and_what_others_can_write_do_not_count(root):
     os.mkfifo(folder + "pipe", 0o755)
     put(root.folder, "/usr/libexec/rpcd/open", "#!/bin/sh\n", 0o777)
     put(root.folder, "/usr/libexec/rpcd/plain", "#!/bin/sh\n", 0o644)
-    put(root.folder, "/usr/libexec/rpcd/long", "x" * (plugin_manifest.SCRIPT_BYTES + 1), 0o755)
+    put(root.folder, "/usr/libexec/rpcd/long", "x" * (plugins.SCRIPT_BYTES + 1), 0o755)
     os.chmod(folder + "pipe", 0o755)
     assert "cannot be read" in why(root, "linked")
     assert "is no file" in why(root, "folder") and "is no file" in why(root, "pipe")

@@ -182,15 +182,13 @@ class Scanner:
             is_small = FILLER in concepts and len(token.norm) < 4
             if name and name.end - at == length and not (concepts & _NO_NAMES or is_small):
                 values = {**values, **name.values}
-            return self._lengthened(Segment(at, at + length, concepts, values, slips))
+            # Return a segment of a number word with the unit after it.
+            segment = Segment(at, at + length, concepts, values, slips)
+            number = segment.values.get("number")
+            if number is None:
+                return segment
+            return self._with_unit(segment.start, segment.end, number) or segment
         return name or Segment(at, at + 1, set(), {}, 0)
-
-    def _lengthened(self, segment: Segment) -> Segment:
-        """Return a segment of a number word with the unit after it."""
-        number = segment.values.get("number")
-        if number is None:
-            return segment
-        return self._with_unit(segment.start, segment.end, number) or segment
 
     def _concepts(self, at: int) -> tuple[int, set[str]]:
         if at >= len(self._tokens) or self._tokens[at].is_quoted:

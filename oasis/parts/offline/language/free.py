@@ -379,7 +379,9 @@ class Naming:
         if spans:
             self._calm(tokens, segments)
         for first, last in spans:
-            _marked(segments, first)
+            before = [one for one in segments if one.end == first]
+            if before and "rename" not in before[0].concepts:
+                before[0].concepts = before[0].concepts | {"called"}
             segments = _merged(segments, first, last, sentence, tokens)
         return segments
 
@@ -389,7 +391,9 @@ class Naming:
         """Return the tokens that are names, each as (first, the one behind it)."""
         spans: list[tuple[int, int]] = []
         taken: list[tuple[int, int]] = []
-        for form in self._ready():
+        if not self._compiled:
+            self._compiled = [re.compile(form) for form in self._forms]
+        for form in self._compiled:
             if form.pattern.startswith("[|&]") and not spans:
                 continue  # this only goes on
             for match in form.finditer(text):
@@ -398,16 +402,11 @@ class Naming:
                     continue
                 taken.append((start, end))
                 span = self._span(text, places, start, end)
-                if span and _is_small(sentence, tokens, span):
+                if span and sentence[tokens[span[0]].start].islower():
                     span = self._bare(tokens, span)
                 if span and not _is_other(segments, *span) and not _is_held(match.span(), places, segments):
                     spans.append(span)
         return spans
-
-    def _ready(self) -> list[re.Pattern[str]]:
-        if not self._compiled:
-            self._compiled = [re.compile(form) for form in self._forms]
-        return self._compiled
 
     def _span(self, text: str, places: list[Place], start: int, end: int) -> tuple[int, int] | None:
         """Return the first token of a name and the one behind it, None when this is no name."""
@@ -431,12 +430,8 @@ class Naming:
         """Make words such as `from now on` fillers: in a sentence that gives a name they are no condition."""
         for one in segments:
             words = [token.norm for token in tokens[one.start : one.end]]
-            if FILLER in one.concepts and self._edges.match(_spelled(words)):
+            if FILLER in one.concepts and self._edges.match(("" if words[0] >= _WIDE else " ").join(words)):
                 one.concepts -= _HOLDING
-
-
-def _is_small(sentence: str, tokens: list[Token], span: tuple[int, int]) -> bool:
-    return sentence[tokens[span[0]].start].islower()
 
 
 def _is_other(segments: list[Segment], first: int, last: int) -> bool:
@@ -449,17 +444,6 @@ def _is_held(span: tuple[int, int], places: list[Place], segments: list[Segment]
     """Tell whether what is said between two characters is not wished for, or is another wish."""
     said = {place[2] for place in places if place[0] < span[1] and place[1] > span[0]}
     return any(one.concepts & {"negation", "hide", "password"} for one in segments if one.start in said)
-
-
-def _marked(segments: list[Segment], first: int) -> None:
-    """Make the word before a name one that leads to it."""
-    before = [one for one in segments if one.end == first]
-    if before and "rename" not in before[0].concepts:
-        before[0].concepts = before[0].concepts | {"called"}
-
-
-def _spelled(words: list[str]) -> str:
-    return ("" if words[0] >= _WIDE else " ").join(words)
 
 
 def _written(sentence: str, tokens: list[Token], segments: list[Segment], words: list[str]) -> tuple[str, list[Place]]:

@@ -487,7 +487,19 @@ class Sounds:
                 at += 1
                 continue
             size = longest(words, at)
-            run = _run(tokens, at)
+            # Return how many tokens from a place on are one word in katakana.
+            end = at
+            while end < len(tokens) and not tokens[end].is_quoted:
+                norm = tokens[end].norm
+                is_mark = (
+                    end > at and norm in _LONG_MARKS and end + 1 < len(tokens) and _is_katakana(tokens[end + 1].norm)
+                )
+                if not (_is_katakana(norm) or is_mark):
+                    break
+                end += 1
+                if tokens[end - 1].tail:
+                    break
+            run = end - at
             better = self._near(words[at : at + run]) if size < run else ""
             length = run
             if not better and size < 2:
@@ -545,20 +557,6 @@ def _is_kana(char: str) -> bool:
 
 def _katakana(char: str) -> str:
     return chr(ord(char) + _SHIFT) if _HIRAGANA[0] <= char <= _HIRAGANA[1] else char
-
-
-def _run(tokens: list[Token], at: int) -> int:
-    """Return how many tokens from a place on are one word in katakana."""
-    end = at
-    while end < len(tokens) and not tokens[end].is_quoted:
-        norm = tokens[end].norm
-        is_mark = end > at and norm in _LONG_MARKS and end + 1 < len(tokens) and _is_katakana(tokens[end + 1].norm)
-        if not (_is_katakana(norm) or is_mark):
-            break
-        end += 1
-        if tokens[end - 1].tail:
-            break
-    return end - at
 
 
 def _spelled(tokens: list[Token], phrase: str) -> list[Token]:

@@ -84,22 +84,19 @@ def fits(kind: str, tokens: list[Token], stops: set[str]) -> bool:
     if len(tokens) > WIDTHS.get(kind, 4):
         return False
     if kind in _LISTED:
-        return _are_listed(tokens, _LISTED[kind])
+        shape = _LISTED[kind]
+        numbers = [bool(re.match(shape, token.norm)) for token in tokens]
+        return (
+            numbers[0]
+            and numbers[-1]
+            and all(is_number or len(token.norm) < 4 for is_number, token in zip(numbers, tokens, strict=True))
+        )
     if kind in _SHAPES:
         return tokens[0].is_quoted or bool(re.match(_SHAPES[kind], tokens[0].norm))
     if any(token.norm in stops for token in tokens if not token.is_quoted):
         return False
     # A full stop or a colon inside: two sentences, not one value.
     return not any(token.tail for token in tokens[:-1]) or kind == "devices"
-
-
-def _are_listed(tokens: list[Token], shape: str) -> bool:
-    numbers = [bool(re.match(shape, token.norm)) for token in tokens]
-    return (
-        numbers[0]
-        and numbers[-1]
-        and all(is_number or len(token.norm) < 4 for is_number, token in zip(numbers, tokens, strict=True))
-    )
 
 
 def span_text(sentence: str, tokens: list[Token], kind: str) -> tuple[str, bool]:
