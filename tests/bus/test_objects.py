@@ -12,7 +12,7 @@ from oasis.bus.objects import CALLS, OTHER_METHODS, objects
 from oasis.change.parse.uci_commands import parse
 from oasis.daemon.wiring import Daemon
 from oasis.errors import UsageError
-from oasis.parts.lua.manifest import BUS_ROLES
+from oasis.parts.lua.manifest import BUS_METHODS, BUS_ROLES
 from oasis.parts.lua.phone import Phone
 from oasis.system.root import Root
 from oasis.ubus.blobmsg import encode
@@ -37,7 +37,7 @@ def daemon(tmp_path_factory):
 
 @pytest.fixture
 def bench(daemon):
-    return Bench(daemon, time.monotonic, lambda waiters: Phone(daemon, waiters, time.monotonic))
+    return Bench(daemon, time.monotonic, lambda waiters: Phone(daemon, waiters, time.monotonic, BUS_METHODS))
 
 
 def split(name):

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from oasis.bus.calls import Answers, Rights
+from oasis.parts.lua.manifest import BUS_METHODS
 from oasis.parts.lua.phone import Phone
 from oasis.ubus.blobmsg import decode, encode
 from oasis.ubus.incoming import Call
@@ -36,7 +37,7 @@ class StandIn:
         self._sessions = Sessions(ACL + "/rpcd/acl.d", {"root": None, "viewer": "looks"}, 300)
         rights = Rights(self._access, time.monotonic)
         self.bus = Answers(
-            daemon.methods, rights, lambda waiters: Phone(daemon, waiters, time.monotonic), time.monotonic
+            daemon.methods, rights, lambda waiters: Phone(daemon, waiters, time.monotonic, BUS_METHODS), time.monotonic
         )
 
     def _access(self, name, method, arguments):

@@ -88,7 +88,7 @@ def bus_methods(daemon: Daemon, waiters: Waiters) -> Phone:
 
     from oasis.parts.lua.phone import Phone
 
-    return Phone(daemon, waiters, time.monotonic)
+    return Phone(daemon, waiters, time.monotonic, BUS_METHODS)
 
 
 COMMANDS = {

@@ -31,21 +31,39 @@ from oasis.api.table import Method, check
 from oasis.core import jsonl
 from oasis.core import lua_chats as forms
 from oasis.errors import OasisError, PolicyError, UsageError
-from oasis.parts.lua.manifest import BUS_METHODS
 from oasis.system.digest import sha256
 from oasis.uci.model import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from oasis.bus.calls import Waiters
+    from oasis.core.shapes import Json
     from oasis.daemon.wiring import Daemon
+    from oasis.parts.lua.shapes import (
+        AppliedChange,
+        ChatRow,
+        Failure,
+        Icons,
+        PackageDiff,
+        Param,
+        Params,
+        Poll,
+        Proposal,
+        Reply,
+        Role,
+        ServiceRow,
+        StoredIcons,
+        ToolOutput,
+        ToolRow,
+        TopicRow,
+        WaitingPlan,
+    )
 
-    Role = dict[str, object]
-    Reply = dict[str, object]
-    Call = Callable[[str, dict[str, object], Role], dict[str, Any]]
+    Call = Callable[[str, Params, Role], Mapping[str, Any]]  # a method of ours by its name
+    Rows = Mapping[str, tuple[str, str, dict[str, tuple[type, bool]]]]
 
 
 # Answers of upstream's, word by word: programs compare them.
@@ -61,21 +79,22 @@ _ENTRY = re.compile(r"(?:^|[\s,;]+)([A-Za-z_][\w-]*):(string|number|integer|bool
 
 
 class Phone:
-    """Upstream's methods on one daemon. `now_s()` is monotonic."""
+    """Upstream's methods on one daemon: `rows` are BUS_METHODS of the manifest. `now_s()` is monotonic."""
 
-    def __init__(self, daemon: Daemon, waiters: Waiters, now_s: Callable[[], float]) -> None:
+    def __init__(self, daemon: Daemon, waiters: Waiters, now_s: Callable[[], float], rows: Rows) -> None:
         self._daemon = daemon
         self._now_s = now_s
-        self._ask: Callable[..., dict[str, Any]] = daemon.methods.call
+        self._rows = rows
+        self._ask: Call = daemon.methods.call
         self._sending = Sending(self._ask, waiters, now_s)
         self.heard = self._sending.heard
 
-    def call(self, name: str, params: dict[str, object], role: Role) -> Reply:
-        """Call a method of BUS_METHODS; a missing argument is "".
+    def call(self, name: str, params: Params, role: Role) -> Reply:
+        """Call one of these methods; a missing argument is "".
 
         Raises: as the methods behind it, UsageError for arguments that are no texts.
         """
-        method = Method(*BUS_METHODS[name])
+        method = Method(*self._rows[name])
         values = {**dict.fromkeys(method.arguments, ""), **check(name, params, method.arguments)}
         reply: Reply = getattr(self, method.function)(role, **values)
         return reply
@@ -92,25 +111,28 @@ class Phone:
             reply.update(status=NOT_DONE, comment=told)
         return reply
 
-    def plain(self, reply: dict[str, Any]) -> Reply:
+    def plain(self, reply: Mapping[str, Any]) -> Reply:
         """Return a thread with its messages as upstream's programs read them: a role and a text each."""
         return {**reply, "messages": forms.write(reply["messages"])["messages"]}
 
     # What there is
 
     def _base_info(self, role: Role) -> Reply:
-        service = self._ask("service.list", {}, role)["service"]
+        services: list[ServiceRow] = self._ask("service.list", {}, role)["service"]
         names = listed(self._daemon.files.names(self._daemon.root.confdir))
         return {
             "icon": self._icons() or {"ctrl": {"path": ICONS, "using": ""}, "list": {}},
             **self._load_sysmsg_list(role),
             "chat": {"item": [{"id": item["id"], "title": item["title"]} for item in self._chats(role)[:_CHATS]]},
-            "service": [{key: item[key] for key in ("identifier", "name", "model", "active")} for item in service],
+            "service": [
+                {"identifier": one["identifier"], "name": one["name"], "model": one["model"], "active": one["active"]}
+                for one in services
+            ],
             "configs": [name for name in names if name not in _HIDDEN and not name.startswith(".")],
         }
 
-    def _chats(self, role: Role) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("chat.list", {}, role)["item"]
+    def _chats(self, role: Role) -> list[ChatRow]:
+        found: list[ChatRow] = self._ask("chat.list", {}, role)["item"]
         return found
 
     def _config(self, role: Role) -> Reply:
@@ -121,7 +143,7 @@ class Phone:
         change = self._ask("change.pending", {}, role)["change"]
         if not change or change["state"] != "applied":
             return {"status": NOT_FOUND}
-        diff = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
+        diff: list[PackageDiff] = self._ask("change.load", {"change": change["id"]}, role)["change"]["diff"]
         commands = [command for part in diff for command in commands_of(part)]
         return {"status": OK, "uci_list": jsonl.dumps(proposal(commands)["uci_list"]), "change": change}
 
@@ -129,12 +151,12 @@ class Phone:
         from oasis.change.parse import fenced
 
         commands = [str(item["command"]) for item in fenced.read(message) if item["kind"] == "change"]
-        return proposal(commands) if commands else {"status": NO_COMMANDS}
+        return {**proposal(commands)} if commands else {"status": NO_COMMANDS}
 
     # System messages
 
-    def _topics(self, role: Role) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("topic.list", {}, role)["topics"]
+    def _topics(self, role: Role) -> list[TopicRow]:
+        found: list[TopicRow] = self._ask("topic.list", {}, role)["topics"]
         return found
 
     def _load_sysmsg_list(self, role: Role) -> Reply:
@@ -142,7 +164,7 @@ class Phone:
 
     def _load_sysmsg_data(self, role: Role) -> Reply:
         found: Reply = {topic["key"]: {"title": topic["title"], "chat": topic["text"]} for topic in self._topics(role)}
-        icons: Any = self._icons()
+        icons = self._icons()
         return {"general": {}, "title": {}, "icons": {**icons["ctrl"], **icons["list"]} if icons else {}, **found}
 
     def _add_sysmsg_data(self, role: Role, title: str, message: str) -> Reply:
@@ -150,17 +172,18 @@ class Phone:
         return {"status": OK, "new_sysmsg_key": key}
 
     def _update_sysmsg_data(self, role: Role, target: str, title: str, message: str) -> Reply:
-        return self._ask("topic.update", {"key": target, "title": title, "text": message}, role)
+        return {**self._ask("topic.update", {"key": target, "title": title, "text": message}, role)}
 
     def _delete_sysmsg_data(self, role: Role, target: str) -> Reply:
-        return self._ask("topic.delete", {"key": target}, role)
+        return {**self._ask("topic.delete", {"key": target}, role)}
 
     # Services
 
     def _select_ai_service(self, role: Role, id: str, name: str, model: str) -> Reply:
-        for item in self._ask("service.list", {}, role)["service"]:
+        services: list[ServiceRow] = self._ask("service.list", {}, role)["service"]
+        for item in services:
             if item["identifier"] == id and name in ("", item["name"]) and model in ("", item["model"]):
-                return self._ask("service.select", {"identifier": id}, role)
+                return {**self._ask("service.select", {"identifier": id}, role)}
         raise UsageError("there is no service %r of that name and model" % id, "ask for base_info again")
 
     def _service_operate(self, role: Role, cmd: str, service: str) -> Reply:
@@ -176,56 +199,55 @@ class Phone:
 
     # Icons: the page's own files and what an older Oasis left there
 
-    def _icons(self) -> Reply:
-        """Return {"ctrl": {"path", "using"}, "list": {key: file}}, {} where there is no icon."""
+    def _icons(self) -> Icons | None:
         names = self._daemon.files.names(self._daemon.root.path("/www" + ICONS))
         images = [name for name in names if name.rpartition(".")[2].lower() in _IMAGES]
-        kept = self._kept_icons()
-        found = {"icon_%d" % number: name for number, name in enumerate(images, 1) if name not in kept["hidden"]}
-        using = [key for key, name in found.items() if name == kept["using"]] or list(found)[:1]
-        return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found} if found else {}
+        stored = self._stored_icons()
+        found = {"icon_%d" % number: name for number, name in enumerate(images, 1) if name not in stored["hidden"]}
+        using = [key for key, name in found.items() if name == stored["using"]] or list(found)[:1]
+        return {"ctrl": {"path": ICONS, "using": using[0]}, "list": found} if found else None
 
-    def _kept_icons(self) -> dict[str, Any]:
+    def _stored_icons(self) -> StoredIcons:
         data = self._daemon.files.read(self._daemon.root.state_folder + ICON_FILE)
-        return jsonl.shipped(data) if data else {"using": "", "hidden": []}
+        stored: StoredIcons = jsonl.shipped(data) if data else {"using": "", "hidden": []}
+        return stored
 
-    def _keep_icons(self, **changed: object) -> Reply:
-        line = jsonl.line({**self._kept_icons(), **changed})
+    def _store_icons(self, icons: StoredIcons) -> Reply:
+        line = jsonl.line(icons)
         self._daemon.files.replace(self._daemon.root.state_folder + ICON_FILE, line)
         return {"status": OK}
 
     def _icon(self, key: str) -> str:
-        icons: Any = self._icons()
+        icons = self._icons()
         if not icons or key not in icons["list"]:
             raise UsageError("there is no icon %r" % key, "ask for load_icon_info")
-        return str(icons["list"][key])
+        return icons["list"][key]
 
     def _load_icon_info(self, role: Role) -> Reply:
-        return self._icons() or {"status": NOT_FOUND}
+        icons = self._icons()
+        return {**icons} if icons else {"status": NOT_FOUND}
 
     def _select_icon(self, role: Role, using: str) -> Reply:
-        return self._keep_icons(using=self._icon(using))
+        return self._store_icons({**self._stored_icons(), "using": self._icon(using)})
 
     def _delete_icon(self, role: Role, target: str) -> Reply:
-        return self._keep_icons(hidden=[*self._kept_icons()["hidden"], self._icon(target)])
+        stored = self._stored_icons()
+        return self._store_icons({**stored, "hidden": [*stored["hidden"], self._icon(target)]})
 
     # Chats
 
     def _chat_send(self, role: Role, id: str, sysmsg_key: str, message: str) -> Reply:
         return self._sending.send(role, id, sysmsg_key, message)
 
-    def _chat_create(
-        self, role: Role, *, role1: str, content1: str, role2: str, content2: str, role3: str, content3: str
-    ) -> Reply:
+    def _chat_create(self, role: Role, **messages: str) -> Reply:
         import binascii
 
-        data = _chat_file([(role1, content1), (role2, content2), (role3, content3)])
-        text = binascii.b2a_base64(data, newline=False).decode()
+        text = binascii.b2a_base64(_chat_file(messages, 3), newline=False).decode()
         upload = self._ask("upload.part", {"data": text, "name": "chat.json", "is_last": True}, role)["upload"]
         return {"status": OK, "id": self._ask("chat.import", {"upload": upload}, role)["chats"][0]["id"]}
 
-    def _chat_append(self, role: Role, id: str, role1: str, content1: str, role2: str, content2: str) -> Reply:
-        self._daemon.conversations().append(id, _chat_file([(role1, content1), (role2, content2)]))
+    def _chat_append(self, role: Role, id: str, **messages: str) -> Reply:
+        self._daemon.conversations().append(id, _chat_file(messages, 2))
         return {"status": OK}
 
     def _title_auto_set(self, role: Role, id: str) -> Reply:
@@ -242,8 +264,8 @@ class Phone:
 
     # Tools
 
-    def _tools(self, role: Role) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("tool.list", {}, role)["tools"]
+    def _tools(self, role: Role) -> list[ToolRow]:
+        found: list[ToolRow] = self._ask("tool.list", {}, role)["tools"]
         return found
 
     def _tool_manager_get_tool_list(self, role: Role) -> Reply:
@@ -262,13 +284,20 @@ class Phone:
 
     def _tool_edge_tool_list(self, role: Role) -> Reply:
         schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.exchanges().registry.specs()}
-        found = {}
-        for tool in self._tools(role):
-            entry = {"name": tool["name"], "server": tool["source"], "enable": _flag(tool["enabled"])}
-            entry.update(type="function", description=tool["description"], conflict="0")
-            found[tool["name"]] = {**entry, **_parameters(schemas.get(tool["name"], {}))}
-        servers = sorted({entry["server"] for entry in found.values()})
-        info = [{"name": name, "status": "loaded"} for name in servers]
+        tools = self._tools(role)
+        found = {
+            tool["name"]: {
+                "name": tool["name"],
+                "server": tool["source"],
+                "enable": _flag(tool["enabled"]),
+                "type": "function",
+                "description": tool["description"],
+                "conflict": "0",
+                **_parameters(schemas.get(tool["name"], {})),
+            }
+            for tool in tools
+        }
+        info = [{"name": name, "status": "loaded"} for name in sorted({tool["source"] for tool in tools})]
         return {"tools": found, "server_info": info, "local_tool": "1"}
 
     def _tool_edge_function_calling(self, role: Role, tool: str, param: str) -> Reply:
@@ -285,8 +314,8 @@ class Phone:
         return reply if isinstance(reply, dict) else {"result": reply}
 
 
-def commands_of(part: dict[str, Any]) -> list[str]:
-    """Return the difference of a package as commands, as far as its lines tell: {"package", "lines"}."""
+def commands_of(part: PackageDiff) -> list[str]:
+    """Return the difference of a package as commands, as far as its lines tell."""
     found, section = [], ""
     for line in part["lines"]:
         word, _, rest = line["text"].strip().partition(" ")
@@ -308,18 +337,20 @@ def _flag(is_on: bool) -> str:
     return "1" if is_on else "0"
 
 
-def _parameters(schema: dict[str, Any]) -> dict[str, list[str]]:
+def _parameters(schema: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return a schema as upstream's registry tells it: `property` is a list of name:type:description."""
     known = schema.get("properties", {})
     words = [":".join((name, one.get("type", "string"), one.get("description", ""))) for name, one in known.items()]
     return {"property": words, "required": list(schema.get("required", []))}
 
 
-def _chat_file(pairs: list[tuple[str, str]]) -> bytes:
+def _chat_file(messages: Mapping[str, str], count: int) -> bytes:
+    """Return a chat file of the messages role1, content1, role2, …; incomplete ones are left out."""
+    pairs = [(messages[f"role{number}"], messages[f"content{number}"]) for number in range(1, count + 1)]
     return jsonl.line({"messages": [{"role": role, "content": text} for role, text in pairs if role and text]})
 
 
-def arguments_of(param: str) -> dict[str, Any]:
+def arguments_of(param: str) -> dict[str, Json]:
     """Return the arguments of a tool as upstream's programs write them: JSON, or name:type:value.
 
     Raises: UsageError for anything else, SchemaError for broken JSON.
@@ -334,7 +365,7 @@ def arguments_of(param: str) -> dict[str, Any]:
     return {name: _value(kind, text.strip()) for name, kind, text in zip(*[iter(parts[1:])] * 3, strict=True)}
 
 
-def _value(kind: str, text: str) -> object:
+def _value(kind: str, text: str) -> Json:
     if kind == "string":
         return text
     if kind == "boolean":
@@ -360,6 +391,35 @@ _NOTES, _NOTE_CHARS = 8, 2000
 _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 
 
+class _Sent:
+    """A turn that a call began: when it was last asked for, by which session, and whether its end was reported."""
+
+    def __init__(self, run: str, chat: str, wanted_chat: str, message: str) -> None:
+        self.run = run
+        self.chat = chat
+        self.wanted_chat = wanted_chat  # "" where a new chat was wanted
+        self.message = message  # its digest
+        self._since_s = 0.0
+        self._session = ""
+        self._is_reported = False
+        self._is_received = False
+
+    def is_late(self, now_s: float) -> bool:
+        """Tell whether the same message now begins a new turn, where this one has ended."""
+        return self._is_received or now_s - self._since_s > AGAIN_S
+
+    def reported(self, now_s: float, session: str, is_open: bool) -> None:
+        """Note a reply; without a session nothing tells later that it arrived."""
+        self._since_s, self._session = now_s, session
+        self._is_reported = not is_open
+        self._is_received = self._is_reported and not session
+
+    def heard(self, session: str) -> None:
+        """Note a later call of a session: the reply to it has arrived."""
+        if session and self._is_reported and self._session == session:
+            self._is_received = True
+
+
 class Sending:
     """The turns that programs start with a single call. `call(name, arguments, role)` calls a method."""
 
@@ -368,9 +428,9 @@ class Sending:
         self._waiters = waiters
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._known: list[dict[str, Any]] = []
+        self._known: list[_Sent] = []
 
-    def send(self, role: Role, chat: str, topic: str, message: str) -> dict[str, object]:
+    def send(self, role: Role, chat: str, topic: str, message: str) -> Reply:
         """Give a message to a chat, "" for a new one, and return its answer in upstream's shape.
 
         Raises: what the start of a run raises; a run that fails is reported in the reply.
@@ -378,20 +438,17 @@ class Sending:
         until_s = self._now_s() + SEND_S
         with self._lock:
             sent = self._sent(role, chat, message) or self._begin(role, chat, topic, message)
-        story = self.follow(sent["run"], role, until_s)
+        story = self.follow(sent.run, role, until_s)
         with self._lock:
-            session = str(role.get("session", ""))
-            sent.update(since_s=self._now_s(), session=session)
-            sent["is_told"] = not story.is_open
-            sent["is_heard"] = sent["is_told"] and not session
-        return {**story.reply(sent["chat"]), "id": sent["chat"], "title": self._title(role, sent["chat"])}
+            sent.reported(self._now_s(), str(role.get("session", "")), story.is_open)
+        titles = [one["title"] for one in self._call("chat.list", {}, role)["item"] if one["id"] == sent.chat]
+        return {**story.reply(sent.chat), "id": sent.chat, "title": str(titles[0]) if titles else ""}
 
     def heard(self, session: str) -> None:
         """Note that a session calls something else: the last reply to it has arrived."""
         with self._lock:
             for sent in self._known:
-                if session and sent["is_told"] and sent["session"] == session:
-                    sent["is_heard"] = True
+                sent.heard(session)
 
     def follow(self, run: str, role: Role, until_s: float) -> Story:
         """Follow a run until it ends, waits for its owner, or the time is over; return its story."""
@@ -401,7 +458,8 @@ class Sending:
             while True:
                 left_ms = max(int((until_s - self._now_s()) * 1000), 0)
                 wait_ms = 0 if place[0] else min(left_ms, _SLICE_MS)
-                reply = self._call("run.poll", {"run": run, "since": since, "wait_ms": wait_ms}, role)
+                params: Params = {"run": run, "since": since, "wait_ms": wait_ms}
+                reply: Poll = self._call("run.poll", params, role)  # type: ignore[assignment]
                 story.take(reply)
                 since = reply["next"]
                 if reply["state"] != "running" or wait_ms == 0:
@@ -409,15 +467,13 @@ class Sending:
         finally:
             self._waiters.leave(place)
 
-    def _sent(self, role: Role, chat: str, message: str) -> dict[str, Any] | None:
+    def _sent(self, role: Role, chat: str, message: str) -> _Sent | None:
         """Return the turn that a message started before, if it should be joined."""
         digest = sha256(message.encode("utf-8", "replace"))
-        sent: dict[str, Any]
         for sent in reversed(self._known):
-            if sent["message"] == digest and chat in (sent["chat"], sent["asked"]):
-                is_late = sent["is_heard"] or self._now_s() - sent["since_s"] > AGAIN_S
-                if self._is_open(role, sent["run"]) or not is_late:
-                    return sent
+            is_same = sent.message == digest and chat in (sent.chat, sent.wanted_chat)
+            if is_same and (self._is_open(role, sent.run) or not sent.is_late(self._now_s())):
+                return sent
         return None
 
     def _is_open(self, role: Role, run: str) -> bool:
@@ -426,22 +482,15 @@ class Sending:
         except UsageError:
             return False  # long over
 
-    def _begin(self, role: Role, chat: str, topic: str, message: str) -> dict[str, Any]:
-        asked: dict[str, object] = {"message": message, "chat": chat}
+    def _begin(self, role: Role, chat: str, topic: str, message: str) -> _Sent:
+        params: Params = {"message": message, "chat": chat}
         if topic and not chat:
             known = [item["key"] for item in self._call("topic.list", {}, role)["topics"]]
-            asked["topic"] = topic if topic in known else "default"  # as upstream does
-        run = self._call("run.start", asked, role)
-        sent = {"run": run["run"], "chat": run["chat"], "asked": chat, "since_s": self._now_s(), "session": ""}
-        sent.update(message=sha256(message.encode("utf-8", "replace")), is_told=False, is_heard=False)
+            params["topic"] = topic if topic in known else "default"  # as upstream does
+        run = self._call("run.start", params, role)
+        sent = _Sent(run["run"], run["chat"], chat, sha256(message.encode("utf-8", "replace")))
         self._known = [*self._known[1 - _KEPT :], sent]
         return sent
-
-    def _title(self, role: Role, chat: str) -> str:
-        for item in self._call("chat.list", {}, role)["item"]:
-            if item["id"] == chat:
-                return str(item["title"])
-        return ""
 
 
 class Story:
@@ -451,13 +500,13 @@ class Story:
         self.is_open = True
         self._state = "running"
         self._said = [""]
-        self._tools: list[dict[str, str]] = []
+        self._tools: list[ToolOutput] = []
         self._notes: list[str] = []
-        self._plan: dict[str, Any] | None = None
-        self._change: dict[str, Any] | None = None
-        self._error: dict[str, Any] | None = None
+        self._plan: WaitingPlan | None = None
+        self._change: AppliedChange | None = None
+        self._error: Failure | None = None
 
-    def take(self, reply: dict[str, Any]) -> None:
+    def take(self, reply: Poll) -> None:
         """Take the next part of a run's events, as run.poll gives it."""
         self._state = reply["state"]
         self.is_open = self._state in _OPEN
@@ -476,17 +525,21 @@ class Story:
                 self._notes.append(event["text"][:_NOTE_CHARS])
             elif kind == "approval":
                 self._plan = None
-            elif kind in ("plan", "change", "error"):
-                setattr(self, "_" + kind, event[kind])
+            elif kind == "plan":
+                self._plan = event["plan"]
+            elif kind == "change":
+                self._change = event["change"]
+            elif kind == "error":
+                self._error = event["error"]
 
     @property
     def is_failed(self) -> bool:
         """Whether the run ended in an error."""
         return self._error is not None
 
-    def reply(self, chat: str) -> dict[str, object]:
+    def reply(self, chat: str) -> Reply:
         """Return the story in upstream's shape; `content` is never empty."""
-        found: dict[str, object] = {"content": self.text(chat), "reboot": False, "shutdown": False}
+        found: Reply = {"content": self.text(chat), "reboot": False, "shutdown": False}
         if self._tools:
             outputs = {"service": "oasis", "tool_outputs": self._tools[-_OUTPUTS:], "reboot": False, "shutdown": False}
             found["tool_info"] = jsonl.dumps(outputs)
@@ -502,7 +555,12 @@ class Story:
         parts = [*([said] if said else []), *self._notes[-_NOTES:]]
         change = self._change
         if self._plan is not None:
-            parts.append(_waits(self._plan, chat))
+            words = "\n".join("- " + word for word in self._plan["words"])
+            parts.append(
+                "A change waits for your approval: %s\n%s\n"
+                "Approve or decline it in chat %s on the router's Oasis page, or in a shell with: oasis approve %s"
+                % (self._plan["summary"], words, chat, self._plan["id"])
+            )
         elif self._state == "waiting":
             parts.append("This waits for your word. Open chat %s on the router's Oasis page." % chat)
         elif change is not None and change["state"] == "applied" and change.get("confirm_in_s"):
@@ -522,18 +580,9 @@ class Story:
         return "\n\n".join(parts) or "Done."
 
 
-def _waits(plan: dict[str, Any], chat: str) -> str:
-    words = "\n".join("- " + word for word in plan["words"])
-    return (
-        "A change waits for your approval: %s\n%s\n"
-        "Approve or decline it in chat %s on the router's Oasis page, or in a shell with: oasis approve %s"
-        % (plan["summary"], words, chat, plan["id"])
-    )
-
-
-def proposal(commands: list[str]) -> dict[str, Any]:
-    """Return UCI commands as upstream tells of a proposal: {"uci_notify", "uci_list": {verb: [{"param"}]}}."""
-    found: dict[str, list[dict[str, str]]] = {verb: [] for verb in _VERBS}
+def proposal(commands: list[str]) -> Proposal:
+    """Return UCI commands in the shape of upstream's proposals."""
+    found: dict[str, list[Param]] = {verb: [] for verb in _VERBS}
     for command in commands:
         verb, _, rest = command.removeprefix("uci ").partition(" ")
         if verb in found:

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from typing_extensions import NotRequired
+from typing_extensions import NotRequired, Required
 
 from oasis.core.shapes import Json
 
@@ -67,3 +67,100 @@ class Review(TypedDict):
     lines: list[str]
     more: int  # lines that are left out
     tools: list[ShownTool]
+
+# What the phone app's methods read of our replies (phone.py)
+
+Role = dict[str, object]
+Reply = dict[str, object]
+Params = dict[str, object]
+
+class ChatRow(TypedDict):
+    id: str
+    title: str
+
+class TopicRow(TypedDict):
+    """A system message."""
+
+    key: str
+    title: str
+    text: str
+
+class ServiceRow(TypedDict):
+    identifier: str
+    name: str
+    model: str
+    active: bool
+
+# `class` is a keyword.
+ToolRow = TypedDict(
+    "ToolRow",
+    {"source": str, "name": str, "description": str, "enabled": bool, "class": str, "approval": str},
+)
+
+class DiffLine(TypedDict):
+    op: str  # "+", "-" or " "
+    text: str
+
+class PackageDiff(TypedDict):
+    package: str
+    lines: list[DiffLine]
+
+class StoredIcons(TypedDict):
+    """What the owner chose of the icons."""
+
+    using: str
+    hidden: list[str]
+
+class IconFolder(TypedDict):
+    path: str
+    using: str  # a key of the list
+
+class Icons(TypedDict):
+    ctrl: IconFolder
+    list: dict[str, str]  # key -> file
+
+class Param(TypedDict):
+    param: str
+
+class Proposal(TypedDict):
+    """UCI commands as the Lua Oasis shows a proposal."""
+
+    uci_notify: bool
+    uci_list: dict[str, list[Param]]  # verb -> commands
+
+class WaitingPlan(TypedDict):
+    id: str
+    summary: str
+    words: list[str]
+    uci: list[str]
+
+class AppliedChange(TypedDict):
+    state: str
+    confirm_in_s: NotRequired[int]
+
+class Failure(TypedDict):
+    message: str
+    hint: str
+
+class RunEvent(TypedDict, total=False):
+    """An event of a run; which keys there are depends on the type."""
+
+    type: Required[str]
+    text: str
+    tool_use_id: str
+    name: str
+    plan: WaitingPlan
+    change: AppliedChange
+    error: Failure
+
+class Poll(TypedDict):
+    """The next part of a run."""
+
+    state: str
+    events: list[RunEvent]
+    next: int
+
+class ToolOutput(TypedDict):
+    tool_call_id: str
+    name: str
+    output: str
