@@ -58,8 +58,13 @@ class Desk:
         self._decisions: dict[str, tuple[str, str]] = {}
         self._over: dict[str, tuple[str, str]] = {}
 
+    def put(self, plan: Plan) -> None:
+        """Queue a plan before it is shown: whoever sees it may decide at once. `wait` must follow."""
+        with self._lock:
+            self._plans[str(plan["id"])] = plan
+
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
-        """Wait for the word on a plan.
+        """Wait for the decision on a plan.
 
         Return (decision, words): approved with the role that approved, declined with the owner's reason, expired or
         cancelled with "".

@@ -73,8 +73,6 @@ def _stop_pipe() -> int:
 
 
 def _serve(daemon: Daemon, stopping: int) -> int:
-    for note in daemon.notes:
-        log(note)
     log("ready on %s" % daemon.root.socket)
     # procd's word that the settings changed; at a terminal it is the terminal that goes.
     while os.read(stopping, 1)[0] == signal.SIGHUP and not os.isatty(2):

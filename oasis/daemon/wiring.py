@@ -369,6 +369,8 @@ class Daemon(Services):
         loose = self.confinement.reason()
         if loose:
             self.notes.append("workers are not kept from the router: " + loose)
+        for note in self.notes:  # before anybody is served, so that whoever is can find them in the log
+            log(note)
         self.expiry.schedule()
         self._server = LineServer(self.root.socket, self.answer)
         threading.Thread(target=self._server.serve, name="accept", daemon=True).start()

@@ -425,6 +425,8 @@ class Operator:
         plan = self._timely(plan)
         if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
             plan = self._counted(plan)
+        if plan["needs_approval"] and self._unattended is None:
+            self._shop.desk.put(plan)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:

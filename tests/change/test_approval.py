@@ -246,3 +246,11 @@ def test_a_word_that_nobody_asked_for_does_no_harm(desk):
     waiting = Waiting(desk)
     desk.approve("plan1", HASH, OWNER, "risky")
     assert waiting.decision()[0] == "approved"
+
+
+def test_a_plan_that_is_queued_before_it_is_shown_can_be_approved_at_once(desk):
+    plan = {"id": "plan1", "hash": HASH, "expires_s": 600}
+    desk.put(plan)
+    desk.approve("plan1", HASH, OWNER)
+    assert desk.wait(plan, lambda: False) == ("approved", "owner")
+    assert desk.plans() == []

@@ -116,7 +116,7 @@ def test_telegram_shows_all_of_a_plan_or_approves_nothing(waiting):
 class Line:
     """What a message would be sent with."""
 
-    def send(self, method, chat, sent, is_wanted, tries):
+    def send(self, method, chat, sent, tries):
         self.sent = sent
         return {"message": 1}
 

@@ -195,7 +195,7 @@ TOLD = [
     ("dhcp", "config dnsmasq\n", "config dnsmasq\n\toption localservice '0'\n",
      "dhcp.@dnsmasq[0] (dnsmasq, localservice 0) lets in somebody who could not come in before"),
     ("banip", "config banip 'no'\n\toption ban_enabled '1'\n", "",
-     "banip.no (banip, ban_enabled 1) does not keep out any more whom it kept out"),
+     "banip.no (banip, ban_enabled 1) no longer keeps out those that it kept out"),
 ]  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def test_search_is_a_tool_of_the_service_or_an_error():
     assert [list(tool) for tool in body["tools"]] == [["functionDeclarations"], ["googleSearch"]]
     assert body["toolConfig"] == {"includeServerSideToolInvocations": True}
     assert body_of([USER], search=True, model="gemini-2.5-flash")["tools"] == [{"googleSearch": {}}]
-    with pytest.raises(SettingsError, match=r"not offered beside tools by gemini-2\.5-flash"):
+    with pytest.raises(SettingsError, match=r"not offered together with tools by gemini-2\.5-flash"):
         body_of([USER], [TOOL], search=True, model="gemini-2.5-flash")
     with pytest.raises(SettingsError, match="not offered at all by gemma-3"):
         body_of([USER], search=True, model="gemma-3")

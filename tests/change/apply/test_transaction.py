@@ -196,12 +196,13 @@ def test_a_guard_that_cannot_be_started_again_does_not_stop_the_timer(make_kit):
     kit = make_kit(confirm_s=2)
     before = kit.config("wireless")
     kit.transaction.apply(kit.plan(WIFI))
-    kit.transaction._scripts += "/nowhere"
+    guard, argv = kit.transaction._guard, kit.transaction._guard._argv
+    guard._argv = ["/nowhere/sh", *argv[1:]]
     os.kill(wait_for_guard(kit.root.folder), signal.SIGKILL)
     with kit.transaction._wake:
         kit.transaction._wake.notify_all()
     time.sleep(0.3)
-    kit.transaction._scripts = kit.transaction._scripts.removesuffix("/nowhere")
+    guard._argv = argv
     kit.wait_for("rolled_back")
     assert kit.config("wireless") == before
 

@@ -144,7 +144,7 @@ def test_nothing_of_an_undo_that_fails_stays_done(kit):
     edit(kit, "system", b"'UTC'", b"'JST-9'")
     later = {name: kit.config(name) for name in ("system", "wireless")}
     kit.fault("network", "1")
-    with pytest.raises(ApplyError, match="everything was put back"):
+    with pytest.raises(ApplyError, match="everything was rolled back"):
         kit.transaction.apply(undo(kit))
     assert {name: kit.config(name) for name in later} == later
 

@@ -13,7 +13,7 @@ RADIO = "wireless.default_radio0"
 WIFI = f"uci set {RADIO}.encryption=psk2\nuci set {RADIO}.key=abcdefgh1"
 LISTED = f"{WIFI}\nuci set {RADIO}.macfilter=allow\nuci add_list {RADIO}.maclist=aa:bb:cc:00:00:01"
 THROUGH = f"devices of lan send their traffic through {BOX}"
-ASKED = f"devices of lan are told to ask {BOX} for names"
+ASKED = f"devices of lan get the order to ask {BOX} for names"
 
 
 def section(kind, name, **options):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from oasis.api.parts import Told
+from oasis.api.parts import Extras
 from oasis.daemon.wiring import Daemon
 from oasis.system.root import Root
 from tests.daemon.test_wiring import follow, of_type
@@ -227,7 +227,7 @@ def test_a_message_with_words_of_others_is_read_only_where_the_owner_set_that(tm
         memory.after(turn)
         (fact,) = until(memory.facts.all)
         assert fact["taint"] == ["names of devices"]
-        told = Told()
+        told = Extras()
         memory.added({**turn, "said": "and on Fridays?"}, told)
         assert FACT in told.system[0] and told.taint == ["names of devices"], "it taints the turns that it is told in"
     finally:
