@@ -8,8 +8,6 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
 
@@ -23,20 +21,17 @@ def plugins(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     if action not in ACTIONS:
         raise UsageError(f"unknown action {action!r}", "one of " + ", ".join(ACTIONS))
     if action == "list":
-        return _list(call("plugin.list", {}), screen)
+        return _list(call, screen)
     if not name:
         raise UsageError(f"`plugins {action}` needs the NAME of a tool server", "list them: oasis plugins")
     if action == "accept":
         return _accept(call, name, arguments["HASH"], screen)
-    reply = call("plugin.review", {"server": name})
-    if screen.is_json:
-        screen.json(reply)
-    else:
-        _show(reply, screen)
+    _review(call, name, screen, screen.is_json)
     return OK
 
 
-def _list(reply: dict[str, Any], screen: Screen) -> int:
+def _list(call: Call, screen: Screen) -> int:
+    reply = call("plugin.list", {})
     if screen.is_json:
         screen.json(reply)
         return OK
@@ -51,7 +46,13 @@ def _list(reply: dict[str, Any], screen: Screen) -> int:
     return OK
 
 
-def _show(reply: dict[str, Any], screen: Screen) -> None:
+def _review(call: Call, name: str, screen: Screen, is_json: bool) -> str:
+    """Show the review of a server; return the sum of its file."""
+    reply = call("plugin.review", {"server": name})
+    digest = str(reply["sha256"])
+    if is_json:
+        screen.json(reply)
+        return digest
     for line in reply["lines"]:
         screen.line("  " + clean.line(line))
     if reply["more"]:
@@ -61,6 +62,7 @@ def _show(reply: dict[str, Any], screen: Screen) -> None:
     screen.line(clean.line(f"{reply['server']}, {reply['path']}: {reply['state']}"), "bold")
     screen.line(f"sha256 {reply['sha256']}")
     screen.line(reply["words"])
+    return digest
 
 
 def _accept(call: Call, name: str, digest: str, screen: Screen) -> int:
@@ -72,11 +74,9 @@ def _accept(call: Call, name: str, digest: str, screen: Screen) -> int:
             )
         from oasis.cli.terminal import read_line
 
-        reply = call("plugin.review", {"server": name})
-        _show(reply, screen)
+        digest = _review(call, name, screen, is_json=False)
         if (read_line(screen, "Accept it? Type yes: ") or "").strip() != "yes":
             return DECLINED
-        digest = str(reply["sha256"])
     reply = call("plugin.accept", {"server": name, "hash": digest})
     if screen.is_json:
         screen.json(reply)

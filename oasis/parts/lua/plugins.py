@@ -534,8 +534,7 @@ def _restarted(service: str, operator: Operator) -> Values:
         result = operator.act(service, "restart")
         return {key: result[key] for key in ("status", "reason") if key in result}
     except OasisError as error:
-        reply: Any = error.as_dict()
-        return {"error": reply}
+        return {"error": {**error.as_dict()}}  # type: ignore[dict-item]
     finally:
         operator.asking(False)
 

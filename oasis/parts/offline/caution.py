@@ -59,7 +59,8 @@ def times_marked(tokens: list[Token], segments: list[Segment], marks: Caution) -
         is_behind = any(_begins(behind, mark) for mark in after)
         if is_before or is_behind or any(own.endswith(mark) for mark in after if mark > "\u3000"):
             one.values.pop("duration")
-            one.concepts = {*(one.concepts - {FILLER}), "later"}
+            one.drop({FILLER})
+            one.add("later")
 
 
 def not_this(tokens: list[Token], segments: list[Segment]) -> None:
@@ -78,7 +79,8 @@ def not_this(tokens: list[Token], segments: list[Segment]) -> None:
             continue
         if any(set(segments[place].values) & set(segments[wrong].values) for place in others):
             segments[wrong] = type(one)(segments[wrong].start, segments[wrong].end, {FILLER}, {})
-            one.concepts = {"no", FILLER}
+            one.drop(one.concepts - {"no"})
+            one.add(FILLER)
 
 
 def _is_beside(segments: list[Segment], first: int, last: int) -> bool:
@@ -103,7 +105,7 @@ def yes_or_if(clause: Clause) -> None:
     for at, one in enumerate(clause.segments):
         if {"yes", "condition"} <= one.concepts:
             is_yes = not clause.text(at, at).isascii() or bool(clause.tail(at)) or len(clause.segments) == 1
-            one.concepts = one.concepts - ({"condition"} if is_yes else {"yes", FILLER})
+            one.drop({"condition"} if is_yes else {"yes", FILLER})
 
 
 def is_double(clause: Clause, cuts: list[Cut]) -> bool:

@@ -182,20 +182,28 @@ class Answer:
     `is_sure` that no model is needed.
     """
 
-    def __init__(self, text: str, calls: list[tuple[str, dict[str, Json]]] | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        parts: Sequence[Part] = (),
+        *,
+        calls: Sequence[tuple[str, dict[str, Json]]] = (),
+        missing: tuple[str, str] = ("", ""),  # intent, slot
+        choices: Sequence[Device] = (),
+        is_guess: bool = False,
+        is_sure: bool = False,
+    ) -> None:
         self.text = text
-        self.calls = calls or []
-        self.parts: list[Part] = []
-        self.missing = ("", "")  # intent, slot
-        self.choices: Sequence[Device] = ()
-        self.is_guess = False
-        self.is_sure = False
+        self.calls = calls
+        self.parts = list(parts)
+        self.missing = missing
+        self.choices = choices
+        self.is_guess = is_guess
+        self.is_sure = is_sure
 
     def closed(self) -> Answer:
         """Return what is left of an answer when somebody else said what was said: the request."""
-        rest = Answer("")
-        rest.parts = self.parts
-        return rest
+        return Answer("", self.parts)
 
     def events(self, language: str, turn: int) -> list[Event]:
         """Return the events of a provider."""
@@ -304,9 +312,7 @@ class Session:
             wished = "; ".join(self._in_words(part) for part in answer.parts)
         except Problem:
             return Answer(sentence(words.say, fields))
-        held = Answer(sentence(words.ask, {**fields, "request": wished}))
-        held.parts, held.is_guess = answer.parts, True
-        return held
+        return Answer(sentence(words.ask, {**fields, "request": wished}), answer.parts, is_guess=True)
 
     def times(self, said: str) -> list[tuple[str, list[str]]]:
         """Return the words of a sentence that say when or under which condition, and what of a plan would carry them.
@@ -397,9 +403,7 @@ class Session:
         if reader.is_said(said, "yes"):
             return self._fulfil(before.parts)
         if reader.is_said(said, "no") or reader.is_said(said, "cancel"):
-            answer = Answer(self._texts_of("cancel")["text"])
-            answer.is_sure = True
-            return answer
+            return Answer(self._texts_of("cancel")["text"], is_sure=True)
         return None
 
     def _guess(self, said: str, before: Answer) -> Guess:
@@ -412,10 +416,10 @@ class Session:
             if guess.certainty == SURE or self._by_concepts(name).says(said, {"negation", "howto", "hearsay"}):
                 break
         self._use(self._kept)
-        best.parts = merged(best.parts)
-        clause = self._by_concepts(self._kept).clause(said) if len(best.parts) < 2 else None
+        parts = merged(best.parts)
+        clause = self._by_concepts(self._kept).clause(said) if len(parts) < 2 else None
         several = together(clause) if clause else []
-        return Guess(several, UNSURE) if several else best
+        return Guess(several, UNSURE) if several else Guess(parts, best.certainty, best.score, best.loss)
 
     def _by_vocabulary(self, said: str, kept: str) -> list[str]:
         """Return the languages that know most of the words, at most two: to others all of it could be a name."""
@@ -430,12 +434,8 @@ class Session:
         try:
             wished = "; ".join(self._in_words(part) for part in parts)
         except Problem:
-            answer = self._fulfil(parts)  # its own question tells what was understood
-            answer.is_sure = False
-            return answer
-        answer = Answer(sentence(self.texts("texts")["confirm"], {"request": wished}))
-        answer.parts, answer.is_guess = parts, True
-        return answer
+            return self._fulfil(parts, is_sure=False)  # its own question tells what was understood
+        return Answer(sentence(self.texts("texts")["confirm"], {"request": wished}), parts, is_guess=True)
 
     def _in_words(self, part: Part) -> str:
         """Return a request as it is said back, with the values it would have. Raises: Problem."""
@@ -446,10 +446,10 @@ class Session:
     def _asked_again(self, topic: str, before: Answer) -> Answer:
         """Return an explanation and the open question once more."""
         explained = self._explained(topic or before.missing[0])
-        answer = Answer(explained if topic else explained + "\n" + before.text)
-        if not topic:
-            answer.parts, answer.missing, answer.choices = before.parts, before.missing, before.choices
-        return answer
+        if topic:
+            return Answer(explained)
+        again = explained + "\n" + before.text
+        return Answer(again, before.parts, missing=before.missing, choices=before.choices)
 
     def _completed(self, said: str, before: Answer) -> Answer | None:
         """Return the answer after a question for a slot was answered, None when this is no answer to it."""
@@ -484,7 +484,7 @@ class Session:
     def _texts_of(self, intent: str) -> IntentTexts:
         return self._language["intents"].get(intent, {})
 
-    def _fulfil(self, parts: list[Part]) -> Answer:
+    def _fulfil(self, parts: list[Part], is_sure: bool = True) -> Answer:
         """Return the calls for all parts, or the question or refusal of the first that cannot be done."""
         world = self._new_world()
         fulfilment = Fulfilment(world, self._texts_of, self._intents)
@@ -492,26 +492,26 @@ class Session:
             try:
                 fulfilment.add(part)
             except Problem as problem:
-                return self._refused(problem, fulfilment.slot, parts)
+                return self._refused(problem, fulfilment.slot, parts, is_sure)
         notes = [sentence(self.texts("texts")[name], fields) for name, fields in world.notes.items()]
         words = [*fulfilment.words, *notes]
-        answer = Answer("\n".join(words) + ("\n" if fulfilment.calls and words else ""), fulfilment.calls)
-        answer.parts, answer.is_sure = parts, True
-        return answer
+        text = "\n".join(words) + ("\n" if fulfilment.calls and words else "")
+        return Answer(text, parts, calls=fulfilment.calls, is_sure=is_sure)
 
-    def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part]) -> Answer:
+    def _refused(self, problem: Problem, slot: tuple[str, str], parts: list[Part], is_sure: bool) -> Answer:
         texts = self._texts_of(slot[0])
         template = texts.get("ask", {}).get(slot[1]) if problem.text == "missing" else None
         template = template or self.texts("asks").get(problem.kind) or self.texts("texts")[problem.text]
         choices = "\n".join(f"{at}. {one}" for at, one in enumerate(problem.choices, 1))
         fields = {"example": texts.get("example", ""), "devices": list(problem.devices), **problem.values}
-        answer = Answer(sentence(template, {**fields, "choices": choices}))
-        answer.parts = parts
-        answer.is_sure = not problem.text.startswith(("device_", "site"))  # such a name may be no device at all
-        if slot[1]:
-            answer.missing = slot
-            answer.choices = problem.devices
-        return answer
+        may_be_other = problem.text.startswith(("device_", "site"))  # such a name may be no device at all
+        return Answer(
+            sentence(template, {**fields, "choices": choices}),
+            parts,
+            missing=slot if slot[1] else ("", ""),
+            choices=problem.devices if slot[1] else (),
+            is_sure=is_sure and not may_be_other,
+        )
 
 
 def owner_turns(messages: list[Message]) -> list[tuple[str, str | None]]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable as Iterable
 from collections.abc import Iterator as Iterator
 from collections.abc import Mapping as Mapping
 from collections.abc import Sequence as Sequence
-from typing import Any as Any
 from typing import Literal, Protocol, TypedDict
 
 from typing_extensions import Required
@@ -46,7 +45,7 @@ class Request(TypedDict, total=False):
 class Line(Request, total=False):
     """A line to the process."""
 
-    answer: Any  # a fact
+    answer: object  # a fact
 
 # intents.json
 

@@ -197,7 +197,7 @@ class Weigher:
             segments = self._naming.joined(sentence, tokens, segments, self._lexicon.norms(tokens)[0])
         for one in segments:
             if one.slips:
-                one.concepts -= self._frames.brakes  # a name is not a mistyped "not"
+                one.drop(self._frames.brakes)  # a name is not a mistyped "not"
         caution.times_marked(tokens, segments, self._marks)
         caution.not_this(tokens, segments)
         whole = Clause(sentence, tokens, segments, set(), self._is_value)
@@ -353,9 +353,10 @@ class Weigher:
             return None
         allowed = self._frames.allowed[frame.mood] | {"on", "off"}
         found = fit(frame, clause, allowed, self._frames.light, given)
-        if found:
-            found.loss += sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
-        return found
+        if found is None:
+            return None
+        missing = sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
+        return Fit(frame, found.slots, found.gain, found.loss + missing)
 
 
 def _ends_asking(clause: Clause) -> bool:
@@ -428,9 +429,8 @@ class Follower(Weigher):
             start += 1
         signs = clause.signs | {"following"} | ({"also"} if start else set())
         bare = Clause(clause.sentence, clause.tokens, clause.segments[start:], signs, self._is_value)
-        if bare.concepts & {"follow"} or clause.concepts & {"follow"}:
-            bare.signs = bare.signs - {ASKED}
-            bare.concepts = bare.concepts - {ASKED} - self._frames.asking
+        if "follow" in clause.concepts:
+            bare.drop_question(self._frames.asking)
         given = dict(before.slots)
         fits = [one for one in self._fits(bare, given) if one.frame.intent != before.intent]
         fits += self._same(bare, before, given)
@@ -489,8 +489,8 @@ class Follower(Weigher):
         if again is None or all(again.slots[name] == before.slots.get(name) for name in again.slots):
             return None
         names = {name for frame in self._frames.of[intent] for name, _, _ in frame.slots} | set(fixed)
-        again.slots = {**{name: raw for name, raw in before.slots.items() if name in names}, **again.slots}
-        return again
+        slots = {**{name: raw for name, raw in before.slots.items() if name in names}, **again.slots}
+        return Fit(again.frame, slots, again.gain, again.loss)
 
 
 def request_said(part: Part) -> str:
@@ -593,10 +593,9 @@ class Understander(Follower):
                 if not loose.certainty:
                     loose = self._loosely(clause, odds, {})
                 guess = loose if loose.certainty else guess
-        # Return requests with a name and its password as one, and without a word of thanks behind them.
-        parts = guess.parts
+        # A name and its password are one request; a word of thanks behind a request is none.
         found: list[Part] = []
-        for part in parts:
+        for part in guess.parts:
             last = found[-1] if found else None
             both = _BOTH.get((last.intent, part.intent)) if last else None
             bands = {one.slots["band"] for one in (last, part) if one and "band" in one.slots}
@@ -604,8 +603,7 @@ class Understander(Follower):
                 found[-1] = Part(both, {**last.slots, **part.slots}, last.score + part.score)
             elif not (last and part.intent in ("thanks", "greet")):
                 found.append(part)
-        guess.parts = found
-        return self._held(clause, guess, odds)
+        return self._held(clause, Guess(found, guess.certainty, guess.score, guess.loss), odds)
 
     def _supported(self, clause: Clause, guess: Guess, odds: dict[str, float]) -> Guess:
         """Return a reading without the questions that nothing in the sentence speaks for; then it is asked about."""
@@ -645,13 +643,12 @@ class Understander(Follower):
             return one
         several = self._several(clause, cuts, None)
         if caution.is_double(clause, cuts) and not (one.loss < 0.3 and one.names() <= caution.TWO_VERBS):
-            # Return the reading of a sentence with two verbs: both requests, or a question about the one understood.
+            # With two verbs it is both requests, or a question about the one that was understood.
             if several.certainty:
                 return several
             if any(self._frames.is_change(name) for name in one.names()) or not one.certainty:
                 return self._in_noise(clause, cuts)
-            one.certainty = min(one.certainty, UNSURE)
-            return one
+            return Guess(one.parts, min(one.certainty, UNSURE), one.score, one.loss)
         if one.certainty == SURE and one.loss < WHOLE_LOSS:
             is_mixed = len({part.intent for part in several.parts}) > 1
             is_heard = bool(odds) and all(belief(part, odds) >= UNHEARD for part in several.parts)
@@ -751,7 +748,7 @@ class Understander(Follower):
             piece = self._piece(clause, start, end)
             goes_on = bool(parts) and ("it" in piece.concepts or len(piece.segments) < SHORT)
             if goes_on:
-                piece.signs = piece.signs | {"following"} | (self._frames.topic(parts[-1].intent) - piece.concepts)
+                piece.go_on(self._frames.topic(parts[-1].intent))
             known = self._odds(piece)
             fits = self._likely_fits(piece, likeliest(known), dict(parts[-1].slots) if goes_on else {})
             fits = [one for one in fits if self._frames.needed(one.frame.intent) <= set(one.slots)]

@@ -45,6 +45,15 @@ class Clause:
         self.is_value = is_value
         self.concepts = set().union(*[one.concepts for one in segments]) | signs if segments else set(signs)
 
+    def go_on(self, topic: set[str]) -> None:
+        """Mark the clause as one that goes on from a request about a topic."""
+        self.signs = self.signs | {"following"} | (topic - self.concepts)
+
+    def drop_question(self, asking: set[str]) -> None:
+        """Take away what makes the clause a question; `asking` are the concepts that do."""
+        self.signs = self.signs - {ASKED}
+        self.concepts = self.concepts - {ASKED} - asking
+
     def norm(self, segment: Segment) -> str:
         """Return the words of a segment as they are compared."""
         return " ".join(token.norm for token in self.tokens[segment.start : segment.end])
@@ -171,7 +180,7 @@ class Scanner:
         length, concepts, values = self._longest(at)
         if typed and typed.end - at >= length:
             if typed.end - at == length and FILLER not in concepts:
-                typed.concepts |= concepts
+                typed.add(*concepts)
             return typed
         name = self._device(at, length)
         if name and name.end - at > length:

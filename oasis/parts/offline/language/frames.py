@@ -23,13 +23,14 @@ from oasis.parts.offline.language.lexicon import FILLER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from oasis.parts.offline.language.clause import Clause
     from oasis.parts.offline.language.lexicon import Segment
     from oasis.parts.offline.shapes import FramesData, Mood, Raw
 
     Filler = Callable[[Clause, str, "Frame", set[int]], Found | None]
+    FrameSlot = tuple[str, str, bool]  # name, type, must
 
 
 WEAK_SWITCH = 0.4
@@ -494,40 +495,51 @@ class Frame:
         self.needs: list[set[str]] = []
         self.wants: set[str] = set()
         self.bars: set[str] = set()
-        self.slots: list[tuple[str, str, bool]] = []  # name, type, must
         self.fixed: dict[str, str] = {}
+        self.names = set(kinds)  # a value for no slot of the intent is understood, and left out
+        slots: list[FrameSlot] = []
         for word in text.split():
-            if word[0] == "{":
-                self._slot(word[1:-1], kinds)
-            elif word[0] == "?":
+            if word[0] == "?":
                 self.wants |= set(word[1:].split("|"))
             elif word[0] == "!":
                 self.bars |= set(word[1:].split("|"))
-            else:
+            elif word[0] != "{":
                 self.needs.append(set(word.split("|")))
-        self.slots.sort(key=lambda one: one[1] in FREE)  # values with a form of their own first
-        self.names = set(kinds)  # a value for no slot of the intent is understood, and left out
-        self.free = [(name, kind, must) for name, kind, must in self.slots if kind in FREE]
+            elif "=" in word:
+                name, _, value = word[1:-1].partition("=")
+                self.fixed[name] = value
+            else:
+                name, _, kind = word[1:-1].partition(":")
+                bare = name.rstrip("?")
+                slots.append((bare, kind or kinds.get(bare, bare), not name.endswith("?")))
+        self._take(slots)
+
+    def _take(self, slots: list[FrameSlot]) -> None:
+        self.slots = sorted(slots, key=lambda one: one[1] in FREE)  # values with a form of their own first
+        self.free = [one for one in self.slots if one[1] in FREE]
 
     def waived(self) -> Frame:
         """Return the same frame for words that go on from a request like this: nothing must be said again."""
-        found = Frame(self.intent, self.mood, "", {})
-        found.names = self.names
-        found.wants = self.wants.union(*self.needs)
-        found.bars, found.fixed = self.bars, self.fixed
-        found.slots = [(name, kind, False) for name, kind, _ in self.slots]
-        found.free = [(name, kind, False) for name, kind, _ in self.free]
-        return found
+        return LooseFrame(
+            [self], self.names, self.fixed, [(name, kind, False) for name, kind, _ in self.slots], self.bars
+        )
 
-    def _slot(self, word: str, kinds: dict[str, str]) -> None:
-        name, equals, value = word.partition("=")
-        if equals:
-            self.fixed[name] = value
-        else:
-            bare, _, kind = name.partition(":")
-            must = not bare.endswith("?")
-            bare = bare.rstrip("?")
-            self.slots.append((bare, kind or kinds.get(bare, bare), must))
+
+class LooseFrame(Frame):
+    """Some frames of one intent as one that needs nothing: what they need is only wanted."""
+
+    def __init__(
+        self,
+        frames: Sequence[Frame],
+        names: set[str],
+        fixed: dict[str, str],
+        slots: list[FrameSlot],
+        bars: set[str],
+    ) -> None:
+        super().__init__(frames[0].intent, frames[0].mood, "", {})
+        self.wants = set().union(*[frame.wants.union(*frame.needs) for frame in frames])
+        self.names, self.fixed, self.bars = names, fixed, bars
+        self._take(slots)
 
 
 class Frames:
@@ -569,16 +581,12 @@ class Frames:
         key = (intent, tuple(fixed.items()))
         frames = self.of.get(intent)
         if key not in self._loose and frames:
-            found = Frame(intent, frames[0].mood, "", self._kinds[intent])
+            kinds: dict[str, str] = {}
             for frame in frames:
-                found.wants |= frame.wants.union(*frame.needs)
                 for name, kind, _ in frame.slots:
-                    if name not in fixed and all(name != other for other, _, _ in found.slots):
-                        found.slots.append((name, kind, False))
-            found.slots.sort(key=lambda one: one[1] in FREE)
-            found.free = [one for one in found.slots if one[1] in FREE]
-            found.fixed = dict(fixed)
-            self._loose[key] = found
+                    kinds.setdefault(name, kind)
+            slots = [(name, kind, False) for name, kind in kinds.items() if name not in fixed]
+            self._loose[key] = LooseFrame(frames, set(self._kinds[intent]), dict(fixed), slots, set())
         return self._loose.get(key)
 
     def is_change(self, intent: str) -> bool:

@@ -381,7 +381,7 @@ class Naming:
         for first, last in spans:
             before = [one for one in segments if one.end == first]
             if before and "rename" not in before[0].concepts:
-                before[0].concepts = before[0].concepts | {"called"}
+                before[0].add("called")
             segments = _merged(segments, first, last, sentence, tokens)
         return segments
 
@@ -431,7 +431,7 @@ class Naming:
         for one in segments:
             words = [token.norm for token in tokens[one.start : one.end]]
             if FILLER in one.concepts and self._edges.match(("" if words[0] >= _WIDE else " ").join(words)):
-                one.concepts -= _HOLDING
+                one.drop(_HOLDING)
 
 
 def _is_other(segments: list[Segment], first: int, last: int) -> bool:

@@ -57,14 +57,19 @@ class Token:
 
     __slots__ = ("end", "is_quoted", "norm", "raw_start", "slip", "start", "tail")
 
-    def __init__(self, norm: str, raw_start: int, start: int, end: int, tail: str, is_quoted: bool) -> None:
+    def __init__(
+        self, norm: str, raw_start: int, start: int, end: int, tail: str = "", is_quoted: bool = False, slip: int = 0
+    ) -> None:
         self.norm = norm
         self.raw_start = raw_start
         self.start = start
         self.end = end
         self.tail = tail
         self.is_quoted = is_quoted
-        self.slip = 0
+        self.slip = slip
+
+    def append_tail(self, punctuation: str) -> None:
+        self.tail += punctuation
 
 
 def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
@@ -76,7 +81,7 @@ def tokenize(text: str, fold: dict[str, str]) -> list[Token]:
         if quoted:
             at = quoted.end + (quoted.start - quoted.raw_start)  # behind the closing mark, when marks are left out
             tail = re.match("[" + re.escape(_TRAILING) + "]*", text[at:])
-            quoted.tail = tail.group() if tail else ""
+            quoted.append_tail(tail.group() if tail else "")
             at += len(quoted.tail)
             found.append(quoted)
             continue
@@ -128,14 +133,14 @@ def _quoted(text: str, at: int) -> Token | None:
         return None
     secret = SECRET.match(text, at)
     if secret:
-        return Token("", at, at, secret.end(), "", True)
+        return Token("", at, at, secret.end(), is_quoted=True)
     pairs = [*_QUOTES, ("'", "'")]
     for opening, closing in pairs:
         if not text.startswith(opening, at):
             continue
         end = _closing(text, at + 1, closing)
         if end > at + 1:
-            return Token("", at, at + 1, end, "", True)
+            return Token("", at, at + 1, end, is_quoted=True)
     return None
 
 
@@ -150,7 +155,7 @@ def _closing(text: str, at: int, mark: str) -> int:
 def _word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None:
     bare = chunk.lstrip(_TRAILING)
     if found and bare and bare != chunk and found[-1].end == at:  # behind a wide character no blank follows: て、xbox
-        found[-1].tail += chunk[: len(chunk) - len(bare)]
+        found[-1].append_tail(chunk[: len(chunk) - len(bare)])
         chunk, at = bare, at + len(chunk) - len(bare)
     core = chunk.lstrip(_LEADING)
     start = at + len(chunk) - len(core)
@@ -158,9 +163,9 @@ def _word(found: list[Token], chunk: str, at: int, fold: dict[str, str]) -> None
     if ":" in bare and core.startswith("::", len(bare)):
         bare += "::"  # the end of an IPv6 address
     if bare:
-        found.append(Token(normal(bare, fold), at, start, start + len(bare), core[len(bare) :], False))
+        found.append(Token(normal(bare, fold), at, start, start + len(bare), core[len(bare) :]))
     elif found:
-        found[-1].tail += chunk  # punctuation that stands alone belongs to the word before
+        found[-1].append_tail(chunk)  # punctuation that stands alone belongs to the word before
 
 
 def is_near(word: str, keyword: str) -> bool:
@@ -233,6 +238,14 @@ class Segment:
 
     def is_known(self) -> bool:
         return bool(self.concepts or self.values)
+
+    def add(self, *concepts: str) -> None:
+        """Give the segment more concepts."""
+        self.concepts = self.concepts | set(concepts)
+
+    def drop(self, concepts: set[str]) -> None:
+        """Take concepts away."""
+        self.concepts = self.concepts - concepts
 
 
 class Lexicon:
@@ -443,9 +456,9 @@ def _split(token: Token, pieces: list[str], fold: dict[str, str]) -> list[Token]
     tokens = []
     for number, (piece, _, _) in enumerate(found):
         start, end = token.start + places[2 * number], token.start + places[2 * number + 1]
-        tokens.append(Token(piece, start, start, end, "", False))
-    tokens[0].raw_start = token.raw_start
-    tokens[-1].end, tokens[-1].tail = token.end, token.tail
+        is_last = number == len(found) - 1
+        raw_start = start if number else token.raw_start
+        tokens.append(Token(piece, raw_start, start, token.end if is_last else end, token.tail if is_last else ""))
     return tokens
 
 
@@ -564,7 +577,7 @@ def _spelled(tokens: list[Token], phrase: str) -> list[Token]:
     made = []
     for number, char in enumerate(phrase):
         place = tokens[number * len(tokens) // len(phrase)]
-        made.append(Token(char, place.raw_start, place.start, place.end, "", False))
-    made[0].slip = 1
-    made[-1].end, made[-1].tail = tokens[-1].end, tokens[-1].tail
+        last = tokens[-1] if number == len(phrase) - 1 else None
+        end, tail = (last.end, last.tail) if last else (place.end, "")
+        made.append(Token(char, place.raw_start, place.start, end, tail, slip=0 if number else 1))
     return made
