@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Source,
     )  # fmt: skip
     from oasis.change.text_origin import Texts
+    from oasis.system.files import KnownFiles
     from oasis.system.machine import Machine
 
     class Draft(TypedDict):
@@ -170,6 +171,7 @@ class Planner:
     ) -> None:  # fmt: skip
         self._root = machine.root
         self._files = machine.files
+        self._known = machine.known  # before a plan is applied, what it rests on is read from the files themselves
         self.policy = policy
         self._key = key
         self.new_id = new_id
@@ -201,7 +203,7 @@ class Planner:
         before = {str(item["package"]): b"" for item in operations}
         for package in before:
             self._refuse_forbidden_package(package)
-        before = {package: self.read(package) for package in before}
+        before = {package: self.read(package, self._known) for package in before}
         read: dict[str, bytes] = {}
         needs: dict[str, list[str]] = {}
         told = self._check_catalogue(operations, read, needs)
@@ -278,12 +280,12 @@ class Planner:
         plan["is_asked"] = self.policy.is_stop(name, action)
         return self.bind(plan)
 
-    def read(self, package: str) -> bytes:
+    def read(self, package: str, files: KnownFiles | None = None) -> bytes:
         """Return the bytes of a package's file.
 
         Raises: UciError when the router has no such package.
         """
-        data = self._files.read(self._root.confdir + "/" + package)
+        data = (files or self._files).read(self._root.confdir + "/" + package)
         if data is None:
             raise UciError("there is no configuration package %r" % package, self._packages_hint())
         return data
@@ -302,7 +304,7 @@ class Planner:
         """Return what is wrong with the operations; `read` gets the files that were looked at, `needs` see force.py."""
 
         def table(package: str) -> dict[str, dict[str, object]]:
-            data = self._files.read(self._root.confdir + "/" + package)
+            data = self._known.read(self._root.confdir + "/" + package)
             read[package] = data or b""
             return tables(model.parse(data or b"", package))
 
@@ -394,7 +396,7 @@ class Planner:
         """Fill in class and reasons; return the revisions that a class of low was judged by."""
         from oasis.change.harmless import Router  # an idle daemon does without
 
-        router = Router(self._root, self._files, plan["images"])
+        router = Router(self._root, self._known, plan["images"])
         plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")

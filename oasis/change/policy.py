@@ -142,7 +142,7 @@ class Policy:
             return "risky", ["what %s does is not done any more" % name]
         if name in self._data["restarts"]:
             return "risky", ["%s of %s %s" % (action, name, self._data["restarts"][name])]
-        if name not in {rule["name"] for rule in _read("services.json")["services"]}:
+        if name not in {rule["name"] for rule in services()["services"]}:
             return "risky", ["what restarting %s does is not known here" % name]
         return "risky", ["what %s does stops for a moment" % name]
 
@@ -192,7 +192,7 @@ class Policy:
 
         A package that the data does not know reloads the service of its own name.
         """
-        data = _read("services.json")  # an idle daemon does without
+        data = services()
         known = [rule["package"] for rule in data["services"]] + list(data["none"])
         unknown = [{"package": name, "name": name, "action": "reload"} for name in packages if name not in known]
         found: list[Action] = []
@@ -217,6 +217,16 @@ def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
         is_whole = (item["package"], item["section"]) in gone
         return not is_whole and check.is_code(str(item["package"]), str(item["type"]))
     return check.mark(str(item["package"]), str(item["type"]), option) == "exec"
+
+
+_SERVICES: dict[str, Any] = {}
+
+
+def services() -> dict[str, Any]:
+    """Return services.json, which is read with the first change: what a change of each package reloads."""
+    if not _SERVICES:
+        _SERVICES.update(_read("services.json"))
+    return _SERVICES
 
 
 def _read(name: str) -> dict[str, Any]:

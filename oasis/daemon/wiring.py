@@ -123,7 +123,11 @@ class Services:
             lambda: _ending(journal, planner),
         )  # fmt: skip
         self.facts = Facts(
-            self._config, self.ubus.call, lambda path: files.read(root.path(path)), clock.unix_s, known=known
+            self._config,
+            self.ubus.call,
+            lambda path: self.machine.known.read(root.path(path)),
+            clock.unix_s,
+            known=known,
         )
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.desk, self.allowance = Desk(clock.now_s), Allowance(clock.now_s)
@@ -284,7 +288,7 @@ class Services:
 
     def _config(self, package: str) -> dict[str, dict[str, object]] | None:
         try:
-            data = self.files.read(self.root.confdir + "/" + package) if "/" not in package else None
+            data = self.machine.known.read(self.root.confdir + "/" + package) if "/" not in package else None
         except StoreError:
             return None  # a folder, a FIFO, a device: UCI has no such package either
         return None if data is None else tables(model.parse(data, package))

@@ -58,11 +58,16 @@ def load(vendor: str) -> ModuleType:
     return importlib.import_module(VENDORS[vendor])
 
 
+_PROFILES: dict[str, Profile] = {}
+
+
 def profiles() -> dict[str, Profile]:
-    """Return every profile by its name; profiles.json describes the keys of an entry."""
-    with open(__file__.rpartition("/")[0] + "/profiles.json", "rb") as file:
-        table = jsonl.shipped(file.read())
-    return {name: entry for name, entry in table.items() if not name.startswith("_")}
+    """Return every profile by its name, read once; profiles.json describes the keys of an entry. Not to be changed."""
+    if not _PROFILES:
+        with open(__file__.rpartition("/")[0] + "/profiles.json", "rb") as file:
+            table = jsonl.shipped(file.read())
+        _PROFILES.update({name: entry for name, entry in table.items() if not name.startswith("_")})
+    return _PROFILES
 
 
 def profile(name: str) -> Profile:

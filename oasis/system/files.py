@@ -22,6 +22,9 @@ _READ_ONLY = 30  # EROFS
 _NOT_THERE = 2  # ENOENT
 # JFFS2 and FAT count in seconds, FAT in twos.
 SETTLED_NS = 2_500_000_000
+# A turn looks at about ten files; a larger one is read again rather than held.
+_KNOWN_FILES = 16
+_KNOWN_BYTES = 32 * 1024
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000  # S_IFMT, S_IFDIR, S_IFREG
 
 
@@ -295,8 +298,35 @@ class Known:
             return seen[1]
         data = self._files.read(self._path) if version else None
         is_settled = not version or self._now_ns() - version[0] >= SETTLED_NS
+        if version and version[2] != len(data or b""):
+            is_settled = False  # a file of the kernel's, which changes without a write
         self._seen = (version, data) if is_settled else None
         return data
+
+
+class KnownFiles:
+    """Files for looking at, each read only when it may be another one; see Known. The newest few are remembered."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._known: dict[str, Known] = {}
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a file, or None when there is none.
+
+        Raises: StoreError as Files.read.
+        """
+        known = self._known.pop(path, None) or Known(self._files, path)
+        data = known.read()
+        if data is None or len(data) <= _KNOWN_BYTES:
+            self._known[path] = known
+        for old in list(self._known)[:-_KNOWN_FILES]:
+            self._known.pop(old, None)
+        return data
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder."""
+        return self._files.names(folder)
 
 
 def _private(path: str, flags: int) -> int:

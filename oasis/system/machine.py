@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oasis.system.files import free_bytes
+from oasis.system.files import KnownFiles, free_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Machine:
     ) -> None:
         self.root = root
         self.files = files
+        self.known = KnownFiles(files)  # to look at; who writes or decides reads `files`
         self.executor = executor
         self.clock = clock
         self.free_bytes = free

@@ -55,7 +55,8 @@ class Counter:
         # `open` with an opener of its own is heard twice, the second time without a mode.
         is_again = mode is None and getattr(self._thread, "opened", "") == path
         self._thread.opened = "" if mode is None else path
-        is_file = not str(path).startswith("/proc/") and not str(path).endswith(_NO_DATA) and not os.path.isdir(path)
+        is_kernel = str(path).startswith("/proc/") or "/router/proc/" in str(path)
+        is_file = not is_kernel and not str(path).endswith(_NO_DATA) and not os.path.isdir(path)
         if is_file and not is_again and flags & (os.O_WRONLY | os.O_RDWR) == 0:
             self._reads.append(str(path))
 

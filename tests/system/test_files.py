@@ -10,7 +10,7 @@ import pytest
 from oasis.core import jsonl
 from oasis.core.store import Store
 from oasis.errors import OasisError, StoreError
-from oasis.system.files import SETTLED_NS, Files, Known
+from oasis.system.files import SETTLED_NS, Files, Known, KnownFiles
 
 CHAT = "9m4e2mr0ui3e8a215n4g"
 
@@ -367,3 +367,38 @@ def test_a_file_that_goes_and_comes_is_seen(path):
     assert known.read() is None
     path.write_bytes(b"new")
     assert known.read() == b"new"
+
+
+class Counting(Files):
+    def __init__(self):
+        self.reads = []
+
+    def read(self, path):
+        self.reads.append(path)
+        return super().read(path)
+
+
+def test_a_known_file_is_read_again_when_it_is_another_one_and_a_kernel_file_always(tmp_path):
+    path = str(tmp_path / "a")
+    files = Counting()
+    known, inner = KnownFiles(files), files.reads
+    with open(path, "wb") as handle:
+        handle.write(b"one")
+    os.utime(path, (1, 1))
+    time.sleep(SETTLED_NS / 1e9 + 0.1)
+    assert [known.read(path) for _ in range(3)] == [b"one"] * 3 and inner == [path]
+    with open(path, "wb") as handle:
+        handle.write(b"two")
+    assert known.read(path) == b"two"
+    inner.clear()
+    assert known.read("/proc/uptime") and known.read("/proc/uptime")
+    assert inner == ["/proc/uptime"] * 2
+
+
+def test_only_the_newest_small_files_are_remembered(tmp_path):
+    known = KnownFiles(Files())
+    for number in range(40):
+        (tmp_path / str(number)).write_bytes(b"x" * (10 if number % 2 else 100_000))
+        known.read(str(tmp_path / str(number)))
+    assert len(known._known) <= 16
+    assert all(len(one.read() or b"") == 10 for one in known._known.values())

@@ -8,12 +8,10 @@ checks whether a service really ended.
 
 from __future__ import annotations
 
-import os
-
 from oasis.catalogue import validators
+from oasis.change import policy
 from oasis.change.apply.transaction import ACTION_S
 from oasis.change.diff import difference
-from oasis.core import jsonl
 from oasis.errors import ToolError
 from oasis.uci import model
 
@@ -31,7 +29,6 @@ TIMED_OUT = 124
 _INACTIVE = 3
 # What is reported of a failed script's output.
 _TOLD_CHARS = 200
-_DATA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/services.json"
 
 
 def _whole_lines(text: str) -> str:
@@ -115,14 +112,14 @@ def turned_off(images: Images) -> list[str]:
     """Return the names of the services of which everything is switched off by a change, and was not before."""
     return [
         str(rule["name"])
-        for rule in _rules()
+        for rule in policy.services()["services"]
         if rule["package"] in images and "switch" in rule and _turns(images[rule["package"]], rule)
     ]
 
 
 def bystanders(images: Images) -> list[str]:
     """Return the names of the services that a change reloads and is not about."""
-    rules = [rule for rule in _rules() if rule["package"] in images]
+    rules = [rule for rule in policy.services()["services"] if rule["package"] in images]
     changed: dict[str, list[str]] = {}
     for name in {str(rule["package"]) for rule in rules if "about" in rule}:
         before, after = (model.parse(data, name) for data in images[name])
@@ -144,12 +141,6 @@ def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
             if what.endswith("*") and place.startswith(what[:-1]):
                 return True
     return False
-
-
-def _rules() -> list[dict[str, Any]]:
-    with open(_DATA, "rb") as handle:
-        found: list[dict[str, Any]] = jsonl.shipped(handle.read())["services"]
-        return found
 
 
 def _turns(images: tuple[bytes, bytes], rule: dict[str, Any]) -> bool:
