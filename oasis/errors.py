@@ -35,10 +35,12 @@ class OasisError(Exception):
     retryable = False
     untrusted: "tuple[str, ...]" = ()
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", *, untrusted: "tuple[str, ...]" = ()) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if untrusted:
+            self.untrusted = untrusted
 
     def as_dict(self) -> "ErrorReply":
         """Return the shape every front-end shows: {"code", "message", "hint"}."""
@@ -104,9 +106,22 @@ class ToolError(OasisError):
     status = 0  # of the bus, where a call of it failed
 
 
+class CancelledError(OasisError):
+    code = "cancelled"
+
+
 class ProviderError(OasisError):
+    """A failure of a service; its kind is `code`, given where no class of its own stands for it."""
+
     code = "provider"
     exit_status = 6
+
+    def __init__(self, message: str, hint: str = "", *, code: str = "", retryable: "bool | None" = None) -> None:
+        OasisError.__init__(self, message, hint)
+        if code:
+            self.code = code
+        if retryable is not None:
+            self.retryable = retryable
 
 
 class AuthenticationError(ProviderError):

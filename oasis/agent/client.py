@@ -172,9 +172,8 @@ class Asking:
             if event["type"] == "delta":
                 words.append(event["text"])
             elif event["type"] == "error":
-                failure = ProviderError(str(event["error"]["message"]), str(event["error"].get("hint", "")))
-                failure.code = str(event["error"].get("code", failure.code))
-                raise failure
+                error = event["error"]
+                raise ProviderError(str(error["message"]), str(error.get("hint", "")), code=str(error.get("code", "")))
 
         plain: Service = {**service, "options": {**service["options"], "search": False}}
         self._send(plain, chat, messages, [], _Answer(self, plain, hear, _nothing), is_cancelled)

@@ -19,7 +19,7 @@ result is stored with it, and an answer given with tainted text in sight is tain
 from __future__ import annotations
 
 from oasis.core import jsonl, schema, thread
-from oasis.errors import OasisError, ProviderError
+from oasis.errors import CancelledError, OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.agent.correction import Repair
@@ -112,12 +112,12 @@ class Turn:
 
         Raises: StoreError when the ending could not be put on flash; what is no OasisError, once it is stored.
         """
-        state, error = "done", None
+        state = "done"
+        error: OasisError | None = None
         try:
             self._loop()
         except Cancelled:
-            state, error = "cancelled", OasisError("stopped by the owner")
-            error.code = "cancelled"
+            state, error = "cancelled", CancelledError("stopped by the owner")
         except OasisError as failure:
             state, error = "error", failure
         except Exception as bug:
@@ -359,7 +359,7 @@ class _Collector:
 
 
 def _provider_error(error: dict[str, Any]) -> ProviderError:
-    failure = ProviderError(str(error.get("message", "the model failed")), str(error.get("hint", "")))
-    failure.code = str(error.get("code", "provider"))
-    failure.retryable = bool(error.get("retryable"))
-    return failure
+    return ProviderError(
+        str(error.get("message", "the model failed")), str(error.get("hint", "")),
+        code=str(error.get("code", "provider")), retryable=bool(error.get("retryable")),
+    )  # fmt: skip

@@ -36,17 +36,17 @@ class RefusedError(PolicyError):
     `is_mistake` whether nothing but names and values that are not there is wrong.
     """
 
-    is_mistake = False
-
     def __init__(
-        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None
-    ) -> None:
+        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None,
+        is_mistake: bool = False,
+    ) -> None:  # fmt: skip
         hint = next(_HINTS[kind] for kind in ("unknown", "exec", "reachability") if kind in forces)
         super().__init__("; ".join(reasons[:_TOLD]), hint)
         self.forces = forces
         self.reasons = reasons
         self.uci = uci
         self.revisions = revisions or {}
+        self.is_mistake = is_mistake
 
     def as_dict(self) -> ErrorReply:
         return {**super().as_dict(), "force": self.forces}
@@ -110,8 +110,7 @@ def judge(
             reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
         if "reachability" in needs:
             reasons.append(unreachable(needs)[0])
-        error = RefusedError(missing, reasons, uci, revisions)
-        error.is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
-        raise error
+        is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
+        raise RefusedError(missing, reasons, uci, revisions, is_mistake)
     if plan is not None:
         allow(plan, needs)

@@ -177,10 +177,7 @@ def raised(event: Event) -> ProviderError:
     """Return an error event as the exception that says the same."""
     body = event["error"]
     assert isinstance(body, dict)
-    error = ProviderError(body["message"], body["hint"])
-    error.code = body["code"]
-    error.retryable = body["retryable"]
-    return error
+    return ProviderError(body["message"], body["hint"], code=body["code"], retryable=body["retryable"])
 
 
 def _numbers(event: Event) -> list[float]:

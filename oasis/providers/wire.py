@@ -167,10 +167,8 @@ def raised(event: dict[str, object]) -> ProviderError:
     """Return an error event as the exception of its kind."""
     body = event["error"]
     assert isinstance(body, dict)
-    error = _CLASSES.get(body["code"], ProviderError)(body["message"], body["hint"])
-    error.code = body["code"]
-    error.retryable = body["retryable"]
-    return error
+    kind = _CLASSES.get(body["code"], ProviderError)
+    return kind(body["message"], body["hint"], code=body["code"], retryable=body["retryable"])
 
 
 def metadata_of(block: dict[str, object], profile: dict[str, object]) -> dict[str, object]:

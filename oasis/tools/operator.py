@@ -9,7 +9,7 @@ A failure is an OasisError of the change package: nothing was changed, or all is
 
 from __future__ import annotations
 
-from oasis.change.history.undo import ConflictError, plan_undo
+from oasis.change.history.undo import plan_undo
 from oasis.change.plan import card
 from oasis.core import clean, jsonl, when
 from oasis.errors import PolicyError, ProviderError, UsageError
@@ -322,11 +322,7 @@ class Operator:
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        try:
-            plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts=skip_conflicts)
-        except ConflictError as error:
-            error.untrusted = ("values of others",)
-            raise
+        plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **self._sources_of(plan, {}, True)))
 

@@ -117,7 +117,9 @@ _SIZES = {
 class Misfit(ToolError):
     """An argument does not fit its schema; `depth` says how far the schema was followed to it."""
 
-    depth = 0
+    def __init__(self, depth: int, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.depth = depth
 
 
 def check(value: Json, schema: Schema, path: str) -> None:
@@ -139,7 +141,7 @@ class _Check:
             tool = path.split(".")[0]
             raise ToolError(f"the schema of {tool} is too complex to be checked", "use another tool")
         if schema is False:
-            raise _misfit(depth, f"{path} is not allowed")
+            raise Misfit(depth, f"{path} is not allowed")
         if not isinstance(schema, dict):
             return
         schema = self._resolved(schema, path)
@@ -148,7 +150,7 @@ class _Check:
         _check_limits(value, schema, path, depth)
         pattern = schema.get("pattern")
         if isinstance(value, str) and isinstance(pattern, str) and fits(pattern, value) is False:
-            raise _misfit(depth, f"{path} is {_shown(value)}; it must look like {pattern[:_SHOWN_CHARS]}")
+            raise Misfit(depth, f"{path} is {_shown(value)}; it must look like {pattern[:_SHOWN_CHARS]}")
         if isinstance(value, dict):
             self._object(value, schema, path, depth)
         if isinstance(value, list):
@@ -167,12 +169,12 @@ class _Check:
                 described = properties.get(name) if isinstance(name, str) else None
                 purpose = described.get("description") if isinstance(described, dict) else None
                 hint = purpose[:_SHOWN_CHARS] if isinstance(purpose, str) else ""
-                raise _misfit(depth, f"{path} needs the argument {name}", hint)
+                raise Misfit(depth, f"{path} needs the argument {name}", hint)
         more = schema.get("additionalProperties", True)
         for name, item in value.items():
             if name not in properties and more is False:
                 has = "it has: " + ", ".join(list(properties)[:_SHOWN_NAMES]) if properties else "it has none"
-                raise _misfit(depth, f"{path} has no argument {_shown(name)}", has)
+                raise Misfit(depth, f"{path} has no argument {_shown(name)}", has)
             self.value(item, properties.get(name, more), f"{path}.{name}", depth + 1)
 
     def _one_of(self, value: Json, parts: list[Json], path: str, depth: int) -> None:
@@ -207,7 +209,7 @@ def _check_type(value: Json, wanted: Json, path: str, depth: int) -> None:
     if kinds and not any(_is_of(value, kind) for kind in kinds):
         articles = {"null": ""}
         words = [articles.get(kind, "an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
-        raise _misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
+        raise Misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
 
 
 def _is_of(value: Json, kind: str) -> bool:
@@ -224,9 +226,9 @@ def _check_choice(value: Json, schema: Schema, path: str, depth: int) -> None:
     choices = schema.get("enum")
     if isinstance(choices, list) and not any(_is_same(value, one) for one in choices):
         allowed = ", ".join([one if isinstance(one, str) else _shown(one) for one in choices[:_SHOWN_NAMES]])
-        raise _misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
+        raise Misfit(depth, f"{path} is {_shown(value)}; allowed are {allowed}")
     if "const" in schema and not _is_same(value, schema["const"]):
-        raise _misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
+        raise Misfit(depth, f"{path} is {_shown(value)}; only {_shown(schema['const'])} is allowed")
 
 
 def _is_same(one: Json, other: Json) -> bool:
@@ -238,13 +240,13 @@ def _check_limits(value: Json, schema: Schema, path: str, depth: int) -> None:
     for keyword, words in _NUMBERS.items():
         limit = _number(schema.get(keyword))
         if limit is not None and number is not None and not _is_within(keyword, number, limit):
-            raise _misfit(depth, f"{path} is {_shown(value)}; {words} {limit} is allowed")
+            raise Misfit(depth, f"{path} is {_shown(value)}; {words} {limit} is allowed")
     for keyword, (kind, words) in _SIZES.items():
         limit = _number(schema.get(keyword))
         if limit is None or not isinstance(value, kind) or not isinstance(value, (str, list, dict)):
             continue
         if not _is_within(keyword, len(value), limit):
-            raise _misfit(depth, f"{path} is {len(value)} long; {words % limit} are allowed")
+            raise Misfit(depth, f"{path} is {len(value)} long; {words % limit} are allowed")
 
 
 def _number(value: Json) -> float | None:
@@ -267,12 +269,6 @@ def _shown(value: Json) -> str:
 
 def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
-
-
-def _misfit(depth: int, message: str, hint: str = "") -> Misfit:
-    error = Misfit(message, hint)
-    error.depth = depth
-    return error
 
 
 # Some milliseconds on a small router.

@@ -58,10 +58,8 @@ def explainer(url: urllib.parse.SplitResult, limits: Limits, proxy: str = "") ->
 
 
 def failed(code: str, message: str, hint: str, retryable: bool) -> ProviderError:
-    error = ProviderTimeout(message, hint) if code == "timeout" else ProviderError(message, hint)
-    error.code = code
-    error.retryable = retryable
-    return error
+    kind = ProviderTimeout if code == "timeout" else ProviderError
+    return kind(message, hint, code=code, retryable=retryable)
 
 
 def refused_by_proxy(status: int, proxy: str, place: str) -> ProviderError:

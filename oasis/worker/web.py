@@ -313,9 +313,7 @@ def _moved(url: str, target: str) -> str:
 
 def _check(response: http.client.HTTPResponse, host: str, kinds: tuple[str, ...]) -> None:
     if response.status >= 400 or response.status < 200:
-        error = ProviderError(f"{host} answered with HTTP {response.status}", "is the address right?")
-        error.code = "status"
-        raise error
+        raise ProviderError(f"{host} answered with HTTP {response.status}", "is the address right?", code="status")
     packing = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packing not in ("", "identity"):
         raise ProviderError(f"{host} packs what it was asked for plainly ({packing[:40]})", "take another page")

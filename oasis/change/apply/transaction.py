@@ -181,9 +181,7 @@ class Transaction:
             hint = error.hint
             if getattr(error, "failed", None) in record.get("failed_after", []):
                 hint = "it fails in the same way without the change: ask again, then it is only reported"
-            failure = ApplyError("%s; everything was rolled back" % error.message, hint)
-            failure.untrusted = error.untrusted
-            raise failure
+            raise ApplyError("%s; everything was rolled back" % error.message, hint, untrusted=error.untrusted)
 
     def _fails_anyway(self, failed: Action, plan: Plan) -> bool:
         """Return whether a service failed in the same way with the files as they were before this change.

@@ -35,6 +35,7 @@ class ConflictError(ApplyError):
         super().__init__(
             "changed since change %s: %s; nothing was written" % (change, "; ".join(told)),
             "to leave these as they are and undo the rest: oasis undo --skip-conflicts %s" % change,
+            untrusted=("values of others",),
         )
         self.conflicts = conflicts
 

@@ -416,7 +416,9 @@ _UNSUPPORTED = -32022
 class RefusedError(ToolError):
     """The server answered with an error; `number` is its code."""
 
-    number: object = 0
+    def __init__(self, number: object, words: str, untrusted: tuple[str, ...]) -> None:
+        super().__init__("MCP Error (%s): %s" % (clean.line(number)[:20], words), untrusted=untrusted)
+        self.number = number
 
 
 class Peer:
@@ -545,10 +547,7 @@ class Peer:
         error = response.get("error")
         if isinstance(error, dict):
             words = clean.line(error.get("message"))[:1000] or "no reason given"
-            fault = RefusedError("MCP Error (%s): %s" % (clean.line(error.get("code"))[:20], words))
-            fault.untrusted = (whose(self._name),)
-            fault.number = error.get("code")
-            raise fault
+            raise RefusedError(error.get("code"), words, (whose(self._name),))
         result = response.get("result")
         if not isinstance(result, dict):
             raise PeerError(

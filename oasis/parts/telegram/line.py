@@ -65,7 +65,9 @@ _TEXT_CHARS, _NAME_CHARS, _ID_CHARS, _DATA_CHARS = 4096, 64, 256, 64
 class RefusedError(ProviderError):
     """Telegram did not take a call; `code` is the kind, `wait_s` what it wants us to wait, 0 for nothing."""
 
-    wait_s = 0.0
+    def __init__(self, message: str, hint: str = "", *, code: str = "", wait_s: float = 0.0) -> None:
+        super().__init__(message, hint, code=code)
+        self.wait_s = wait_s
 
 
 class Line:
@@ -272,17 +274,16 @@ def _is_worth_it(method: str, refused: RefusedError) -> bool:
 def _refused(error: Failure | None) -> RefusedError:
     if not error:
         return refused_by("worker", "")
-    found = refused_by(str(error.get("code", "worker")), str(error.get("message", "")), str(error.get("hint", "")))
     wait_s = error.get("retry_after_s")
-    found.wait_s = float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0
-    return found
+    return RefusedError(
+        str(error.get("message", "")), str(error.get("hint", "")), code=str(error.get("code", "worker")),
+        wait_s=float(wait_s) if isinstance(wait_s, (int, float)) and wait_s > 0 else 0.0,
+    )  # fmt: skip
 
 
 def refused_by(code: str, message: str, hint: str = "") -> RefusedError:
     """Return a refusal of a kind."""
-    error = RefusedError(message, hint)
-    error.code = code
-    return error
+    return RefusedError(message, hint, code=code)
 
 
 # What a worker says

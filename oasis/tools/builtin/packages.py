@@ -116,11 +116,8 @@ def _manage(router: Router, watch: Watch, words: list[str], most_s: float) -> st
     status, out, err = router.run([program, *words], watch, most_s)
     if status:
         lines = [clean.line(line).strip(" *") for line in (out + "\n" + err).split("\n") if line.strip()]
-        error = ToolError(
-            "%s %s failed: %s" % (program, words[0], "; ".join(lines[-3:])[:400]), "action update may help"
-        )
-        error.untrusted = (LABEL,)
-        raise error
+        message = "%s %s failed: %s" % (program, words[0], "; ".join(lines[-3:])[:400])
+        raise ToolError(message, "action update may help", untrusted=(LABEL,))
     return out
 
 
