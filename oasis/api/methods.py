@@ -23,7 +23,7 @@ if False:  # annotations only
     from oasis.agent.runs import Run
     from oasis.api.parts import Services
     from oasis.api.tool_methods import Toolset
-    from oasis.change.shapes import Record
+    from oasis.change.shapes import Record, Role
     from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable
 
@@ -62,7 +62,7 @@ class Methods:
             "services": services.book,
         }
 
-    def call(self, name: str, params: dict[str, object], role: dict[str, object]) -> dict[str, object]:
+    def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]:
         """Call a method for somebody.
 
         Shape of role: {"name": one of ROLES, "terminal": bool}; set by the kernel or the session, never by `params`.
@@ -98,7 +98,7 @@ class Methods:
             self._tools = Toolset(self._services)
         return self._tools
 
-    def info(self, role: dict[str, object]) -> dict[str, object]:
+    def info(self, role: Role) -> dict[str, object]:
         service = self._settings.services()[0]
         pending = self._shop.transaction.pending(_session(role))
         return {
@@ -117,7 +117,7 @@ class Methods:
         }
 
     def run_start(
-        self, role: dict[str, object], message: str, *, chat: str = "", service: str = "",
+        self, role: Role, message: str, *, chat: str = "", service: str = "",
         continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
         attachments: list[str] | None = None,
     ) -> dict[str, object]:  # fmt: skip
@@ -133,7 +133,7 @@ class Methods:
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
     def agent_start(
-        self, role: dict[str, object], goal: str, turns: int = 0, chat: str = "", service: str = ""
+        self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = ""
     ) -> dict[str, object]:
         from oasis.agent.goal import checked  # an idle daemon does without
 
@@ -141,20 +141,20 @@ class Methods:
         run = self._exchanges().start(asked, self._came(role))
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
-    def chat_summarise(self, role: dict[str, object], id: str, head: str = "", service: str = "") -> dict[str, object]:
+    def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> dict[str, object]:
         run = self._exchanges().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def run_poll(self, role: dict[str, object], run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
+    def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
         return self._run(role, run).poll(since, wait_ms)
 
-    def _run(self, role: dict[str, object], name: str) -> Run:
+    def _run(self, role: Role, name: str) -> Run:
         run = self._runs.get(name)
         if role["name"] == "client" and run.client != client_of(role):
             raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
         return run
 
-    def run_cancel(self, role: dict[str, object], run: str) -> dict[str, object]:
+    def run_cancel(self, role: Role, run: str) -> dict[str, object]:
         found = self._run(role, run)
         found.cancel()
         return {"run": run, "state": found.state}
@@ -170,7 +170,7 @@ class Methods:
         return [card(plan, now_s) for plan in self._shop.desk.plans()]
 
     def plan_propose(
-        self, role: dict[str, object], commands: list[str], summary: str = "", force: list[str] | None = None,
+        self, role: Role, commands: list[str], summary: str = "", force: list[str] | None = None,
         words: str = "",
     ) -> dict[str, object]:  # fmt: skip
         from oasis.change.force import checked  # an idle daemon does without
@@ -186,20 +186,20 @@ class Methods:
     def doctor_run(self) -> dict[str, object]:
         return self._shop.examine()
 
-    def doctor_fix(self, role: dict[str, object], finding: str) -> dict[str, object]:
+    def doctor_fix(self, role: Role, finding: str) -> dict[str, object]:
         found = next((one for one in self._shop.examine()["findings"] if one["id"] == finding), None)
         if found is None or "fix" not in found:
             raise UsageError("there is no finding %r that could be mended" % finding, "run the doctor again")
         return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
 
-    def plan_force(self, role: dict[str, object], refused: str, force: list[str] | None = None) -> dict[str, object]:
+    def plan_force(self, role: Role, refused: str, force: list[str] | None = None) -> dict[str, object]:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
         run = self._exchanges().errands.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def plan_approve(self, role: dict[str, object], plan: str, hash: str = "", word: str = "") -> dict[str, object]:
+    def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> dict[str, object]:
         told = ahead(self._shop.desk.approve(plan, hash, role, word))
         return {"plan": plan, "decision": "approved", **({"applying": told} if told else {})}
 
@@ -207,22 +207,20 @@ class Methods:
         self._shop.desk.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
-    def change_list(
-        self, role: dict[str, object], since_unix_s: int = 0, chat: str = "", package: str = ""
-    ) -> dict[str, object]:
+    def change_list(self, role: Role, since_unix_s: int = 0, chat: str = "", package: str = "") -> dict[str, object]:
         records = [self._current(record, role) for record in self._shop.journal.records()]
         return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
 
-    def change_load(self, role: dict[str, object], change: str) -> dict[str, object]:
+    def change_load(self, role: Role, change: str) -> dict[str, object]:
         record = self._current(self._shop.journal.read(change), role)
         return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
 
-    def _current(self, record: Record, role: dict[str, object]) -> Record:
+    def _current(self, record: Record, role: Role) -> Record:
         """Return a record, with the seconds that are left when it is the one that waits."""
         pending = self._shop.transaction.pending(_session(role))
         return pending if pending and pending["id"] == record["id"] else record
 
-    def change_pending(self, role: dict[str, object]) -> dict[str, object]:
+    def change_pending(self, role: Role) -> dict[str, object]:
         pending = self._shop.transaction.pending(_session(role))
         ending = self._ending()
         return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
@@ -235,7 +233,7 @@ class Methods:
             for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
         ]
 
-    def change_confirm(self, role: dict[str, object], change: str = "", unproved: bool = False) -> dict[str, object]:
+    def change_confirm(self, role: Role, change: str = "", unproved: bool = False) -> dict[str, object]:
         proof = self._shop.transaction.witness(role, unproved)
         return {"change": shown(self._shop.transaction.confirm(change, proof))}
 
@@ -266,13 +264,13 @@ class Methods:
         path = self._shop.origins().seen(session, one)
         return {"path": path, **self._shop.transaction.arrive(session, one)}
 
-    def _came(self, role: dict[str, object]) -> list[Any]:
+    def _came(self, role: Role) -> list[Any]:
         return self._shop.origins().of(role)
 
     def change_rollback(self, change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
-    def change_undo(self, role: dict[str, object], change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
+    def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
         run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
@@ -311,7 +309,7 @@ class Methods:
         key = self._settings.key
         return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
-    def client_join(self, role: dict[str, object], name: str) -> dict[str, object]:
+    def client_join(self, role: Role, name: str) -> dict[str, object]:
         peer: Any = role.get("peer")
         if peer is None:
             raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
@@ -352,7 +350,7 @@ def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str
                 yield "%s.%s.%s=%s\n" % (package, name, option, " ".join(quote(str(item)) for item in items))
 
 
-def _session(role: dict[str, object]) -> str:
+def _session(role: Role) -> str:
     """Return the session of a page's call, "" for all others."""
     return str(role.get("session", ""))
 

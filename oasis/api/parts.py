@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from oasis.agent import start as agent
     from oasis.agent.start import Exchanges
     from oasis.api.chat_methods import Conversations
+    from oasis.change.shapes import Role
     from oasis.llm.services import Book
     from oasis.tools.operator import Operator
     from oasis.tools.router import Watch
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
         def is_clock_trusted(self, newest_unix_s: int, /) -> bool: ...
         def free_bytes(self, path: str, /) -> int: ...
         def log(self, text: str, is_fault: bool = True, /) -> object: ...
-        def call(self, name: str, params: dict[str, object], role: dict[str, object], /) -> dict[str, Any]:
+        def call(self, name: str, params: dict[str, object], role: Role, /) -> dict[str, Any]:
             """Call a method by a role; see methods.py."""
 
 

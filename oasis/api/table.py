@@ -12,6 +12,8 @@ from oasis import parts
 from oasis.errors import UsageError
 
 if False:  # annotations only
+    from oasis.change.shapes import Role
+
     Arguments = dict[str, tuple[type, bool]]
 
 # What the owner says of a service; see settings.py.
@@ -282,6 +284,6 @@ def check(name: str, params: dict[str, object], arguments: dict[str, tuple[type,
     return values
 
 
-def client_of(role: dict[str, object]) -> str:
+def client_of(role: Role) -> str:
     """Return how the MCP client calls itself that a connection was lowered for, "" for all others."""
     return str(role.get("client", "")) if role["name"] == "client" else ""

@@ -9,6 +9,7 @@ from oasis.tools.principal import may_use
 
 if False:  # annotations only
     from oasis.api.parts import Services
+    from oasis.change.shapes import Role
 
 
 class Toolset:
@@ -23,23 +24,19 @@ class Toolset:
         tools = self._exchanges().registry.listed()
         return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
 
-    def tool_specs(self, role: dict[str, object]) -> dict[str, object]:
+    def tool_specs(self, role: Role) -> dict[str, object]:
         registry = self._exchanges().registry
         classes = {tool["name"]: tool["class"] for tool in registry.listed()}
         specs = [spec for spec in registry.specs() if role["name"] != "client" or may_use("client", spec["name"])]
         return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in specs]}
 
-    def tool_call(
-        self, role: dict[str, object], name: str, arguments: dict[str, object] | None = None
-    ) -> dict[str, object]:
+    def tool_call(self, role: Role, name: str, arguments: dict[str, object] | None = None) -> dict[str, object]:
         client = client_of(role)
         words = CLIENT + client if client else ""
         run = self._exchanges().errands.use(name, arguments or {}, self._origins().of(role), words, client)
         return {"run": run.id, "chat": run.chat}
 
-    def tool_set(
-        self, role: dict[str, object], name: str, enabled: bool | None = None, approval: str = ""
-    ) -> dict[str, object]:
+    def tool_set(self, role: Role, name: str, enabled: bool | None = None, approval: str = "") -> dict[str, object]:
         tool = self._exchanges().registry.set(name, enabled, approval)
         what = "tool " + (approval or ("on" if tool["enabled"] else "off"))
         self._audit.write(what, {**NO_PLAN, "call": {"name": name}}, str(role["name"]))

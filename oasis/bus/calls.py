@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from oasis.api.methods import Methods
     from oasis.bus.objects import Daemon
+    from oasis.change.shapes import Role
     from oasis.ubus.incoming import Call
 
     Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
-    Role = dict[str, object]
 
     class OtherMethods(Protocol):
         """The object that answers the methods of a part, next to ours."""

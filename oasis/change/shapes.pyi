@@ -14,11 +14,22 @@ from oasis.uci.edit import Operation as Operation
 from oasis.uci.model import Section
 
 Card = dict[str, object]  # what people and programs are shown of a plan, see plan.card
-Role = dict[str, Any]  # {"name", "terminal", "session"?, "pid"?, "way"?, "room"?: characters that fit there}
 Images = dict[str, tuple[bytes, bytes]]  # package: (before, after)
 NewId = Callable[[], str]
 Seconds = Callable[[], float]
 Value = str | list[str]
+
+class Role(TypedDict, total=False):
+    """Who calls a method, as the kernel or the session says: set when the connection opens, never by an argument."""
+
+    name: Required[str]  # one of api/table.py's ROLES
+    terminal: bool
+    pid: int
+    session: str  # of rpcd
+    peer: dict[str, object]  # the connection on the socket, see system/line_server.py
+    client: str  # how an MCP client calls itself
+    way: str  # by which an approval came, where that is not the role
+    room: int  # how many characters are shown there
 
 class Clock(Protocol):
     def now_s(self) -> float: ...

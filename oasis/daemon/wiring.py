@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from oasis.change.origin import Origins
     from oasis.change.plan import Plan
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import Images, Record
+    from oasis.change.shapes import Images, Record, Role
     from oasis.change.text_origin import Texts
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage
@@ -219,7 +219,7 @@ class Services:
 
         return OwnerWay(self.root, self.files, self.ubus.call)(images, self.runs.came(run))
 
-    def came(self, role: dict[str, object]) -> Sequence[Connection]:
+    def came(self, role: Role) -> Sequence[Connection]:
         """Return by which connections somebody came, () when nothing tells."""
         return self.origins().of(role)
 
@@ -448,15 +448,19 @@ def _ending(journal: Journal, planner: Planner) -> list[str]:
     return ends.ending(journal, planner.read)
 
 
-def role_of(peer: dict[str, object]) -> dict[str, object]:
+def role_of(peer: dict[str, object]) -> Role:
     """Return the role of a connection: the user that runs us, or root, is the owner; others only look.
 
     Shape: {"name", "terminal", "pid", "peer", "client"?: how an MCP client calls itself}
     """
     is_owner = peer["uid"] in (0, os.geteuid())
-    role = {"name": "owner" if is_owner else "viewer", "terminal": peer["terminal"], "pid": peer["pid"], "peer": peer}
+    pid = peer["pid"]
+    assert isinstance(pid, int)  # of the kernel
+    role: Role = {
+        "name": "owner" if is_owner else "viewer", "terminal": bool(peer["terminal"]), "pid": pid, "peer": peer,
+    }  # fmt: skip
     if is_owner and "client" in peer:  # lowered by itself, for as long as the connection lives (client.join)
-        role.update(name="client", client=peer["client"], terminal=False)
+        role.update({"name": "client", "client": str(peer["client"]), "terminal": False})
     return role
 
 

@@ -4,6 +4,7 @@ from typing import TypedDict
 
 from typing_extensions import NotRequired, Required
 
+from oasis.change.shapes import Role as Role
 from oasis.core.shapes import Json
 
 Schema = dict[str, Json]
@@ -70,7 +71,6 @@ class Review(TypedDict):
 
 # What the phone app's methods read of our replies (phone.py)
 
-Role = dict[str, object]
 Reply = dict[str, object]
 Params = dict[str, object]
 

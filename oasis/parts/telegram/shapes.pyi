@@ -10,6 +10,7 @@ from typing import TypeVar as TypeVar
 from typing_extensions import NotRequired, Required, TypedDict
 from typing_extensions import TypeIs as TypeIs
 
+from oasis.change.shapes import Role as Role
 from oasis.cli.shapes import Change as Change
 from oasis.cli.shapes import Fault as Fault
 from oasis.cli.shapes import PlanCard
@@ -146,7 +147,6 @@ class Notice(TypedDict):
     plan: NotRequired[str]
     schedule: NotRequired[str]
 
-Role = dict[str, object]  # see api/methods.py
 Call = Callable[[str, dict[str, object], Role], dict[str, Any]]  # calls a method by a role
 
 class Asked(TypedDict, total=False):
