@@ -321,14 +321,12 @@ class Plugins:
             return self._found
 
     def _stamp(self, sections: list[Section]) -> object:
-        """Return a value that changes with everything that the tools depend on."""
         words = [repr(sorted(one.options.items())) for one in sections]
         tools, _ = self._tools(sections)
         paths = {path for tool in tools for path in watched_paths(self._root, tool["server"])}
         return words, tools, [(path, self._files.stamp(path)) for path in sorted(paths)]
 
     def _tools(self, sections: list[Section]) -> tuple[list[Tool], list[str]]:
-        """Return the tools that are described, and what is wrong with manifests."""
         found: dict[tuple[str, str], Tool] = {}
         notes: list[str] = []
         folder = self._root.path(FOLDER)
@@ -403,7 +401,6 @@ class Plugins:
             raise
 
     def _wished(self, server: str, wishes: Wishes, operator: Operator) -> Values:
-        """Ask the owner about a plugin's wishes; return the outcome."""
         before = list(operator.taint)
         operator.seeing([*before, _whose(server)])
         try:
@@ -519,7 +516,6 @@ def _whose(server: str) -> str:
 
 
 def _outcome(text: str, is_error: bool) -> Values:
-    """Return the outcome of a wish: what the owner decided, or what was done."""
     try:
         told = jsonl.loads(text)
     except SchemaError:

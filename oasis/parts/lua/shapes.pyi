@@ -93,8 +93,7 @@ class ServiceRow(TypedDict):
 
 # `class` is a keyword.
 ToolRow = TypedDict(
-    "ToolRow",
-    {"source": str, "name": str, "description": str, "enabled": bool, "class": str, "approval": str},
+    "ToolRow", {"source": str, "name": str, "description": str, "enabled": bool, "class": str, "approval": str}
 )
 
 class DiffLine(TypedDict):

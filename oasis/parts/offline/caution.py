@@ -84,7 +84,6 @@ def not_this(tokens: list[Token], segments: list[Segment]) -> None:
 
 
 def _is_beside(segments: list[Segment], first: int, last: int) -> bool:
-    """Tell whether only words without meaning stand between two segments."""
     return all(FILLER in one.concepts for one in segments[first + 1 : last])
 
 
@@ -116,7 +115,6 @@ def is_double(clause: Clause, cuts: list[Cut]) -> bool:
 
 
 def _has_verb(clause: Clause, start: int, end: int) -> bool:
-    """Tell whether a clause begins or ends with a verb."""
     spoken = [one for one in clause.segments[start:end] if not _is_silent(one)]
     if len(spoken) == 1:
         return bool(spoken[0].concepts & _ALONE)

@@ -101,7 +101,6 @@ class Fulfilment:
 
 
 def _filled(template: str | list[str], fields: Fields) -> Json:
-    """Return an argument of a tool; a list of templates stays one."""
     return [fill(one, fields) for one in template] if isinstance(template, list) else fill(template, fields)
 
 
@@ -112,11 +111,7 @@ class World:
     """The facts and the language of one reply; `places` gives the names of places in time zones."""
 
     def __init__(
-        self,
-        facts: Facts,
-        language: Language,
-        providers: dict[str, list[str]],
-        places: Callable[[], dict[str, str]],
+        self, facts: Facts, language: Language, providers: dict[str, list[str]], places: Callable[[], dict[str, str]]
     ) -> None:
         self.facts = facts
         self.language = language

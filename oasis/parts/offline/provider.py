@@ -346,7 +346,6 @@ class Session:
         return found
 
     def _clocks_left(self, said: str, parts: list[Part]) -> list[str]:
-        """Return the times of day and lengths of time in a sentence when they are more than the requests carry."""
         clause = self._by_concepts(self._kept).clause(said)
         return caution.clocks_left(clause, parts) if clause else []
 
@@ -391,14 +390,12 @@ class Session:
         return bool(self._by_concepts(self._kept).held_back(said, parts))
 
     def _is_contradicted(self, said: str, parts: list[Part]) -> bool:
-        """Tell whether a sentence speaks for something else than its pattern."""
         # A pattern that left nothing open has said every word of the sentence itself.
         if len(parts) != 1 or not (parts[0].slots or parts[0].slips):
             return False
         return self._by_concepts(self._kept).speaks_against(said, parts[0])
 
     def _confirmed(self, said: str, before: Answer) -> Answer | None:
-        """Return the answer to a yes or no, None for other words."""
         reader = self._by_concepts(self._kept)
         if reader.is_said(said, "yes"):
             return self._fulfil(before.parts)
@@ -430,7 +427,6 @@ class Session:
         return [name for name in best[:2] if unknown[name] <= least + (name == kept)]  # a slip is no other language
 
     def _asked(self, parts: list[Part]) -> Answer:
-        """Return a guess as a question."""
         try:
             wished = "; ".join(self._in_words(part) for part in parts)
         except Problem:
@@ -438,13 +434,11 @@ class Session:
         return Answer(sentence(self.texts("texts")["confirm"], {"request": wished}), parts, is_guess=True)
 
     def _in_words(self, part: Part) -> str:
-        """Return a request as it is said back, with the values it would have. Raises: Problem."""
         fields = Fulfilment(self._new_world(), self._texts_of, self._intents).fields(part)
         texts = self._texts_of(self._intents[part.intent].get("as", part.intent))
         return sentence(texts.get("summary") or texts.get("says") or part.intent, fields)
 
     def _asked_again(self, topic: str, before: Answer) -> Answer:
-        """Return an explanation and the open question once more."""
         explained = self._explained(topic or before.missing[0])
         if topic:
             return Answer(explained)
@@ -475,7 +469,6 @@ class Session:
         return self._intents[intent].get("slots", {})
 
     def _explained(self, topic: str) -> str:
-        """Return words about an intent that was asked about, or that nothing was understood."""
         texts = self._texts_of(topic)
         general = self.texts("texts")["example" if "example" in texts else "unknown"]
         template = texts.get("explain") or texts.get("text") or general

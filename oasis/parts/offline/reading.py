@@ -281,7 +281,6 @@ class Matcher:
         return length, -number
 
     def _spans(self, patterns: Branch, at: int) -> list[tuple[int, list[Span]]]:
-        """Return what the patterns cover from `at` on, in every way there is: [(number, spans)]."""
         found: dict[int, list[Span]] = {}
         self._visit(patterns, (at, 0, 0, {}), found)
         return sorted(found.items())
@@ -313,7 +312,6 @@ class Matcher:
         return pieces
 
     def _joined(self, so_far: Span, spans: list[Span]) -> list[Span]:
-        """Return the ways to go on, without those that take too many slips."""
         _, keywords, slips, slots = so_far
         return [
             (span[0], keywords + span[1], slips + span[2], {**slots, **span[3]} if span[3] else slots)
@@ -463,7 +461,6 @@ class Reader:
         return Matcher(self._grammar, tokens, self._fits, 0).longest(self._grammar.patterns(name))[0]
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
-        """Return the best reading as one request or as several joined ones."""
         whole = self._one(sentence, tokens, may_change=True)
         # Return (end of one request, start of the next) wherever a joining word or a mark stands.
         joiners = self._grammar.words("joiners")
@@ -486,7 +483,6 @@ class Reader:
         return best
 
     def _joined(self, sentence: str, tokens: list[Token], cuts: list[tuple[int, int]]) -> list[Part]:
-        """Return the best reading of the tokens as two or more requests, [] when there is none."""
         found: list[Part] = []
         for at, (end, start) in enumerate(cuts):
             first = self._one(sentence, tokens[:end], may_change=True)
@@ -513,7 +509,6 @@ class Reader:
         )
 
     def _one(self, sentence: str, tokens: list[Token], may_change: bool) -> Part | None:
-        """Return the best single request that covers all the tokens, or all but courtesy and particles."""
         bare = self._polite(tokens)[0]
         particles = self._grammar.words("particles")
         best: Part | None = None

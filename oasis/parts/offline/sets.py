@@ -46,7 +46,6 @@ def mask(prefix: int) -> int:
 
 
 def _is_private(text: str) -> bool:
-    """Tell whether an address is from the private ranges. Source: RFC 1918; RFC 6598 for 100.64/10."""
     number = number4(text)
     ranges = ((0x0A000000, 8), (0xAC100000, 12), (0xC0A80000, 16), (0x64400000, 10))
     return number is not None and any(number & mask(prefix) == first for first, prefix in ranges)
@@ -527,7 +526,6 @@ def block(world: World, slots: Slots) -> Rows:
 
 
 def _said_again(rule: Section) -> Fields:
-    """Return the row of a rule of ours as it is."""
     row = {key: rule.get(key, "") for key in ("name", "src", "dest")}
     return {**row, "rule": rule[".name"], "mac": " ".join(words(rule.get("src_mac")))}
 
@@ -965,7 +963,6 @@ def _networks(world: World, slots: Slots, option: str, value: str, same: str) ->
 
 
 def _changed(chosen: list[Section], option: str, value: Callable[[Section], str], same: Problem) -> Rows:
-    """Return the radios whose option gets another value. Raises: `same` when all have it."""
     rows = [
         {"radio": radio[".name"], option: wanted, "band": band_of(radio)}
         for radio in chosen

@@ -164,201 +164,6 @@ class Words:
         self.marks = marks
 
 
-class Weigher:
-    """Reads clauses of one language; `learned` and `naming` help where the language has them."""
-
-    def __init__(
-        self,
-        words: Words,
-        names: Names,
-        is_value: IsValue,
-        learned: Evidence | None = None,
-        naming: Naming | None = None,
-    ) -> None:
-        self._naming = naming
-        self._learned = learned
-        self._marks = words.marks
-        self._lexicon = words.lexicon
-        self._fold = words.fold
-        self._frames = words.frames
-        self._names = names
-        self._is_value = is_value
-
-    def clause(self, sentence: str) -> Clause | None:
-        """Return a whole sentence as one clause, None when it is none or too long."""
-        if len(sentence) > SENTENCE_CHARS:
-            return None
-        sentence = narrow(sentence)
-        tokens = self._lexicon.refined(tokenize(sentence, self._fold))
-        if not tokens or len(tokens) > SENTENCE_TOKENS:
-            return None
-        segments = Scanner(self._lexicon, self._names, tokens).segments()
-        if self._naming:
-            segments = self._naming.joined(sentence, tokens, segments, self._lexicon.norms(tokens)[0])
-        for one in segments:
-            if one.slips:
-                one.drop(self._frames.brakes)  # a name is not a mistyped "not"
-        caution.times_marked(tokens, segments, self._marks)
-        caution.not_this(tokens, segments)
-        whole = Clause(sentence, tokens, segments, set(), self._is_value)
-        caution.yes_or_if(whole)
-        whole = Clause(sentence, tokens, segments, set(), self._is_value)
-        return Clause(sentence, tokens, segments, self._signs(whole), self._is_value)
-
-    def _signs(self, clause: Clause) -> set[str]:
-        is_request = "request" in clause.concepts
-        last = clause.tokens[clause.segments[-1].end - 1].tail if clause.segments else ""
-        is_marked = any(mark in last for mark in "?？") or _ends_asking(clause)
-        is_first = bool(self._first(clause) & {"ask_first"})
-        is_asked = bool(clause.concepts & self._frames.asking) or ((is_marked or is_first) and not is_request)
-        return ({"request"} if is_request else set()) | ({ASKED} if is_asked else set())
-
-    def _first(self, clause: Clause) -> set[str]:
-        """Return the concepts of the first word that is no greeting."""
-        for one in clause.segments:
-            if not one.concepts & _LEADING:
-                return one.concepts
-        return set()
-
-    def _fits(self, clause: Clause, given: Raw, is_topic: bool = False) -> list[Fit]:
-        """Return the best fit of each intent, the best one first."""
-        best: dict[str, Fit] = {}
-        for frame in self._frames.frames:
-            if not is_topic and self._is_stopped(clause, frame):
-                continue
-            allowed = self._frames.allowed[frame.mood]
-            if is_topic:
-                allowed = allowed | self._frames.brakes | self._frames.asking
-            found = fit(frame, clause, allowed, self._frames.light, given)
-            if found and (frame.intent not in best or found.score() > best[frame.intent].score()):
-                best[frame.intent] = found
-        return sorted(best.values(), key=lambda one: -one.score())
-
-    def _is_stopped(self, clause: Clause, frame: Frame) -> bool:
-        """Tell whether words in a clause say that nothing is to be changed."""
-        meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
-        if frame.mood != "change":
-            return frame.mood == "read" and bool(clause.concepts & _ELSEWHERE - meant)
-        if any(kind == "switch" for _, kind, _ in frame.slots):
-            meant = meant | {"on", "off"}
-        brakes = self._frames.brakes - meant
-        offs = sum("off" in one.concepts for one in clause.segments)
-        is_braked = any(
-            one.concepts & brakes and (not one.concepts & meant or ("off" in one.concepts and offs > 1))
-            for one in clause.segments  # no longer needed is off; no need to turn it off is not
-        )
-        return is_braked or (ASKED in clause.signs and ASKED not in meant)
-
-    def _cuts(self, clause: Clause) -> list[tuple[int, int]]:
-        """Return (end of one request, start of the next), as numbers of segments."""
-        found = []
-        count = len(clause.segments)
-        for at in range(1, count):
-            if "and" in clause.segments[at].concepts and not clause.segments[at - 1].concepts & {"and"}:
-                start = at
-                while start < count and "and" in clause.segments[start].concepts:
-                    start += 1
-                if start < count:
-                    found.append((at, start))
-            elif clause.tail(at - 1) and not clause.segments[at].concepts & {"and"}:
-                found.append((at, at))
-        return found
-
-    def _piece(self, clause: Clause, start: int, end: int) -> Clause:
-        segments = clause.segments[start:end]
-        piece = Clause(clause.sentence, clause.tokens, segments, set(), self._is_value)
-        signs = self._signs(piece) | (clause.signs & {"request"})
-        return Clause(clause.sentence, clause.tokens, segments, signs, self._is_value)
-
-    def _one(self, clause: Clause, given: Raw) -> Guess:
-        """Return the request that a frame covers best, the evidence considered."""
-        fits = self._fits(clause, given)
-        if not fits:
-            return Guess([], NONE)
-        odds = self._odds(clause)
-        fits.sort(key=lambda one: -weight(one, odds))
-        best = fits[0]
-        is_typed_wrong = any(one.slips for one in clause.segments)
-        return Guess([part_of(best)], certainty(fits, odds, is_typed_wrong), best.score(), best.loss)
-
-    def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
-        return self._learned.probabilities(clause, more) if self._learned else {}
-
-    def _loosely(self, clause: Clause, odds: dict[str, float], given: Raw) -> Guess:
-        """Return what the evidence speaks for where no frame is sure; it is asked about.
-
-        The wish may stand in a part of the sentence, while the rest only says why: then only that part is covered.
-        """
-        likely = likeliest(odds)
-        values = {at for at, one in enumerate(clause.segments) if one.values}
-        best, most = None, -9.0
-        for start, end in self._spans(clause):
-            whole = (start, end) == (0, len(clause.segments))
-            piece = clause if whole else self._piece(clause, start, end)
-            outside = LEFT_OUT * sum(not start <= at < end for at in values)
-            for found in self._likely_fits(piece, likely, given):
-                good = weight(found, odds) - outside
-                if good > most:
-                    best, most = found, good
-        if best is None or not self._is_likely(clause, best, odds):
-            return Guess([], NONE)
-        return Guess([part_of(best)], UNSURE, best.score(), best.loss)
-
-    def _is_likely(self, clause: Clause, best: Fit, odds: dict[str, float]) -> bool:
-        """Tell whether a request is probable enough to be asked about."""
-        nothing = odds.get(NOTHING, 0.0)
-        is_change = best.frame.mood == "change"
-        if is_change and self._is_told_how(clause):
-            return False
-        holding = (_HOLDING if is_change else {"howto"}) - best.frame.wants
-        doubt = DOUBT_HELD if clause.concepts & holding else DOUBT
-        if sum(not clause.is_filler(at) for at in range(len(clause.segments))) < 2:
-            return False
-        return nothing < doubt and odds.get(request_of(best), 0.0) >= ENOUGH * (1.0 - nothing)
-
-    def _is_told_how(self, clause: Clause) -> bool:
-        """Tell whether a sentence asks how something is done: it is explained, and nothing is changed."""
-        asking = [one.concepts for one in clause.segments if one.concepts & _ASKING_HOW and FILLER not in one.concepts]
-        return any("wish" not in concepts for concepts in asking) and "request" not in clause.signs
-
-    def _likely_fits(self, clause: Clause, likely: list[str], given: Raw) -> list[Fit]:
-        """Return how the frames of some requests cover a clause, and how the requests do without their words."""
-        found = []
-        for name in likely:
-            intent, fixed = parts_of(name)
-            for frame in self._frames.of.get(intent, ()):
-                if not self._is_stopped(clause, frame):
-                    one = fit(frame, clause, self._frames.allowed[frame.mood], self._frames.light, given)
-                    if one and request_of(one) == name:
-                        found.append(one)
-            loose = self._loose_fit(clause, intent, fixed, given)
-            if loose:
-                found.append(loose)
-        return found
-
-    def _spans(self, clause: Clause) -> list[tuple[int, int]]:
-        """Return the parts of a clause that a wish may stand in, the whole one first."""
-        count = len(clause.segments)
-        cuts = [cut for cut in self._cuts(clause) if not joins_values(clause, *cut)]
-        cuts += [(at, at + 1) for at in clause.of("seam") if 0 < at < count - 1]
-        starts, ends = {0, *(start for _, start in cuts)}, {count, *(end for end, _ in cuts)}
-        if len(starts) > SPANS:
-            return [(0, count)]
-        spans = [(start, end) for start in sorted(starts) for end in sorted(ends) if start < end]
-        return sorted(spans, key=lambda span: span[0] - span[1])
-
-    def _loose_fit(self, clause: Clause, intent: str, fixed: dict[str, str], given: Raw) -> Fit | None:
-        frame = self._frames.loose(intent, fixed)
-        if frame is None:
-            return None
-        allowed = self._frames.allowed[frame.mood] | {"on", "off"}
-        found = fit(frame, clause, allowed, self._frames.light, given)
-        if found is None:
-            return None
-        missing = sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
-        return Fit(frame, found.slots, found.gain, found.loss + missing)
-
-
 def _ends_asking(clause: Clause) -> bool:
     """Tell whether a word makes a question of a clause, as Japanese and Chinese have them; 不 ahead is a no."""
     last = len(clause.segments) - 1
@@ -415,8 +220,216 @@ _GOES_ON = {"no", "instead", "to", "called", "is_", "it", "password", "name", "a
 SAME_GAIN = 0.9  # for going on with the same request rather than with another one
 
 
-class Follower(Weigher):
-    """Reads clauses that go on from a request."""
+def request_said(part: Part) -> str:
+    """Return the request that a part counts as in the evidence."""
+    return request_name(part.intent, {name: raw for name, (raw, _) in part.slots.items()})
+
+
+def belief(part: Part, odds: dict[str, float]) -> float:
+    """Return how probable the request of a part is."""
+    return odds.get(request_said(part), 0.0)
+
+
+_BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
+CUTS = 6
+WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
+MEANT = 0.6  # how probable a change must be that is asked about though other words hold changes back
+UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
+HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
+EACH, SECOND = 0.5, 0.1  # how probable each request must be by itself, and the second one in the whole
+CLEAR = 0.8  # for another request than the one before, in a part of a sentence
+SHORT = 5  # words that mean something, at most, where a sentence goes on from the one before
+
+
+class Understander:
+    """Reads sentences of one language; `learned` and `naming` help where the language has them."""
+
+    def __init__(
+        self,
+        words: Words,
+        names: Names,
+        is_value: IsValue,
+        learned: Evidence | None = None,
+        naming: Naming | None = None,
+    ) -> None:
+        self._naming = naming
+        self._learned = learned
+        self._marks = words.marks
+        self._lexicon = words.lexicon
+        self._fold = words.fold
+        self._frames = words.frames
+        self._names = names
+        self._is_value = is_value
+
+    def clause(self, sentence: str) -> Clause | None:
+        """Return a whole sentence as one clause, None when it is none or too long."""
+        if len(sentence) > SENTENCE_CHARS:
+            return None
+        sentence = narrow(sentence)
+        tokens = self._lexicon.refined(tokenize(sentence, self._fold))
+        if not tokens or len(tokens) > SENTENCE_TOKENS:
+            return None
+        segments = Scanner(self._lexicon, self._names, tokens).segments()
+        if self._naming:
+            segments = self._naming.joined(sentence, tokens, segments, self._lexicon.norms(tokens)[0])
+        for one in segments:
+            if one.slips:
+                one.drop(self._frames.brakes)  # a name is not a mistyped "not"
+        caution.times_marked(tokens, segments, self._marks)
+        caution.not_this(tokens, segments)
+        whole = Clause(sentence, tokens, segments, set(), self._is_value)
+        caution.yes_or_if(whole)
+        whole = Clause(sentence, tokens, segments, set(), self._is_value)
+        return Clause(sentence, tokens, segments, self._signs(whole), self._is_value)
+
+    def _signs(self, clause: Clause) -> set[str]:
+        is_request = "request" in clause.concepts
+        last = clause.tokens[clause.segments[-1].end - 1].tail if clause.segments else ""
+        is_marked = any(mark in last for mark in "?？") or _ends_asking(clause)
+        is_first = bool(self._first(clause) & {"ask_first"})
+        is_asked = bool(clause.concepts & self._frames.asking) or ((is_marked or is_first) and not is_request)
+        return ({"request"} if is_request else set()) | ({ASKED} if is_asked else set())
+
+    def _first(self, clause: Clause) -> set[str]:
+        for one in clause.segments:
+            if not one.concepts & _LEADING:
+                return one.concepts
+        return set()
+
+    def _fits(self, clause: Clause, given: Raw, is_topic: bool = False) -> list[Fit]:
+        best: dict[str, Fit] = {}
+        for frame in self._frames.frames:
+            if not is_topic and self._is_stopped(clause, frame):
+                continue
+            allowed = self._frames.allowed[frame.mood]
+            if is_topic:
+                allowed = allowed | self._frames.brakes | self._frames.asking
+            found = fit(frame, clause, allowed, self._frames.light, given)
+            if found and (frame.intent not in best or found.score() > best[frame.intent].score()):
+                best[frame.intent] = found
+        return sorted(best.values(), key=lambda one: -one.score())
+
+    def _is_stopped(self, clause: Clause, frame: Frame) -> bool:
+        meant = set().union(*frame.needs) | frame.wants if frame.needs else frame.wants
+        if frame.mood != "change":
+            return frame.mood == "read" and bool(clause.concepts & _ELSEWHERE - meant)
+        if any(kind == "switch" for _, kind, _ in frame.slots):
+            meant = meant | {"on", "off"}
+        brakes = self._frames.brakes - meant
+        offs = sum("off" in one.concepts for one in clause.segments)
+        is_braked = any(
+            one.concepts & brakes and (not one.concepts & meant or ("off" in one.concepts and offs > 1))
+            for one in clause.segments  # no longer needed is off; no need to turn it off is not
+        )
+        return is_braked or (ASKED in clause.signs and ASKED not in meant)
+
+    def _cuts(self, clause: Clause) -> list[tuple[int, int]]:
+        """Return (end of one request, start of the next), as numbers of segments."""
+        found = []
+        count = len(clause.segments)
+        for at in range(1, count):
+            if "and" in clause.segments[at].concepts and not clause.segments[at - 1].concepts & {"and"}:
+                start = at
+                while start < count and "and" in clause.segments[start].concepts:
+                    start += 1
+                if start < count:
+                    found.append((at, start))
+            elif clause.tail(at - 1) and not clause.segments[at].concepts & {"and"}:
+                found.append((at, at))
+        return found
+
+    def _piece(self, clause: Clause, start: int, end: int) -> Clause:
+        segments = clause.segments[start:end]
+        piece = Clause(clause.sentence, clause.tokens, segments, set(), self._is_value)
+        signs = self._signs(piece) | (clause.signs & {"request"})
+        return Clause(clause.sentence, clause.tokens, segments, signs, self._is_value)
+
+    def _one(self, clause: Clause, given: Raw) -> Guess:
+        fits = self._fits(clause, given)
+        if not fits:
+            return Guess([], NONE)
+        odds = self._odds(clause)
+        fits.sort(key=lambda one: -weight(one, odds))
+        best = fits[0]
+        is_typed_wrong = any(one.slips for one in clause.segments)
+        return Guess([part_of(best)], certainty(fits, odds, is_typed_wrong), best.score(), best.loss)
+
+    def _odds(self, clause: Clause, more: set[str] | None = None) -> dict[str, float]:
+        return self._learned.probabilities(clause, more) if self._learned else {}
+
+    def _loosely(self, clause: Clause, odds: dict[str, float], given: Raw) -> Guess:
+        """Return what the evidence speaks for where no frame is sure; it is asked about.
+
+        The wish may stand in a part of the sentence, while the rest only says why: then only that part is covered.
+        """
+        likely = likeliest(odds)
+        values = {at for at, one in enumerate(clause.segments) if one.values}
+        best, most = None, -9.0
+        for start, end in self._spans(clause):
+            whole = (start, end) == (0, len(clause.segments))
+            piece = clause if whole else self._piece(clause, start, end)
+            outside = LEFT_OUT * sum(not start <= at < end for at in values)
+            for found in self._likely_fits(piece, likely, given):
+                good = weight(found, odds) - outside
+                if good > most:
+                    best, most = found, good
+        if best is None or not self._is_likely(clause, best, odds):
+            return Guess([], NONE)
+        return Guess([part_of(best)], UNSURE, best.score(), best.loss)
+
+    def _is_likely(self, clause: Clause, best: Fit, odds: dict[str, float]) -> bool:
+        nothing = odds.get(NOTHING, 0.0)
+        is_change = best.frame.mood == "change"
+        if is_change and self._is_told_how(clause):
+            return False
+        holding = (_HOLDING if is_change else {"howto"}) - best.frame.wants
+        doubt = DOUBT_HELD if clause.concepts & holding else DOUBT
+        if sum(not clause.is_filler(at) for at in range(len(clause.segments))) < 2:
+            return False
+        return nothing < doubt and odds.get(request_of(best), 0.0) >= ENOUGH * (1.0 - nothing)
+
+    def _is_told_how(self, clause: Clause) -> bool:
+        """Tell whether a sentence asks how something is done: it is explained, and nothing is changed."""
+        asking = [one.concepts for one in clause.segments if one.concepts & _ASKING_HOW and FILLER not in one.concepts]
+        return any("wish" not in concepts for concepts in asking) and "request" not in clause.signs
+
+    def _likely_fits(self, clause: Clause, likely: list[str], given: Raw) -> list[Fit]:
+        """Return how the frames of some requests cover a clause, and how the requests do without their words."""
+        found = []
+        for name in likely:
+            intent, fixed = parts_of(name)
+            for frame in self._frames.of.get(intent, ()):
+                if not self._is_stopped(clause, frame):
+                    one = fit(frame, clause, self._frames.allowed[frame.mood], self._frames.light, given)
+                    if one and request_of(one) == name:
+                        found.append(one)
+            loose = self._loose_fit(clause, intent, fixed, given)
+            if loose:
+                found.append(loose)
+        return found
+
+    def _spans(self, clause: Clause) -> list[tuple[int, int]]:
+        count = len(clause.segments)
+        cuts = [cut for cut in self._cuts(clause) if not joins_values(clause, *cut)]
+        cuts += [(at, at + 1) for at in clause.of("seam") if 0 < at < count - 1]
+        starts, ends = {0, *(start for _, start in cuts)}, {count, *(end for end, _ in cuts)}
+        if len(starts) > SPANS:
+            return [(0, count)]
+        spans = [(start, end) for start in sorted(starts) for end in sorted(ends) if start < end]
+        return sorted(spans, key=lambda span: span[0] - span[1])
+
+    def _loose_fit(self, clause: Clause, intent: str, fixed: dict[str, str], given: Raw) -> Fit | None:
+        frame = self._frames.loose(intent, fixed)
+        if frame is None:
+            return None
+        allowed = self._frames.allowed[frame.mood] | {"on", "off"}
+        found = fit(frame, clause, allowed, self._frames.light, given)
+        if found is None:
+            return None
+        missing = sum(1.0 for name in self._frames.needed(intent) if name not in found.slots)
+        return Fit(frame, found.slots, found.gain, found.loss + missing)
+
+    # What goes on from the request before
 
     def _goes_on(self, clause: Clause) -> bool:
         first = clause.segments[0].concepts
@@ -440,7 +453,6 @@ class Follower(Weigher):
         return Guess([part_of(fits[0])], certainty(fits, {}), fits[0].score())
 
     def _same(self, clause: Clause, before: Part, given: Raw) -> list[Fit]:
-        """Return how a clause says the request before once more with other values."""
         found = []
         for frame in self._frames.of.get(before.intent, ()):
             if any(given.get(name) != (value, True) for name, value in frame.fixed.items()):
@@ -462,7 +474,6 @@ class Follower(Weigher):
         return sorted(found, key=lambda one: -one.score())[:1]
 
     def _loosely_following(self, clause: Clause, before: Part) -> Guess:
-        """Return what a clause probably asks for that goes on from a request; it is asked about."""
         topic = self._frames.topic(before.intent)
         given = dict(before.slots)
         bare = Clause(clause.sentence, clause.tokens, clause.segments, clause.signs | {"following"}, self._is_value)
@@ -492,30 +503,7 @@ class Follower(Weigher):
         slots = {**{name: raw for name, raw in before.slots.items() if name in names}, **again.slots}
         return Fit(again.frame, slots, again.gain, again.loss)
 
-
-def request_said(part: Part) -> str:
-    """Return the request that a part counts as in the evidence."""
-    return request_name(part.intent, {name: raw for name, (raw, _) in part.slots.items()})
-
-
-def belief(part: Part, odds: dict[str, float]) -> float:
-    """Return how probable the request of a part is."""
-    return odds.get(request_said(part), 0.0)
-
-
-_BOTH = {("wifi_name", "wifi_password"): "wifi_both", ("guest_name", "guest_password"): "guest_setup"}
-CUTS = 6
-WHOLE_LOSS, SPLIT_GAIN = 0.5, 2.5  # with less than this left over a sentence is one request
-MEANT = 0.6  # how probable a change must be that is asked about though other words hold changes back
-UNHEARD = 0.03  # a request less probable than this is none of several in a sentence
-HARDLY = 0.004  # the same where each speaks for itself in its part of the sentence
-EACH, SECOND = 0.5, 0.1  # how probable each request must be by itself, and the second one in the whole
-CLEAR = 0.8  # for another request than the one before, in a part of a sentence
-SHORT = 5  # words that mean something, at most, where a sentence goes on from the one before
-
-
-class Understander(Follower):
-    """Read sentences in one language by concepts."""
+    # Whole sentences
 
     def read(self, sentence: str, before: list[Part]) -> Guess:
         """Return what a sentence asks for; `before` is what the one before asked for."""
@@ -632,7 +620,6 @@ class Understander(Follower):
         return Guess(guess.parts, min(guess.certainty, certainty), guess.score, guess.loss)
 
     def _wish(self, clause: Clause, part: Part) -> Clause:
-        """Return the part of a sentence that speaks most for a request."""
         pieces = [self._piece(clause, *span) for span in self._spans(clause)]
         return max(pieces, key=lambda piece: (belief(part, self._odds(piece)), -len(piece.segments)))
 
@@ -673,7 +660,6 @@ class Understander(Follower):
         return Guess(read[0].parts, UNSURE, read[0].score, read[0].loss)
 
     def _several(self, clause: Clause, cuts: list[tuple[int, int]], before: Part | None, start: int = 0) -> Guess:
-        """Return the best reading as two or more requests; a later one may leave out what the one before said."""
         best = Guess([], NONE)
         for at, (end, following) in enumerate(cuts):
             if end <= start:
@@ -769,7 +755,6 @@ def _goes_elsewhere(clause: Clause) -> bool:
 
 
 def _are_two(odds: dict[str, float]) -> bool:
-    """Tell whether a sentence speaks for two requests."""
     return sum(chance >= SECOND for name, chance in odds.items() if name != NOTHING) > 1
 
 
@@ -789,33 +774,14 @@ _COMPLETING = {
 }
 _TOGETHER = {("wifi_name", "wifi_password"), ("wifi_password", "wifi_name")}  # what both are: wifi_both
 _SWITCHED = {
-    "guest": "guest_switch",
-    "wifi": "wifi_switch",
-    "upnp": "upnp_switch",
-    "ipv6": "ipv6_switch",
-    "vpn": "vpn_switch",
-    "qos": "qos_switch",
-    "ads": "adblock_switch",
-    "ntp": "ntp_switch",
-    "led": "led_switch",
-}
+    "guest": "guest_switch", "wifi": "wifi_switch", "upnp": "upnp_switch", "ipv6": "ipv6_switch",
+    "vpn": "vpn_switch", "qos": "qos_switch", "ads": "adblock_switch", "ntp": "ntp_switch", "led": "led_switch",
+}  # fmt: skip
 _STOPS = {"negation", "howto", "condition", "past", "hearsay", "later", "ask", "who", ASKED}
 # Words that say nothing but the things and the verb.
 _BESIDE = {
-    FILLER,
-    "and",
-    "also",
-    "request",
-    "end_",
-    "set",
-    "use",
-    "everything",
-    "to",
-    "is_",
-    "with_",
-    "greet",
-    "instead",
-}
+    FILLER, "and", "also", "request", "end_", "set", "use", "everything", "to", "is_", "with_", "greet", "instead",
+}  # fmt: skip
 
 
 def together(clause: Clause) -> list[Part]:
@@ -844,7 +810,6 @@ def together(clause: Clause) -> list[Part]:
 
 
 def _are_joined(clause: Clause, first: int, last: int) -> bool:
-    """Tell whether a word for `and` or a comma stands between two segments."""
     return any(clause.tail(at) for at in range(first, last)) or any(
         one.concepts & {"and", "also"} for one in clause.segments[first + 1 : last]
     )
@@ -863,7 +828,6 @@ def merged(parts: list[Part]) -> list[Part]:
 
 
 def _says_as_much(one: Part, other: Part) -> bool:
-    """Tell whether a part says all that another one says."""
     return one.intent == other.intent and other.slots.items() <= one.slots.items()
 
 

@@ -31,12 +31,7 @@ class Clause:
     """
 
     def __init__(
-        self,
-        sentence: str,
-        tokens: list[Token],
-        segments: list[Segment],
-        signs: set[str],
-        is_value: IsValue,
+        self, sentence: str, tokens: list[Token], segments: list[Segment], signs: set[str], is_value: IsValue
     ) -> None:
         self.sentence = sentence
         self.tokens = tokens
@@ -210,7 +205,6 @@ class Scanner:
         return at + length if concepts == {FILLER} and length == 1 else at
 
     def _number_at(self, at: int) -> tuple[int, str]:
-        """Return (tokens, digits) of a number in digits or words."""
         if at >= len(self._tokens) or self._tokens[at].is_quoted:
             return 0, ""
         if _NUMBER.match(self._tokens[at].norm):
@@ -219,7 +213,6 @@ class Scanner:
         return (length, values["number"]) if "number" in values else (0, "")
 
     def _measure(self, at: int) -> Segment | None:
-        """Return a number, with its unit when it has one."""
         length, number = self._number_at(at)
         if not length:
             return None
@@ -265,7 +258,6 @@ class Scanner:
         return Segment(start, end, set(), {"duration": f"{round(minutes)}m"})
 
     def _clock(self, at: int) -> Segment | None:
-        """Return a time of day."""
         start, before = at, set()
         length, concepts = self._concepts(at)
         if concepts & {"u_am", "u_pm", "u_night", "u_halfto", "u_half", "u_quarter", "u_quarterto", "u_at"}:
@@ -319,7 +311,6 @@ class Scanner:
         return at, minute
 
     def _shape(self, at: int) -> Segment | None:
-        """Return the values that their form alone shows."""
         norm = self._tokens[at].norm
         values = _form(norm)
         return Segment(at, at + 1, set(), values) if values else None

@@ -161,7 +161,6 @@ def _days(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
 
 
 def _row_of_days(clause: Clause, found: list[int]) -> list[str]:
-    """Return the days from one to another one (sunday to thursday), [] when they are said in no such way."""
     if len(found) < 2:
         return []
     first, last = found[-2:]
@@ -186,7 +185,6 @@ def _number(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found |
 
 
 def _width(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
-    """Return a width in MHz; a bare number only where a width is talked about."""
     is_meant = bool(clause.of("width")) or not any(must for _, _, must in frame.slots)
     return _valued(clause, "width", taken) or (_number(clause, slot, frame, taken) if is_meant else None)
 
@@ -243,7 +241,6 @@ def _unknown_device(clause: Clause, taken: set[int]) -> Found | None:
 
 
 def _runs(clause: Clause, taken: set[int]) -> list[list[int]]:
-    """Return the runs of segments that no list knows."""
     runs: list[list[int]] = []
     for at, segment in enumerate(clause.segments):
         if segment.is_known() or at in taken:
@@ -256,7 +253,6 @@ def _runs(clause: Clause, taken: set[int]) -> list[list[int]]:
 
 
 def _place(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
-    """Return the longest words that are a place with a time zone."""
     listed = [at for at in clause.with_value("place") if at not in taken]
     if listed:
         return Found(clause.segments[listed[0]].values["place"], {listed[0]}, 0.0, False)
@@ -304,7 +300,6 @@ def _lone(clause: Clause, taken: set[int], doubt: float) -> Found | None:
 
 
 def _host(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
-    """Return a name or address on the network."""
     for kind in ("domain", "ip", "ip6", "device", "provider"):
         found = [at for at in clause.with_value(kind) if at not in taken]
         if found:
@@ -336,7 +331,6 @@ def _text(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | N
 
 
 def _software(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
-    """Return the well-known name of a package."""
     found = [at for at in clause.of("software") if at not in taken]
     return Found(clause.text(found[0], found[0]), {found[0]}, 0.0, False) if len(found) == 1 else None
 
@@ -348,7 +342,6 @@ def _known(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | 
 
 
 def _named(clause: Clause, slot: str, frame: Frame, taken: set[int]) -> Found | None:
-    """Return devices that the router knows by name."""
     found = [at for at in clause.with_value("device") if at not in taken]
     if not found:
         return None
@@ -529,12 +522,7 @@ class LooseFrame(Frame):
     """Some frames of one intent as one that needs nothing: what they need is only wanted."""
 
     def __init__(
-        self,
-        frames: Sequence[Frame],
-        names: set[str],
-        fixed: dict[str, str],
-        slots: list[FrameSlot],
-        bars: set[str],
+        self, frames: Sequence[Frame], names: set[str], fixed: dict[str, str], slots: list[FrameSlot], bars: set[str]
     ) -> None:
         super().__init__(frames[0].intent, frames[0].mood, "", {})
         self.wants = set().union(*[frame.wants.union(*frame.needs) for frame in frames])
@@ -688,7 +676,6 @@ def _has_needs(frame: Frame, clause: Clause, used: set[int]) -> bool:
 
 
 def _matched(choices: list[list[int]], taken: set[int]) -> bool:
-    """Tell whether every need can have one of its words, none of them twice."""
     if not choices:
         return True
     return any(_matched(choices[1:], taken | {at}) for at in choices[0] if at not in taken)

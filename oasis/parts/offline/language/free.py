@@ -46,33 +46,11 @@ _ANCHORS = {"key": {"password"}, "ssid": {"name", "ssid", "called"}, "hostname":
 _TOPICS = {"dns", "ads", "ntp", "qos", "speed", "wifi", "ipv6", "upnp"}  # what packages are looked for
 _SETTING = {"set", "new", "use", "add", "protect", "to", "rename", "called", "following", "with_"}
 _NOT_NAMES = {"wifi", "guest", "password", "name", "ssid", "router", "network", "internet", "vpn", "peer", "device"}
+# Small words inside of names.
 _LINKS = {
-    "de",
-    "del",
-    "la",
-    "las",
-    "los",
-    "el",
-    "y",
-    "am",
-    "an",
-    "im",
-    "in",
-    "zum",
-    "zur",
-    "der",
-    "die",
-    "das",
-    "dem",
-    "von",
-    "vom",
-    "und",
-    "of",
-    "the",
-    "and",
-    "at",
-    "by",
-}  # small words inside of names
+    "de", "del", "la", "las", "los", "el", "y", "am", "an", "im", "in", "zum", "zur", "der", "die", "das", "dem",
+    "von", "vom", "und", "of", "the", "and", "at", "by",
+}  # fmt: skip
 WIDTH = 6  # segments of an unquoted text
 CANDIDATES = 14
 _OWN_WORDS = {"wifi", "led", "ssid", "router", "lan", "wan", "internet", "ipv6", "upnp", "qos", "port", "band", "dns"}
@@ -124,7 +102,6 @@ def _is_named(clause: Clause, first: int, last: int) -> bool:
 
 
 def _is_cut(clause: Clause, first: int, last: int) -> bool:
-    """Tell whether a span begins or ends inside a word with a hyphen."""
     start, end = clause.tokens[clause.segments[first].start].start, clause.tokens[clause.segments[last].end - 1].end
     before, after = clause.sentence[max(start - 2, 0) : start], clause.sentence[end : end + 2]
     return bool(re.match(r"\w-\Z", before) or re.match(r"-\w", after))
@@ -209,7 +186,6 @@ def capitals(clause: Clause) -> list[tuple[int, int]]:
 
 
 def _is_capital(clause: Clause, at: int) -> bool:
-    """Tell whether a word has a capital that begins no sentence, and is no word for what the sentence is about."""
     segment = clause.segments[at]
     is_begun = segment.start == 0 or clause.tokens[segment.start - 1].tail[-1:] in (".", "!", "?")
     text = clause.text(at, at)
@@ -260,7 +236,6 @@ def _ends(clause: Clause, first: int, taken: set[int]) -> list[int]:
 
 
 def _is_inside(clause: Clause, at: int) -> bool:
-    """Tell whether a joining word stands between two words with capitals: Tom and Jerry."""
     if "and" not in clause.segments[at].concepts or at + 1 >= len(clause.segments):
         return False
     return all(clause.text(one, one)[:1].isupper() for one in (at - 1, at + 1))
@@ -281,7 +256,6 @@ def _known_words(clause: Clause, first: int, last: int) -> float:
 
 
 def _worth(clause: Clause, first: int, last: int, kind: str) -> float:
-    """Return how much a span looks like a value of a type."""
     if first == last and "quoted" in clause.segments[first].values:
         worth = 0.5
         if kind == "key" and _is_named(clause, first, last):
@@ -388,7 +362,6 @@ class Naming:
     def _spans(
         self, sentence: str, tokens: list[Token], segments: list[Segment], text: str, places: list[Place]
     ) -> list[tuple[int, int]]:
-        """Return the tokens that are names, each as (first, the one behind it)."""
         spans: list[tuple[int, int]] = []
         taken: list[tuple[int, int]] = []
         if not self._compiled:
@@ -409,7 +382,6 @@ class Naming:
         return spans
 
     def _span(self, text: str, places: list[Place], start: int, end: int) -> tuple[int, int] | None:
-        """Return the first token of a name and the one behind it, None when this is no name."""
         name = text[start:end].strip()
         if not name or self._none.match(name) or self._edges.match(name):
             return None
@@ -420,7 +392,6 @@ class Naming:
         return (first, last) if last - first <= _MOST * (1 if name < _WIDE else 2) else None
 
     def _bare(self, tokens: list[Token], span: tuple[int, int]) -> tuple[int, int] | None:
-        """Return a name in small letters without its article, None when it begins as no name does."""
         first, last = span
         if tokens[first].norm in self._lead:
             return (first + 1, last) if last - first > 2 else None
@@ -441,7 +412,6 @@ def _is_other(segments: list[Segment], first: int, last: int) -> bool:
 
 
 def _is_held(span: tuple[int, int], places: list[Place], segments: list[Segment]) -> bool:
-    """Tell whether what is said between two characters is not wished for, or is another wish."""
     said = {place[2] for place in places if place[0] < span[1] and place[1] > span[0]}
     return any(one.concepts & {"negation", "hide", "password"} for one in segments if one.start in said)
 

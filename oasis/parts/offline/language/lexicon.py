@@ -104,7 +104,6 @@ def narrow(text: str) -> str:
 
 
 def _quote_end(text: str, at: int) -> int:
-    """Return where the quoted text ends that begins at a place, its marks included, 0 where none does."""
     quoted = _quoted(text, at)
     return quoted.end + (quoted.start - quoted.raw_start) if quoted else 0
 
@@ -331,7 +330,6 @@ class Lexicon:
         return self._sounds.mended(found, lambda words, at: self.longest(words, at)[0]) if self._sounds else found
 
     def _is_name(self, tokens: list[Token], at: int) -> bool:
-        """Tell whether a word with hyphens is the new name of something: the last word after one for calling."""
         if "-" not in tokens[at].norm or at + 1 < len(tokens) or not tokens[at].norm[0].isalpha():
             return False
         words = [token.norm for token in tokens]
@@ -542,7 +540,6 @@ class Sounds:
         return "", 0
 
     def _is_slip(self, words: list[str], phrase: tuple[str, ...]) -> bool:
-        """Tell whether words that sound like a phrase may be meant to be it."""
         others = [word for word, wanted in zip(words, phrase, strict=True) if word != wanted]
         if len(phrase) >= _SPOKEN and all(map(_is_kana, words)):
             return bool(others)
@@ -550,7 +547,6 @@ class Sounds:
         return 0 < len(others) < len(phrase) and not is_kana and not any(map(self._means, others))
 
     def _near(self, words: list[str]) -> str:
-        """Return the word in katakana that these letters should be, "" when there is none."""
         word = "".join("ー" if letter in _LONG_MARKS else letter for letter in words)
         limit = 0 if len(word) < _RUN else 1 if len(word) < _LONG_RUN else 2
         near = [

@@ -18,23 +18,9 @@ if TYPE_CHECKING:
 
 # Type -> most tokens an unquoted value may have. A longer one is a sentence, not a value.
 WIDTHS = {
-    "hostname": 4,
-    "ssid": 8,
-    "key": 8,
-    "ip": 1,
-    "address": 1,
-    "servers": 8,
-    "port": 1,
-    "ports": 6,
-    "device": 6,
-    "devices": 12,
-    "service": 3,
-    "place": 4,
-    "package": 1,
-    "clock": 1,
-    "network": 6,
-    "text": 12,
-}
+    "hostname": 4, "ssid": 8, "key": 8, "ip": 1, "address": 1, "servers": 8, "port": 1, "ports": 6, "device": 6,
+    "devices": 12, "service": 3, "place": 4, "package": 1, "clock": 1, "network": 6, "text": 12,
+}  # fmt: skip
 SSID_WORDS = 3  # a longer name without quotes may be a sentence that was not understood
 MOST_DBM = 36  # more is allowed nowhere
 MOST_MINUTES = 366 * 24 * 60  # as far away as the end of a change may be
