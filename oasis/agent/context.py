@@ -9,8 +9,9 @@ from oasis.core import thread
 from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
+    from oasis.agent.shapes import Emit, OfferedTool
     from oasis.chats.collection import Collection
-    from oasis.core.shapes import Any, Block, Callable, Message
+    from oasis.core.shapes import Block, Json, Message
     from oasis.core.store import Chat
 
 
@@ -23,18 +24,18 @@ class Context:
 
     def __init__(self, chats: Collection) -> None:
         self.find = Elsewhere(chats)
-        self._emit: Callable[..., None] = _untold
+        self._emit: Emit = _untold
         self._window_tokens = 0
         self._told = 0
         self.taint: list[str] = []  # whose words the system message holds, apart from ours
 
-    def of(self, emit: Callable[..., None], window_tokens: int) -> Context:
+    def of(self, emit: Emit, window_tokens: int) -> Context:
         """Return it for a service that takes so many tokens, 0 where nobody said it."""
         self._emit = emit
         self._window_tokens = window_tokens
         return self
 
-    def __call__(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+    def __call__(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
         """Return the messages for the next request, the system message first.
 
         Raises: ProviderError when not even the owner's newest message fits.
@@ -86,19 +87,20 @@ def _with_short_calls(message: Message) -> Message:
     if isinstance(content, str) or not any(block["type"] == "tool_use" for block in content):
         return message
     told: list[Block] = [
-        {**block, "input": _short(block["input"])} if block["type"] == "tool_use" else block for block in content
+        {**block, "input": {key: _short(value) for key, value in block["input"].items()}}
+        if block["type"] == "tool_use"
+        else block
+        for block in content
     ]
     return {**message, "content": told}
 
 
-def _short(value: Any) -> Any:
+def _short(value: Json) -> Json:
     if isinstance(value, str):
         return value if len(value) <= CALL_CHARS else value[:CALL_CHARS] + "…"
     if isinstance(value, list):
         return [_short(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _short(item) for key, item in value.items()}
-    return value
+    return {key: _short(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _untold(kind: str, **fields: object) -> None:

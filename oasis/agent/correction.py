@@ -13,7 +13,7 @@ from oasis.core import jsonl
 from oasis.errors import SchemaError
 
 if False:  # annotations only
-    from oasis.core.shapes import Any
+    from oasis.core.shapes import Json
 
 # A model that does not have it right after two corrections goes round in circles.
 ROUNDS = 2
@@ -57,7 +57,7 @@ class Repair:
         self._refusal = str(error.get("message", ""))
         return jsonl.dumps({**result, "repair": self._advice(error)})
 
-    def _advice(self, error: dict[str, Any]) -> dict[str, object]:
+    def _advice(self, error: dict[str, Json]) -> dict[str, Json]:
         left = ROUNDS - self._rounds
         if left <= 0:
             return {"left": 0, "say": _LAST}
@@ -76,7 +76,7 @@ class Repair:
         return "not done: refused %d times, last because %s" % (self._rounds, refusal) if self.is_over else ""
 
 
-def _object(text: str) -> dict[str, Any]:
+def _object(text: str) -> dict[str, Json]:
     try:
         found = jsonl.loads(text, len(text) * 4)
     except SchemaError:

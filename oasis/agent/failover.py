@@ -16,9 +16,9 @@ from oasis.config.settings import OFFLINE
 from oasis.errors import OasisError, SettingsError
 
 if False:  # annotations only
-    from oasis.agent.turn import Ask, MakeContext, OnEvent
+    from oasis.agent.shapes import AnswerEvent, Ask, Callable, Emit, Failure, MakeContext, OfferedTool, OnEvent
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable, Message
+    from oasis.core.shapes import Message
     from oasis.core.store import Chat
 
 _SHOWN = ("delta", "thinking", "tool_use")
@@ -30,26 +30,26 @@ class Failover:
     """The services of one turn, in the order to try them; `service` is the one that answers."""
 
     def __init__(
-        self, services: list[Service], asker: Callable[[Service], Ask], emit: Callable[..., None],
+        self, services: list[Service], asker: Callable[[Service], Ask], emit: Emit,
         window: Callable[[Service], MakeContext],
     ) -> None:  # fmt: skip
         self._left = list(services)
         self._asker = asker
         self._emit = emit
         self._window = window
-        self._seen: tuple[Chat, str, list[dict[str, object]]] | None = None
+        self._seen: tuple[Chat, str, list[OfferedTool]] | None = None
         self._has_answered = False
         self.service = self._left.pop(0)
         self.source = source(self.service)
 
-    def context(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+    def context(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
         """Return what the present service is sent of a chat."""
         self._seen = (chat, system, tools)
         return self._window(self.service)(chat, system, tools)
 
-    def ask(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+    def ask(self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
         """Ask the present service, and the next ones where it fails before a word."""
-        failures: list[dict[str, Any]] = []
+        failures: list[Failure] = []
         wanted = self.service
         while True:
             first = _Unshown(on_event)
@@ -60,13 +60,13 @@ class Failover:
             failures.append(first.failure)
             following = self._following(first.failure)
             if following is None:
-                on_event({"type": "source", **source(wanted)})
+                on_event(_source_event(wanted))
                 on_event({"type": "error", "error": _all(failures)})
                 return
             messages = self._moved(following, messages, first.failure)
-            on_event({"type": "source", **source(following)})
+            on_event(_source_event(following))
 
-    def _following(self, failure: dict[str, Any]) -> Service | None:
+    def _following(self, failure: Failure) -> Service | None:
         if failure["code"] in _STAYS:
             return None
         while self._left:
@@ -75,7 +75,7 @@ class Failover:
                 return service
         return None
 
-    def _moved(self, service: Service, messages: list[Message], failure: dict[str, Any]) -> list[Message]:
+    def _moved(self, service: Service, messages: list[Message], failure: Failure) -> list[Message]:
         """Make a service the present one; return what it is sent."""
         name = "the built-in service, which knows common tasks and no model" if service["vendor"] == OFFLINE else ""
         self._emit(
@@ -114,7 +114,11 @@ def source(service: Service) -> dict[str, str]:
     return {"provider": str(service["identifier"]), "model": str(service["model"])}
 
 
-def _all(failures: list[dict[str, Any]]) -> dict[str, Any]:
+def _source_event(service: Service) -> AnswerEvent:
+    return {"type": "source", "provider": str(service["identifier"]), "model": str(service["model"])}
+
+
+def _all(failures: list[Failure]) -> Failure:
     """Return the failure of the wanted service, with the last one's; those between were reported on the way."""
     if len(failures) == 1:
         return failures[0]
@@ -127,9 +131,9 @@ class _Unshown:
     def __init__(self, on_event: OnEvent) -> None:
         self._on_event = on_event
         self._has_output = False
-        self.failure: dict[str, Any] | None = None
+        self.failure: Failure | None = None
 
-    def take(self, event: dict[str, Any]) -> None:
+    def take(self, event: AnswerEvent) -> None:
         self._has_output = self._has_output or event["type"] in _SHOWN
         if event["type"] == "error" and not self._has_output:
             self.failure = event["error"]

@@ -8,9 +8,8 @@ from __future__ import annotations
 from oasis.core import jsonl
 
 if False:  # annotations only
-    from oasis.core.shapes import Any, Callable
-
-    CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
+    from oasis.agent.shapes import Arguments, ToolCaller
+    from oasis.core.shapes import Json
 
 # To look before, after a change, and after another one.
 SAME = 3
@@ -25,10 +24,10 @@ class Repeats:
         self._made: dict[str, int] = {}
         self.stopped = 0
 
-    def watched(self, call: CallTool) -> CallTool:
+    def watched(self, call: ToolCaller) -> ToolCaller:
         """Return a caller of tools that does not make the same call over and over."""
 
-        def watch(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
+        def watch(name: str, arguments: Arguments, taint: list[str]) -> tuple[str, bool, list[str]]:
             key = name + " " + jsonl.dumps(_sorted(arguments))
             self._made[key] = self._made.get(key, 0) + 1
             if self._made[key] > self._most:
@@ -39,7 +38,7 @@ class Repeats:
         return watch
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -11,10 +11,9 @@ from oasis.tools.operator import ChatContext, NoRun, Operator
 from oasis.tools.principal import OWNER, Principal
 
 if False:  # annotations only
-    from collections.abc import Sequence
-
     from oasis.agent.runs import Run, Runs
-    from oasis.core.shapes import Any, Callable
+    from oasis.agent.shapes import Arguments, Came
+    from oasis.core.shapes import Callable
     from oasis.tools.operator import Workshop
     from oasis.tools.registry import Registry
     from oasis.tools.shapes import PlanResult, Refused
@@ -29,7 +28,7 @@ class Errands:
         self._runs = runs
         self._registry = registry
 
-    def undo(self, change: str = "", skip_conflicts: bool = False, came: Sequence[Any] = ()) -> Run:
+    def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
         return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
 
@@ -39,27 +38,25 @@ class Errands:
         run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
-    def propose(
-        self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Sequence[Any] = ()
-    ) -> Run:
+    def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what they let through."""
         return self._runs.start(
             "", lambda run: self._propose(run, forces, lambda hands: hands.change(operations, summary)), None, came
         )
 
-    def force(self, kept: Refused, forces: tuple[str, ...], came: Sequence[Any] = ()) -> Run:
+    def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
         return self._runs.start(
             "", lambda run: self._propose(run, forces, lambda hands: hands.force(kept), kept), None, came
         )
 
-    def act(self, service: str, action: str, came: Sequence[Any] = ()) -> Run:
+    def act(self, service: str, action: str, came: Came = ()) -> Run:
         """Start a run that proposes an action on a service."""
         return self._runs.start(
             "", lambda run: self._propose(run, (), lambda hands: hands.act(service, action)), None, came
         )
 
-    def look(self, name: str, arguments: dict[str, Any]) -> str:
+    def look(self, name: str, arguments: Arguments) -> str:
         """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
         hands = Operator(self._shop, NoRun(), OWNER)
         return self._registry.call(name, arguments, hands)[0]
@@ -75,9 +72,7 @@ class Errands:
         run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
         return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
-    def use(
-        self, name: str, arguments: dict[str, Any], came: Sequence[Any] = (), words: str = "", client: str = ""
-    ) -> Run:
+    def use(self, name: str, arguments: Arguments, came: Came = (), words: str = "", client: str = "") -> Run:
         """Start a run that makes one call of a tool, for the owner or, with `words`, for somebody else.
 
         What others ask for is treated as what a model asks for with their words in sight.
@@ -85,7 +80,7 @@ class Errands:
         role = "client" if client else OWNER.role
         return self._runs.start("", lambda run: self._use(run, name, arguments, words, role), None, came, client)
 
-    def _use(self, run: Run, name: str, arguments: dict[str, Any], words: str, role: str) -> tuple[str, str]:
+    def _use(self, run: Run, name: str, arguments: Arguments, words: str, role: str) -> tuple[str, str]:
         operator = Operator(self._shop, run, Principal(role), is_model=bool(words))
         text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
         run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)

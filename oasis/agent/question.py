@@ -14,14 +14,12 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oasis.agent.context import Elsewhere
+    from oasis.agent.shapes import Asked
     from oasis.chats.collection import Collection
     from oasis.core.shapes import Callable, Message, Options
     from oasis.core.store import Chat
 
-    Asked = dict[str, Any]
     NewId = Callable[[], str]
 
 # A message longer than this is a file, and files are attached, not typed.
@@ -53,9 +51,10 @@ def place(asked: Asked, chats: Collection) -> str:
 
     Raises: UsageError when nothing is called so.
     """
-    if asked.get("chat") or not asked.get("continues"):
+    continued = asked.get("continues")
+    if asked.get("chat") or not continued:
         return str(asked.get("chat") or "")
-    return chats.find(str(asked["continues"][0]))[0]
+    return chats.find(str(continued[0]))[0]
 
 
 def take(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: Elsewhere) -> tuple[Message, Options]:

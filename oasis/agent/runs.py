@@ -17,9 +17,12 @@ from oasis.core import jsonl
 from oasis.errors import BusyError, OasisError, SchemaError, UsageError
 
 if False:  # annotations only
-    from collections.abc import Sequence
+    from typing import TypeVar
 
+    from oasis.agent.shapes import Came
     from oasis.core.shapes import Any, Callable
+
+    T = TypeVar("T")
 
     Event = dict[str, Any]
     Work = Callable[..., tuple[str, str]]
@@ -54,7 +57,7 @@ class Run:
 
     def __init__(
         self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None,
-        came: Sequence[Any] = (), open_end: Callable[[str], int] | None = None,
+        came: Came = (), open_end: Callable[[str], int] | None = None,
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
@@ -76,17 +79,18 @@ class Run:
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
-    def emit(self, kind: str, **fields: Any) -> None:
+    def emit(self, kind: str, **fields: object) -> None:
         """Add an event; front-ends that wait are woken."""
         with self._news:
             self._unfold()
             if self._ended_s is None:
-                if kind == "plan" and fields["plan"]["needs_approval"]:
+                plan = fields.get("plan")
+                if kind == "plan" and isinstance(plan, dict) and plan["needs_approval"]:
                     self.state = "waiting"
                 elif kind == "approval":
                     self.state = "running"
             if kind == "delta":
-                self._add_text(self._released(fields["text"]))
+                self._add_text(self._released(str(fields["text"])))
             else:
                 if kind in _ENDS:
                     held, self._held = self._held, ""
@@ -221,7 +225,7 @@ class Runs:
         self._held: set[str] = set()  # chats that somebody works on without a run
 
     def start(
-        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Sequence[Any] = (),
+        self, chat: str, work: Work, prepare: Callable[[], object] | None = None, came: Came = (),
         client: str = "",
     ) -> Run:  # fmt: skip
         """Start a run on a chat, or on none (""); `work(run)` does it and returns (state, stop_reason).
@@ -241,7 +245,7 @@ class Runs:
             raise
         return run
 
-    def _reserve(self, chat: str, came: Sequence[Any], client: str) -> Run:
+    def _reserve(self, chat: str, came: Came, client: str) -> Run:
         with self._lock:
             self._forget_old()
             busy = [run for run in self._runs.values() if not run.is_ended()]
@@ -256,7 +260,7 @@ class Runs:
             self._runs[run.id] = run
             return run
 
-    def alone(self, chat: str, work: Callable[[], Any]) -> Any:
+    def alone(self, chat: str, work: Callable[[], T]) -> T:
         """Do something with a chat that nobody answers meanwhile; return what `work()` returns.
 
         Raises: BusyError when the chat is being answered; what work raises.
@@ -282,13 +286,13 @@ class Runs:
                 raise UsageError("there is no run %r any more" % name, "its chat holds what was said: oasis list")
             return self._runs[name]
 
-    def came(self, name: str) -> Sequence[Any]:
+    def came(self, name: str) -> Came:
         """Return by which connections the owner of a run is here, () when nothing tells or the run is unknown."""
         with self._lock:
             run = self._runs.get(name)
         return run.came if run is not None else ()
 
-    def tell(self, name: str, kind: str, **fields: Any) -> None:
+    def tell(self, name: str, kind: str, **fields: object) -> None:
         """Add an event to a run that may be long over."""
         with self._lock:
             run = self._runs.get(name)

@@ -30,17 +30,27 @@ from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
 
 if False:  # annotations only
-    from collections.abc import Sequence
-
     from oasis.agent.client import Offline
     from oasis.agent.goal import Goal
     from oasis.agent.runs import Runs
+    from oasis.agent.shapes import (
+        Arguments,
+        Ask,
+        Asked,
+        Came,
+        Emit,
+        OfferedTool,
+        Parts,
+        Preview,
+        ToolCaller,
+        TurnAbout,
+        TurnExtras,
+    )
     from oasis.agent.titles import Asides
-    from oasis.agent.turn import Ask, CallTool
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable, Message, Options, Protocol
+    from oasis.core.shapes import Callable, Message, Options, Protocol
     from oasis.core.store import Chat
     from oasis.llm.usage import Metered
     from oasis.system.child import Executor
@@ -66,8 +76,7 @@ if False:  # annotations only
         offline: Offline
 
         @property
-        def parts(self) -> Any:
-            """The optional parts: api/parts.py."""
+        def parts(self) -> Parts: ...
 
         def cursor(self) -> Cursor: ...
         def new_message_id(self) -> str: ...  # SCRU128
@@ -98,7 +107,7 @@ class Exchanges:
         self._made: Asides | None = None
         self.errands = Errands(services, services.runs, registry)
 
-    def start(self, asked: dict[str, Any], came: Sequence[Any] = (), who: Principal = OWNER) -> Run:
+    def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
         """Put a message (question.py) on flash and start its run; `who` it is for: tools/principal.py.
 
         Raises: UsageError for an unusable message or chat, SettingsError for the service, StoreError for the flash.
@@ -141,7 +150,7 @@ class Exchanges:
             return True
         return False
 
-    def _goal(self, asked: dict[str, Any]) -> Goal | None:
+    def _goal(self, asked: Asked) -> Goal | None:
         if not asked.get("turns"):
             return None
         from oasis.agent.goal import Goal  # with the first goal
@@ -151,7 +160,7 @@ class Exchanges:
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context, goal, who = taken
         run.emit("message", id=message["id"], role="user")
-        about = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+        about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         asker = self._asker(run, chat)
         try:
             services, told = self._asked(run.emit, options, context, about, who.is_told)
@@ -161,7 +170,7 @@ class Exchanges:
         is_model = _is_model(services)
         window = (lambda service: context.of(run.emit, service["context_tokens"])) if is_model else (lambda _: newest)
         failover = Failover(services, asker, run.emit, window)
-        tools: list[dict[str, Any]] = [{**spec} for spec in self.registry.own()]
+        tools: list[OfferedTool] = list(self.registry.own())
         if is_model:
             offered = self._offered(chat, failover.service, told.tools if told else None)
             tools = [spec for spec in offered if may_use(who.role, spec["name"])]
@@ -182,7 +191,7 @@ class Exchanges:
                 self._parts.after({**about, "service": failover.service, "taint": taint})
         return state, turn.stop_reason
 
-    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> CallTool:
+    def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> ToolCaller:
         """Return the tool caller for a run, acting with its principal's permissions."""
         chat, message, _, _, goal, who = taken
         said = ChatContext(
@@ -193,7 +202,7 @@ class Exchanges:
         # A model that only hears of results has no rights of the owner either.
         operator = Operator(self._shop, run, who, said, is_model or who.has_teller)
 
-        def call(name: str, arguments: dict[str, Any], taint: list[str]) -> tuple[str, bool, list[str]]:
+        def call(name: str, arguments: Arguments, taint: list[str]) -> tuple[str, bool, list[str]]:
             return self.registry.call(name, arguments, operator.seeing(taint))
 
         if goal:
@@ -201,8 +210,8 @@ class Exchanges:
         return Repeats().watched(call) if is_model else call
 
     def _asked(
-        self, emit: Callable[..., None], options: Options, context: Context, about: dict[str, Any], is_told: bool
-    ) -> tuple[list[Service], Any]:
+        self, emit: Emit, options: Options, context: Context, about: TurnAbout, is_told: bool
+    ) -> tuple[list[Service], TurnExtras | None]:
         """Return the services for a turn and what the optional parts add to it, None where no model answers.
 
         `is_told` False: the principal gets nothing from the parts, and its words choose no service.
@@ -218,7 +227,7 @@ class Exchanges:
             services = self._services(emit, {**options, "provider_ptr": told.service})
         return services, told
 
-    def show(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def show(self, asked: Asked) -> Preview:
         """Return the service that a message would go to first, and the request that it would make; nothing is sent.
 
         Shape: {"service": as settings have it, "request": as llm/pool.py has it, {} for the built-in service}
@@ -228,25 +237,25 @@ class Exchanges:
         chat = question.place(asked, self._chats)
         return self._runs.alone(chat, lambda: self._shown(asked, chat)) if chat else self._shown(asked, "")
 
-    def _shown(self, asked: dict[str, Any], name: str) -> dict[str, Any]:
+    def _shown(self, asked: Asked, name: str) -> Preview:
         chat = self._chats.open(name) if name else self._chats.store.create()
         context = Context(self._chats)
         try:
             message, options = question.put(chat, self._chats, asked, self._new_id, context.find)
             if asked.get("service"):
                 options = {**options, "provider_ptr": asked["service"]}
-            about = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
+            about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
             services, told = self._asked(_nothing, options, context, about, True)
             service = services[0]
             if service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}
-            tools = self._offered(chat, service, told.tools)
+            tools = self._offered(chat, service, told.tools if told else None)
             messages = context.of(_nothing, service["context_tokens"])(chat, _system(None, told), tools)
             return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
         finally:
             chat.discard()
 
-    def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[dict[str, Any]]:
+    def _offered(self, chat: Chat, service: Service, only: list[str] | None) -> list[OfferedTool]:
         """Return the tools that a service gets in a turn, chosen by the owner's words in the chat; `only` of these."""
         messages = list(chat.messages.values())
         said = [schema.text_of(message) for message in messages if message["role"] == "user"]
@@ -255,7 +264,7 @@ class Exchanges:
         offered = self.registry.offered(
             said[-specs.MESSAGES :], used, mode, service["context_tokens"], service.get("is_local", True)
         )
-        return [{**spec} for spec in offered if only is None or spec["name"] in only]
+        return [spec for spec in offered if only is None or spec["name"] in only]
 
     def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
         """Have a model make a title after the first exchange, where one answered and the owner lets it."""
@@ -284,7 +293,7 @@ class Exchanges:
             self._made = Asides(self._chats, self._runs, self.asking, self._new_id)
         return self._made
 
-    def summarise(self, chat: str, head: str = "", service: str = "", came: Sequence[Any] = ()) -> Run:
+    def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
 
         Raises: UsageError for a chat or message that is none, or a service without a model; SettingsError.
@@ -299,7 +308,7 @@ class Exchanges:
         first = self._settings.offline() == "first"
         return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled, first)
 
-    def _services(self, emit: Callable[..., None], options: Options) -> list[Service]:
+    def _services(self, emit: Emit, options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
 
         Raises: SettingsError when the active one cannot be used.
@@ -379,7 +388,7 @@ def _is_model(services: list[Service]) -> bool:
     return any(service["vendor"] != OFFLINE for service in services)
 
 
-def _system(goal: Goal | None, told: Any) -> str:
+def _system(goal: Goal | None, told: TurnExtras | None) -> str:
     """Return the system prompt; `told` is what the optional parts add."""
     return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
 

@@ -16,14 +16,13 @@ from oasis.core import clean, schema, thread, trim
 from oasis.errors import BusyError, OasisError, UsageError
 
 if False:  # annotations only
-    from collections.abc import Sequence
-
     from oasis.agent.client import Asking
     from oasis.agent.context import Elsewhere
     from oasis.agent.runs import Run, Runs
+    from oasis.agent.shapes import Came
     from oasis.chats.collection import Collection
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable, ChatRecord, Message
+    from oasis.core.shapes import Callable, ChatRecord, Message
 
 # A title is worth waiting for while somebody reads the answer, and no longer.
 TITLE_S = 60
@@ -82,7 +81,7 @@ class Asides:
                 time.sleep(_PAUSE_S)
         raise BusyError("chat %s is being answered" % chat, "wait for the answer, or stop it")
 
-    def summarise(self, chat: str, head: str, service: Service, elsewhere: Elsewhere, came: Sequence[Any] = ()) -> Run:
+    def summarise(self, chat: str, head: str, service: Service, elsewhere: Elsewhere, came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat, as a message to go on from.
 
         Raises: UsageError when there is no such chat or it is busy.

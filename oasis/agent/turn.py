@@ -23,28 +23,33 @@ from oasis.errors import CancelledError, OasisError, ProviderError
 
 if False:  # annotations only
     from oasis.agent.correction import Repair
-    from oasis.core.shapes import Any, Block, Callable, Message, Protocol, Usage
+    from oasis.agent.shapes import (
+        AnswerEvent,
+        Arguments,
+        Callable,
+        Emit,
+        Failure,
+        OfferedTool,
+        OnEvent,
+        Protocol,
+        ToolCaller,
+    )
+    from oasis.core.shapes import Block, Message, Usage
     from oasis.core.store import Chat
     from oasis.tools.fences import Written
-
-    Event = dict[str, Any]
-    OnEvent = Callable[[Event], None]
-    Ask = Callable[[list[Message], list[dict[str, object]], OnEvent], None]
-    MakeContext = Callable[[Chat, str, list[dict[str, object]]], list[Message]]
-    CallTool = Callable[[str, dict[str, Any], list[str]], tuple[str, bool, list[str]]]
 
     class Model(Protocol):
         """Whoever answers: see above for ask and context."""
 
         source: dict[str, str]  # {"provider", "model"} as stored with each answer; another service changes it
 
-        def ask(self, messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None: ...
-        def context(self, chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]: ...
+        def ask(self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None: ...
+        def context(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]: ...
 
     class Follower(Protocol):
         """The run of a turn."""
 
-        def emit(self, kind: str, **fields: Any) -> None: ...
+        def emit(self, kind: str, **fields: object) -> None: ...
         def is_cancelled(self) -> bool: ...
 
 
@@ -73,7 +78,7 @@ class Brief:
     """
 
     def __init__(
-        self, tools: list[dict[str, object]], system: str, head: str = "", rounds: int = ROUNDS,
+        self, tools: list[OfferedTool], system: str, head: str = "", rounds: int = ROUNDS,
         correction: Repair | None = None,
     ) -> None:  # fmt: skip
         self.tools = tools
@@ -91,7 +96,7 @@ class Turn:
     """
 
     def __init__(
-        self, chat: Chat, model: Model, call_tool: CallTool, brief: Brief, run: Follower, new_id: Callable[[], str]
+        self, chat: Chat, model: Model, call_tool: ToolCaller, brief: Brief, run: Follower, new_id: Callable[[], str]
     ) -> None:
         self._chat = chat
         self._model = model
@@ -144,7 +149,7 @@ class Turn:
             elif number == self._brief.rounds - 1:
                 self._system += "\n" + _NO_MORE
 
-    def _answer(self, tools: list[dict[str, object]]) -> Message:
+    def _answer(self, tools: list[OfferedTool]) -> Message:
         """Ask the model once and store what it said, also when it broke off."""
         collector = _Collector(self._emit, self._look, self._source)
         try:
@@ -224,7 +229,7 @@ class Turn:
             return _STOPPED, True, []
         if self._written and call["id"] in self._written.refusals:
             return self._judged(call, self._written.refusals[call["id"]], True), True, []
-        arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
+        arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
         text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
         return self._judged(call, text, is_error), is_error, taint
 
@@ -256,7 +261,7 @@ class Turn:
             raise Cancelled
 
 
-def newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Message]:
+def newest(chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
     """Return the context of a chat's newest message, uncut; see MakeContext."""
     ordered = thread.context(chat.messages, chat.heads)
     return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
@@ -265,7 +270,7 @@ def newest(chat: Chat, system: str, tools: list[dict[str, object]]) -> list[Mess
 class _Collector:
     """Turns the events of one model call into content blocks."""
 
-    def __init__(self, emit: Callable[..., None], look: Callable[[], None], source: dict[str, str]) -> None:
+    def __init__(self, emit: Emit, look: Callable[[], None], source: dict[str, str]) -> None:
         self._emit = emit
         self._look = look
         self._source = source
@@ -279,7 +284,7 @@ class _Collector:
         self.error: ProviderError | None = None
         self.is_fenced = False
 
-    def take(self, event: Event) -> None:
+    def take(self, event: AnswerEvent) -> None:
         self._look()
         self._measure(event)
         kind = event["type"]
@@ -289,9 +294,12 @@ class _Collector:
         elif kind == "thinking":
             self._join("thinking", event)
         elif kind == "tool_use":
-            names = ("type", "id", "name", "input", "invalid", "provider_metadata")
             self._seal()
-            call: Any = {key: event[key] for key in names if key in event}  # Chat.add checks it
+            call: Block = {"type": "tool_use", "id": event["id"], "name": event["name"], "input": event["input"]}
+            if "invalid" in event:
+                call["invalid"] = event["invalid"]
+            if "provider_metadata" in event:
+                call["provider_metadata"] = {**event["provider_metadata"]}
             self._blocks.append(call)
         elif kind == "usage":
             self.usage.update(event["usage"])
@@ -308,19 +316,19 @@ class _Collector:
         elif kind == "error":
             self.error = _provider_error(event["error"])
 
-    def _measure(self, event: Event) -> None:
+    def _measure(self, event: AnswerEvent) -> None:
         self._size += len(jsonl.line(event))
         if self._size > ANSWER_BYTES and event["type"] in ("delta", "thinking", "tool_use"):
             raise ProviderError("the answer is longer than %d bytes" % ANSWER_BYTES, "ask for less at once")
 
-    def _join(self, kind: str, event: Event) -> None:
+    def _join(self, kind: str, event: AnswerEvent) -> None:
         last = self._blocks[-1] if self._blocks else {"type": ""}
         if last["type"] != kind or "provider_metadata" in last:  # what a service wants back ends its block
             self._seal()
             self._blocks.append({"type": kind, "text": ""})
         self._pieces.append(event["text"])
         if "provider_metadata" in event:
-            self._blocks[-1]["provider_metadata"] = event["provider_metadata"]
+            self._blocks[-1]["provider_metadata"] = {**event["provider_metadata"]}
 
     def _seal(self) -> None:
         if self._pieces:
@@ -358,7 +366,7 @@ class _Collector:
         )
 
 
-def _provider_error(error: dict[str, Any]) -> ProviderError:
+def _provider_error(error: Failure) -> ProviderError:
     return ProviderError(
         str(error.get("message", "the model failed")), str(error.get("hint", "")),
         code=str(error.get("code", "provider")), retryable=bool(error.get("retryable")),

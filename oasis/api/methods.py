@@ -21,11 +21,12 @@ if False:  # annotations only
     from collections.abc import Iterator, Mapping
 
     from oasis.agent.runs import Run
+    from oasis.agent.shapes import Asked
     from oasis.api.parts import Services
     from oasis.api.tool_methods import Toolset
     from oasis.change.shapes import Record, Role
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable
+    from oasis.core.shapes import Any, Callable, Options
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -118,14 +119,16 @@ class Methods:
 
     def run_start(
         self, role: Role, message: str, *, chat: str = "", service: str = "",
-        continues: list[str] | None = None, head: str = "", options: dict[str, object] | None = None, topic: str = "",
+        continues: list[str] | None = None, head: str = "", options: Options | None = None, topic: str = "",
         attachments: list[str] | None = None,
     ) -> dict[str, object]:  # fmt: skip
         from oasis.tools.principal import MESSENGER, OWNER  # an idle daemon does without
 
-        asked: dict[str, Any] = {"message": message, "chat": chat, "service": service, "continues": continues}
-        asked.update(head=head, options=options, topic=self._talks().topics.text(topic) if topic else "")
-        asked["files"] = self._talks().files(attachments) if attachments else []
+        asked: Asked = {
+            "message": message, "chat": chat, "service": service, "continues": continues, "head": head,
+            "options": options, "topic": self._talks().topics.text(topic) if topic else "",
+            "files": self._talks().files(attachments) if attachments else [],
+        }  # fmt: skip
         who = MESSENGER if role["name"] == "messenger" else OWNER
         run = self._exchanges().start(asked, self._came(role), who)
         if attachments:
@@ -137,7 +140,7 @@ class Methods:
     ) -> dict[str, object]:
         from oasis.agent.goal import checked  # an idle daemon does without
 
-        asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
+        asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
         run = self._exchanges().start(asked, self._came(role))
         return {"run": run.id, "chat": run.chat, "message": run.message}
 

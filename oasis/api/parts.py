@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from oasis.agent import start as agent
+    from oasis.agent.shapes import TurnAbout
     from oasis.agent.start import Exchanges
     from oasis.api.chat_methods import Conversations
     from oasis.change.shapes import Role
@@ -148,7 +149,7 @@ class OptionalParts:
         """Return the sources of tools of all parts; called at every listing of the tools."""
         return self._offered
 
-    def added(self, turn: dict[str, Any]) -> Extras:
+    def added(self, turn: TurnAbout) -> Extras:
         """Return what the parts add to a turn of a model that begins."""
         extras = Extras()
         for name in parts.listed("ADDING"):
@@ -159,7 +160,7 @@ class OptionalParts:
         """Return an empty context (principals without memory or skills)."""
         return Extras()
 
-    def after(self, turn: dict[str, Any]) -> None:
+    def after(self, turn: TurnAbout) -> None:
         """Let the parts look at a turn that ended."""
         for name in parts.listed("LOOKING"):
             self.part(name).after(turn)

@@ -42,13 +42,13 @@ class Privacy:
         """
         found = self._exchanges().show({"message": message, "chat": chat, "service": service})
         request = found["request"] or {"method": "", "url": "", "headers": {}, "text": ""}
-        body = request["text"].encode("utf-8")
+        body = str(request["text"]).encode("utf-8")
         count = max((len(body) + PART_BYTES - 1) // PART_BYTES, 1)
         if not 0 <= part < count:
             raise UsageError("part is %d" % part, "this request has the parts 0 to %d" % (count - 1))
         data = binascii.b2a_base64(body[part * PART_BYTES : (part + 1) * PART_BYTES], newline=False).decode()
         service_shown = {key: found["service"][key] for key in ("identifier", "name", "model", "is_local")}
-        if request["url"] and is_at_home(request["url"]):
+        if request["url"] and is_at_home(str(request["url"])):
             service_shown["is_local"] = True  # a server of any make, on this machine or in its network
         return {
             "service": service_shown,

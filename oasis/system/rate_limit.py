@@ -10,7 +10,7 @@ import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 
@@ -82,9 +82,10 @@ class Patience:
             return given
         return {**given, **SHORT, "connect_s": min(SHORT["connect_s"], given.get("connect_s", SHORT["connect_s"]))}
 
-    def hear(self, service: str, event: dict[str, Any]) -> None:
+    def hear(self, service: str, event: Mapping[str, object]) -> None:
         """Learn from an event of a service's answer; retries say nothing yet."""
-        if event["type"] == "error" and event["error"]["code"] in UNREACHED:
+        error = event.get("error")
+        if isinstance(error, dict) and event["type"] == "error" and error["code"] in UNREACHED:
             self._failed[service] = (self._now_s(), self._online())
         elif event["type"] in ("delta", "thinking", "tool_use", "done", "error"):
             self._failed.pop(service, None)

@@ -10,7 +10,10 @@ from oasis import parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.config.shapes import Service
     from oasis.tools.shapes import Any, Approver, Callable, TurnExtras
+
+    Asker = Callable[[Service], Any]  # makes what asks a service, see agent/shapes.pyi
 
 # Named one by one; a new tool is the owner's alone until somebody decides otherwise. "*" is every tool, and "no NAME"
 # takes one out again. The roles of programs and messengers stand in the manifests of their parts.
@@ -48,7 +51,7 @@ class Principal:
     def __init__(self, role: str = "owner") -> None:
         self.role = role
 
-    def asking(self, services: list[Any], told: TurnExtras | None, asker: Any) -> tuple[list[Any], Any]:
+    def asking(self, services: list[Service], told: TurnExtras | None, asker: Asker) -> tuple[list[Service], Asker]:
         """Return the services of a turn and what asks them; `told` is None without a model."""
         return services, asker
 

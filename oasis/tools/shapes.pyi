@@ -98,7 +98,7 @@ class RunHandle(Protocol):
 
     @property
     def id(self) -> str: ...
-    def emit(self, kind: str, **fields: Any) -> None: ...
+    def emit(self, kind: str, **fields: object) -> None: ...
     def is_cancelled(self) -> bool: ...
 
 class Approver(Protocol):
@@ -115,6 +115,7 @@ class TurnExtras(Protocol):
     system: list[str]
     taint: list[str]
     tools: list[str] | None
+    service: str
 
 class PlanResult(TypedDict, total=False):
     """What became of a plan, as a tool's result; see operator.py."""

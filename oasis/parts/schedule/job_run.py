@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from oasis.agent.runs import Run
+    from oasis.agent.shapes import AnswerEvent as Answered
+    from oasis.agent.shapes import Ask, Asked, OfferedTool, OnEvent
     from oasis.agent.start import Taken
-    from oasis.agent.turn import Ask, OnEvent
-    from oasis.agent.turn import Event as Answered
     from oasis.api.parts import Services
     from oasis.change.plan import Plan
     from oasis.config.shapes import Service
@@ -276,10 +276,12 @@ class Runner:
         with self._lock:
             made = self._job_run(job, event, rehearses)
             service = OFFLINE if job.get("calls") else job.get("service", "")
-            asked = {"message": job["wish"], "chat": self._open_chat(job), "service": service}
             # Each run begins a thread of its own, and the job's bookmark moves there.
-            begun = {**asked, "continues": [], "head": "schedule:" + job["id"], "moves_head": True}
-            run = self._kit.exchanges().start(begun, (), made)
+            asked: Asked = {
+                "message": job["wish"], "chat": self._open_chat(job), "service": service, "continues": [],
+                "head": "schedule:" + job["id"], "moves_head": True,
+            }  # fmt: skip
+            run = self._kit.exchanges().start(asked, (), made)
             self._chats[job["id"]] = run.chat
             if not rehearses:  # nobody waits for the end of one
                 self._runs.append(made)
@@ -427,7 +429,7 @@ class Calls:
     def asking(self, asker: Asker) -> Ask:
         """Return what answers in place of a model; `asker(service)` returns what asks a service."""
 
-        def ask(messages: list[Message], tools: list[dict[str, object]], on_event: OnEvent) -> None:
+        def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
             if messages[-1]["role"] != "tool":
                 self._begin(on_event)
             elif self._service is None or not self._worded(asker(self._service), messages, on_event):

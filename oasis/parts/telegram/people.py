@@ -25,7 +25,7 @@ from oasis.tools.principal import Principal, tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.agent.turn import Ask
+    from oasis.agent.shapes import Ask
     from oasis.change.plan import Plan
     from oasis.config.shapes import Service
     from oasis.parts.telegram.shapes import Callable, CodesUsed, Json, Person, TypeGuard

@@ -25,6 +25,7 @@ from oasis.tools.principal import MESSENGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oasis.agent.shapes import Asked as TurnAsked
     from oasis.parts.telegram.card import Buttons
     from oasis.parts.telegram.line import Line
     from oasis.parts.telegram.messenger import Telegram
@@ -414,7 +415,7 @@ class Talks:
                 asked["attachments"] = [self._taken(update["file"])]
             chat, name = self._forwarded(asked) if update.get("is_forwarded") else self._ordered(asked)
         else:
-            begun = self.kit.exchanges().start({**asked, "taint": [WORDS]}, (), Guest())
+            begun = self.kit.exchanges().start(_as_turn(asked, WORDS), (), Guest())
             chat, name = begun.chat, begun.id
         self._part.people().talk(person["id"], chat)
         return name
@@ -428,7 +429,7 @@ class Talks:
         """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
         uploads, talks = asked.pop("attachments", []), self.kit.conversations()
         files = talks.files(uploads) if uploads else []
-        run = self.kit.exchanges().start({**asked, "files": files, "taint": [FORWARDED]}, (), MESSENGER)
+        run = self.kit.exchanges().start({**_as_turn(asked, FORWARDED), "files": files}, (), MESSENGER)
         if uploads:
             talks.uploads.drop(uploads)
         return run.chat, run.id
@@ -446,6 +447,13 @@ class Talks:
     def _say(self, update: Update, words: str, is_reply: bool = True) -> None:
         reply_to = update["message"] if is_reply and update["kind"] == "message" else 0
         telegram_answer.put(self.line, update["chat"], words, reply_to=reply_to)
+
+
+def _as_turn(asked: Asked, whose: str) -> TurnAsked:
+    """Return a message of others as it begins a turn."""
+    return {
+        "message": asked["message"], "chat": asked["chat"], "service": asked.get("service", ""), "taint": [whose],
+    }  # fmt: skip
 
 
 def _noted(card: Card | None) -> PlanName | None:

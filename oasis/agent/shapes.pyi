@@ -1,0 +1,75 @@
+"""The types of agent/, for the type checker alone."""
+
+from collections.abc import Callable as Callable
+from collections.abc import Sequence as Sequence
+from typing import Protocol as Protocol
+
+from typing_extensions import Required, TypedDict
+
+from oasis.config.shapes import Service
+from oasis.core.shapes import Block, Message, Options
+from oasis.core.store import Chat
+from oasis.providers.shapes import Event
+from oasis.providers.shapes import Failure as Failure
+from oasis.system.connections import Connection as Connection
+from oasis.tools.shapes import Arguments as Arguments
+from oasis.tools.shapes import OfferedTool as OfferedTool
+from oasis.tools.shapes import Source
+from oasis.tools.shapes import ToolCaller as ToolCaller
+from oasis.tools.shapes import TurnExtras as TurnExtras
+
+class AnswerEvent(Event, total=False):
+    """An event of an answer as the turn gets it, see turn.py."""
+
+    taint: list[str]  # of type taint
+    provider: str  # of type source
+
+OnEvent = Callable[[AnswerEvent], None]
+Ask = Callable[[list[Message], list[OfferedTool], OnEvent], None]
+MakeContext = Callable[[Chat, str, list[OfferedTool]], list[Message]]
+Came = Sequence[Connection]  # the connections by which the owner of a run is here, see change/origin.py
+
+class Emit(Protocol):
+    """Adds an event to a run."""
+
+    def __call__(self, kind: str, **fields: object) -> None: ...
+
+class Asked(TypedDict, total=False):
+    """What the owner asks, see question.py; `turns` of a goal, `moves_head` of a schedule."""
+
+    message: Required[str]
+    chat: str
+    service: str
+    continues: list[str] | None
+    head: str
+    options: Options | None
+    topic: str
+    files: list[Block]
+    taint: list[str]
+    turns: int
+    moves_head: bool
+
+class TurnAbout(TypedDict, total=False):
+    """A turn, as the optional parts see it."""
+
+    run: Required[str]
+    chat: Required[str]
+    message: Required[str]
+    said: Required[str]
+    service: Service
+    taint: list[str]
+
+class Parts(Protocol):
+    """What turns ask of the optional parts (api/parts.py)."""
+
+    def added(self, turn: TurnAbout) -> TurnExtras: ...
+    def nothing(self) -> TurnExtras: ...
+    def after(self, turn: TurnAbout) -> None: ...
+    def outside(self) -> Sequence[Callable[[], Sequence[Source]]]: ...
+    def sources(self) -> Sequence[Source]: ...
+
+class Preview(TypedDict):
+    """The service that a message would go to first, and the request that it would make."""
+
+    service: Service
+    request: dict[str, object]  # as llm/pool.py has it, {} for the built-in service
