@@ -194,8 +194,8 @@ MUTANTS = (
     (
         "telegram-guest-with-the-owner-s-words",
         TELEGRAM + "talk.py",
-        '{**asked, "taint": [WORDS]}',
-        "{**asked}",
+        "_as_turn(asked, WORDS)",
+        '_as_turn(asked, "")',
         OF_TALK,
     ),
     (
@@ -1582,9 +1582,9 @@ MUTANTS = (
     ),
     (
         "guard: its time follows from the plan's services",
-        "oasis/change/apply/init_scripts.py",
-        "return _ACTION_S * len(services)",
-        "return _ACTION_S",
+        TRANSACTION,
+        "return ACTION_S * len(services) + BESIDE_S",
+        "return ACTION_S + BESIDE_S",
         OF_STANDS,
     ),
     (
@@ -1807,7 +1807,7 @@ MUTANTS = (
     (
         "ends: a part stays",
         "oasis/change/history/expiry.py",
-        '"", str(record["chat"]), False, stays',
+        '"", str(record["chat"]), stays=stays',
         '"", str(record["chat"])',
         OF_ENDS,
     ),

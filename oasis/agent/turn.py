@@ -91,7 +91,7 @@ class Brief:
 class Turn:
     """One turn of a chat.
 
-    `model` asks the services (failover.py), `run` is told what happens and looked at for cancellation between and
+    `model` asks the services (failover.py), `run` gets what happens, and its cancellation is looked at between and
     during all steps, `new_id()` gives message ids.
     """
 

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from oasis.change.apply.init_scripts import limit_s
-from oasis.change.apply.transaction import BESIDE_S, GUARD_GRACE_S
+from oasis.change.apply.transaction import BESIDE_S, GUARD_GRACE_S, lasts_s
 from oasis.errors import ApplyError, UsageError
 from tests.change.kit import RENAME, WIFI
 from tests.guards import wait_for_guard
@@ -146,7 +145,7 @@ def test_the_guard_waits_as_long_as_the_services_of_the_plan_may_take(silent, te
     silent.transaction._write = look
     silent.transaction.apply(plan)
     wanted = plan["confirm_s"] + 60 * len(plan["services"]) + BESIDE_S + GUARD_GRACE_S
-    assert limit_s(plan["services"]) == 60 * len(plan["services"])
+    assert lasts_s(plan["services"]) == 60 * len(plan["services"]) + BESIDE_S
     assert wanted - 5 < seen[0] <= wanted
 
 

@@ -207,7 +207,7 @@ class Peer(TypedDict):
     place: NotRequired[str]
 
 class Answer(TypedDict, total=False):
-    """The verdict; owner.py adds the dangers and what was read."""
+    """The verdict; owner_way.py adds the dangers and what was read."""
 
     verdict: str  # "yes" | "no" | "cannot_tell"
     reasons: list[str]

@@ -58,7 +58,7 @@ class Token:
     __slots__ = ("end", "is_quoted", "norm", "raw_start", "slip", "start", "tail")
 
     def __init__(
-        self, norm: str, raw_start: int, start: int, end: int, tail: str = "", is_quoted: bool = False, slip: int = 0
+        self, norm: str, raw_start: int, start: int, end: int, tail: str = "", *, is_quoted: bool = False, slip: int = 0
     ) -> None:
         self.norm = norm
         self.raw_start = raw_start
