@@ -22,6 +22,7 @@ from oasis.tools.replies import without_typed
 
 if False:  # annotations only
     from oasis.api.parts import Services
+    from oasis.api.shapes import Done, ExportPart, Keyed, Upload
     from oasis.core.shapes import Any, Block, Callable, Document, Marker, Message
     from oasis.core.store import Chat
 
@@ -172,25 +173,30 @@ class Conversations:
 
     # In and out
 
-    def upload_part(self, data: str, upload: str = "", name: str = "", is_last: bool = False) -> dict[str, object]:
+    def upload_part(self, data: str, upload: str = "", name: str = "", is_last: bool = False) -> Upload:
         upload, size = self.uploads.take(upload, name, data)
-        reply: dict[str, object] = {"upload": upload, "size_bytes": size}
-        return {**reply, **self._kind(upload)} if is_last else reply
+        reply: Upload = {"upload": upload, "size_bytes": size}
+        if is_last:
+            self._add_kind(reply)
+        return reply
 
-    def put(self, name: str, text: str) -> dict[str, object]:
+    def put(self, name: str, text: str) -> Upload:
         """Put a text of the router's own among the uploads; reply as for the last part of one."""
         upload, size = self.uploads.put(name, text.encode())
-        return {"upload": upload, "name": name, "size_bytes": size, **self._kind(upload)}
+        reply: Upload = {"upload": upload, "name": name, "size_bytes": size}
+        self._add_kind(reply)
+        return reply
 
-    def _kind(self, upload: str) -> dict[str, object]:
+    def _add_kind(self, reply: Upload) -> None:
         from oasis.core.blobs import media_type
 
-        with self.uploads.open(upload) as handle:
+        with self.uploads.open(reply["upload"]) as handle:
             first = handle.read(KIND_BYTES) or b""
-        kind, note = media_type(self.uploads.name(upload), first)
-        return {"media_type": kind, "note": note} if note else {"media_type": kind}
+        reply["media_type"], note = media_type(self.uploads.name(reply["upload"]), first)
+        if note:
+            reply["note"] = note
 
-    def upload_drop(self, upload: str) -> dict[str, object]:
+    def upload_drop(self, upload: str) -> Done:
         """Forget an upload, a whole one or a part; one that is gone is fine."""
         self.uploads.drop([upload])
         return {"status": "OK"}
@@ -201,7 +207,7 @@ class Conversations:
         blobs = self._chats.blobs()
         return [blobs.put(*self.uploads.read(upload))[0] for upload in uploads]
 
-    def chat_export(self, id: str, form: str = FORMS[0], head: str = "", part: int = 0) -> dict[str, object]:
+    def chat_export(self, id: str, form: str = FORMS[0], head: str = "", part: int = 0) -> ExportPart:
         """Return a part of a chat's export; the whole is cleared of secrets before it is cut."""
         if form not in FORMS:
             raise UsageError("form is %r" % form, "one of " + ", ".join(FORMS))
@@ -331,14 +337,14 @@ class Conversations:
     def topic_list(self) -> dict[str, object]:
         return {"topics": self.topics.list()}
 
-    def topic_add(self, title: str, text: str) -> dict[str, object]:
+    def topic_add(self, title: str, text: str) -> Keyed:
         return {"key": self.topics.add(title, text)}
 
-    def topic_update(self, key: str, title: str, text: str) -> dict[str, object]:
+    def topic_update(self, key: str, title: str, text: str) -> Done:
         self.topics.update(key, title, text)
         return {"status": "OK"}
 
-    def topic_delete(self, key: str) -> dict[str, object]:
+    def topic_delete(self, key: str) -> Done:
         self.topics.delete(key)
         return {"status": "OK"}
 

@@ -23,10 +23,24 @@ if False:  # annotations only
     from oasis.agent.runs import Run
     from oasis.agent.shapes import Asked
     from oasis.api.parts import Services
+    from oasis.api.shapes import (
+        ActiveRuns,
+        Alive,
+        Decision,
+        Done,
+        Ending,
+        Joined,
+        PackageNames,
+        RunState,
+        SecretKept,
+        Started,
+        Upload,
+    )
     from oasis.api.tool_methods import Toolset
     from oasis.change.shapes import Record, Role
     from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Options
+    from oasis.system.connections import Connection
 
 AUDIT_LINES = 200  # of about 400 bytes: well below a reply of the bus
 
@@ -121,7 +135,7 @@ class Methods:
         self, role: Role, message: str, *, chat: str = "", service: str = "",
         continues: list[str] | None = None, head: str = "", options: Options | None = None, topic: str = "",
         attachments: list[str] | None = None,
-    ) -> dict[str, object]:  # fmt: skip
+    ) -> Started:  # fmt: skip
         from oasis.tools.principal import MESSENGER, OWNER  # an idle daemon does without
 
         asked: Asked = {
@@ -135,16 +149,14 @@ class Methods:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
-    def agent_start(
-        self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = ""
-    ) -> dict[str, object]:
+    def agent_start(self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = "") -> Started:
         from oasis.agent.goal import checked  # an idle daemon does without
 
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
         run = self._exchanges().start(asked, self._came(role))
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
-    def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> dict[str, object]:
+    def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
         run = self._exchanges().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
@@ -157,12 +169,12 @@ class Methods:
             raise PolicyError("run %s is not this client's" % name, "a client follows the runs that it began")
         return run
 
-    def run_cancel(self, role: Role, run: str) -> dict[str, object]:
+    def run_cancel(self, role: Role, run: str) -> RunState:
         found = self._run(role, run)
         found.cancel()
         return {"run": run, "state": found.state}
 
-    def run_active(self) -> dict[str, object]:
+    def run_active(self) -> ActiveRuns:
         return {"runs": [{"run": run.id, "chat": run.chat, "state": run.state} for run in self._runs.active()]}
 
     def plan_list(self) -> dict[str, object]:
@@ -175,7 +187,7 @@ class Methods:
     def plan_propose(
         self, role: Role, commands: list[str], summary: str = "", force: list[str] | None = None,
         words: str = "",
-    ) -> dict[str, object]:  # fmt: skip
+    ) -> Started:  # fmt: skip
         from oasis.change.force import checked  # an idle daemon does without
         from oasis.change.parse.uci_commands import parse
 
@@ -189,24 +201,27 @@ class Methods:
     def doctor_run(self) -> dict[str, object]:
         return self._shop.examine()
 
-    def doctor_fix(self, role: Role, finding: str) -> dict[str, object]:
+    def doctor_fix(self, role: Role, finding: str) -> Started:
         found = next((one for one in self._shop.examine()["findings"] if one["id"] == finding), None)
         if found is None or "fix" not in found:
             raise UsageError("there is no finding %r that could be mended" % finding, "run the doctor again")
         return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
 
-    def plan_force(self, role: Role, refused: str, force: list[str] | None = None) -> dict[str, object]:
+    def plan_force(self, role: Role, refused: str, force: list[str] | None = None) -> Started:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
         run = self._exchanges().errands.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> dict[str, object]:
-        told = ahead(self._shop.desk.approve(plan, hash, role, word))
-        return {"plan": plan, "decision": "approved", **({"applying": told} if told else {})}
+    def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> Decision:
+        applying = ahead(self._shop.desk.approve(plan, hash, role, word))
+        reply: Decision = {"plan": plan, "decision": "approved"}
+        if applying:
+            reply["applying"] = applying
+        return reply
 
-    def plan_decline(self, plan: str, reason: str = "") -> dict[str, object]:
+    def plan_decline(self, plan: str, reason: str = "") -> Decision:
         self._shop.desk.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
@@ -228,7 +243,7 @@ class Methods:
         ending = self._ending()
         return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
 
-    def _ending(self) -> list[dict[str, Any]]:
+    def _ending(self) -> list[Ending]:
         """Return the changes that stand and will be undone by themselves, the next one first."""
         found = [record for record in self._shop.journal.records() if is_ending(record)]
         return [
@@ -248,7 +263,7 @@ class Methods:
     def change_alive(
         self, *, change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
         server_addr: str, server_port: str,
-    ) -> dict[str, object]:  # fmt: skip
+    ) -> Alive:  # fmt: skip
         from oasis.system.connections import connection  # an idle daemon does without
 
         one = connection(server_addr, server_port, remote_addr, remote_port)
@@ -267,13 +282,13 @@ class Methods:
         path = self._shop.origins().seen(session, one)
         return {"path": path, **self._shop.transaction.arrive(session, one)}
 
-    def _came(self, role: Role) -> list[Any]:
+    def _came(self, role: Role) -> list[Connection]:
         return self._shop.origins().of(role)
 
     def change_rollback(self, change: str = "") -> dict[str, object]:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
-    def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> dict[str, object]:
+    def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
         run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
@@ -291,20 +306,20 @@ class Methods:
             one.update({key: items[one["chat"]][key] for key in ("title", "archived")})
         return {"found": found, **reply}
 
-    def chat_rename(self, id: str, title: str) -> dict[str, object]:
+    def chat_rename(self, id: str, title: str) -> Done:
         self._runs.alone(id, lambda: self._chats.rename(id, title))
         return {"status": "OK"}
 
-    def chat_archive(self, id: str, archived: bool = True) -> dict[str, object]:
+    def chat_archive(self, id: str, archived: bool = True) -> Done:
         self._runs.alone(id, lambda: self._chats.archive(id, archived))
         return {"status": "OK"}
 
-    def chat_forget(self, message: str, chat: str = "") -> dict[str, object]:
+    def chat_forget(self, message: str, chat: str = "") -> Done:
         name = chat or self._chats.chat_of(message)
         self._runs.alone(name, lambda: self._chats.forget(message, name))
         return {"status": "OK", "chat": name}
 
-    def chat_delete(self, id: str) -> dict[str, object]:
+    def chat_delete(self, id: str) -> Done:
         self._runs.alone(id, lambda: self._chats.delete(id))
         return {"status": "OK"}
 
@@ -312,7 +327,7 @@ class Methods:
         key = self._settings.key
         return {"service": [_offer(item, bool(key(item["identifier"]))) for item in self._settings.services()]}
 
-    def client_join(self, role: Role, name: str) -> dict[str, object]:
+    def client_join(self, role: Role, name: str) -> Joined:
         peer: Any = role.get("peer")
         if peer is None:
             raise UsageError("client.join is for a connection of the socket", "the bus asks for each call who it is")
@@ -321,17 +336,17 @@ class Methods:
             raise PolicyError("this connection is the client %s for good" % peer["client"], "open another one")
         return {"version": VERSION}
 
-    def config_list(self) -> dict[str, object]:
+    def config_list(self) -> PackageNames:
         return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
 
-    def config_attach(self, package: str) -> dict[str, object]:
+    def config_attach(self, package: str) -> Upload:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
 
         found: Any = read_config.run({"package": package}, self._shop.facts)
         return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
 
-    def secret_keep(self, value: str) -> dict[str, object]:
+    def secret_keep(self, value: str) -> SecretKept:
         return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
 
     def audit_list(self, limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:

@@ -16,18 +16,20 @@ from oasis.errors import OasisError, SchemaError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Literal, TypeGuard
 
+    from oasis.api.parts import Services
+    from oasis.api.shapes import Notice
+    from oasis.api.shapes import Notices as NoticeList
+    from oasis.change.shapes import Record
     from oasis.system.files import Files
-
-    Notice = dict[str, Any]
 
 KINDS = ("change_applied", "change_rolled_back", "change_expired", "budget_reached", "schedule_result",
          "schedule_waiting", "event", "doctor")  # fmt: skip
 # What a page shows and a phone can hold at once; older ones are in the history of changes anyway.
 KEPT = 50
 TEXT_CHARS = 500
-_FIELDS = ("chat", "change", "plan", "schedule")
+_FIELDS: tuple[Literal["chat", "change", "plan", "schedule"], ...] = ("chat", "change", "plan", "schedule")
 
 
 class Notices:
@@ -53,14 +55,16 @@ class Notices:
             value = jsonl.loads(data) if data else []
         except SchemaError:
             value = []  # of RAM, and no more than a help to remember
-        return [one for one in value if isinstance(one, dict) and "id" in one] if isinstance(value, list) else []
+        return [one for one in value if _is_notice(one)] if isinstance(value, list) else []
 
     def tell(self, kind: str, text: str, **fields: str) -> Notice:
         """Keep a notice and hand it to who listens; `fields` are ids of what it is about."""
         assert kind in KINDS, kind
-        notice: Notice = {"id": self._new_id(), "when_unix_s": self._unix_s(), "kind": kind}
-        notice["text"] = self._hide(clean.line(text))[:TEXT_CHARS]
-        notice.update({name: fields[name] for name in _FIELDS if fields.get(name)})
+        shown = self._hide(clean.line(text))[:TEXT_CHARS]
+        notice: Notice = {"id": self._new_id(), "when_unix_s": self._unix_s(), "kind": kind, "text": shown}
+        for name in _FIELDS:
+            if fields.get(name):
+                notice[name] = fields[name]
         with self._lock:
             self._kept = [*self._kept[1 - KEPT :], notice]
             listeners = list(self._listeners)
@@ -69,7 +73,7 @@ class Notices:
             listener(notice)
         return notice
 
-    def changed(self, record: dict[str, Any]) -> None:
+    def changed(self, record: Record) -> None:
         """Tell of a change that has a new state; `record` is that of the journal."""
         kind, words = _STATES.get(str(record["state"]), ("", ""))
         if kind == "change_applied" and record.get("undoes") and not record.get("run"):
@@ -91,7 +95,8 @@ class Notices:
         with self._lock:
             for number, one in enumerate(self._kept):
                 if one.get("change") == change and one["text"].startswith(_WAITS + ": "):
-                    settled = {**one, "text": words + one["text"][len(_WAITS) :]}
+                    settled = one.copy()
+                    settled["text"] = words + one["text"][len(_WAITS) :]
                     self._kept = [*self._kept[:number], settled, *self._kept[number + 1 :]]
                     self._store()
                     return
@@ -102,7 +107,7 @@ class Notices:
         except OasisError as error:  # RAM is full: who listens hears of it all the same
             self._log("notices are not kept: %s" % error.message)
 
-    def expiry_failed(self, record: dict[str, Any], words: str) -> None:
+    def expiry_failed(self, record: Record, words: str) -> None:
         """Tell that a change whose time is over is still there."""
         text = "A change should have ended by now, and %s: %s" % (words, record.get("summary") or record["id"])
         self.tell("change_expired", text, change=str(record["id"]), chat=str(record.get("chat", "")))
@@ -121,7 +126,7 @@ class Notices:
         with self._lock:
             self._listeners = [one for one in self._listeners if one != listener]
 
-    def notice_list(self, since: str = "") -> dict[str, object]:
+    def notice_list(self, since: str = "") -> NoticeList:
         """Return the notices, newest last, or those after the one with the id `since`.
 
         Shape: {"notices": [Notice], "newest": id of the newest there is, "" for none}.
@@ -140,7 +145,11 @@ _STATES = {
 }
 
 
-def gather(kit: Any) -> Notices:
+def _is_notice(value: object) -> TypeGuard[Notice]:
+    return isinstance(value, dict) and "id" in value
+
+
+def gather(kit: Services) -> Notices:
     """Return the notices of a daemon; `kit` is that of parts.py."""
     path = kit.root.run_folder + "/notices.json"
     return Notices(kit.files, path, kit.new_id, kit.clock.unix_s, kit.redactor.text, kit.log)

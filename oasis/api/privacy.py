@@ -13,15 +13,15 @@ from oasis.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oasis.agent.start import Exchanges
+    from oasis.api.parts import Services
 
 PART_BYTES = 96 * 1024  # as base64 below what a reply of the bus may hold
 _BYTES_A_TOKEN = 4  # about, of English
 
 
-def gather(kit: Any) -> Privacy:
+def gather(kit: Services) -> Privacy:
     """Return the part of a daemon; `kit` is that of parts.py."""
     return Privacy(kit.exchanges)
 

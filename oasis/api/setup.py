@@ -9,14 +9,14 @@ from oasis.core.addresses import is_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from oasis.api.parts import Services
 
 # One packet to each port, and a question to who answers: see worker/finding.py.
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _HERE = "127.0.0.1"
 
 
-def gather(kit: Any) -> Setup:
+def gather(kit: Services) -> Setup:
     """Return the part of a daemon; `kit` is that of parts.py."""
     return Setup(kit)
 
@@ -24,7 +24,7 @@ def gather(kit: Any) -> Setup:
 class Setup:
     """Looks around for who sets up Oasis."""
 
-    def __init__(self, kit: Any) -> None:
+    def __init__(self, kit: Services) -> None:
         self._kit = kit
 
     def setup_state(self) -> dict[str, object]:
@@ -44,10 +44,16 @@ class Setup:
             # A neighbour with another address may be the provider's, and the firewall need not tell.
             if device["present"] and is_home(str(device["ip"])):
                 names[str(device["ip"])] = str(device["name"])
-        request = {"op": "find", "profile": "compatible", "options": dict(_OPTIONS), "places": list(names)}
-        found: dict[str, Any] = self._kit.models.web(request, lambda: False)
+        request: dict[str, object] = {
+            "op": "find",
+            "profile": "compatible",
+            "options": dict(_OPTIONS),
+            "places": list(names),
+        }
+        found = self._kit.models.web(request, lambda: False)["servers"]
+        assert isinstance(found, list)  # the protocol of workers saw to that
         taken = {str(one.get("base_url")).rstrip("/") for one in self._kit.settings.services()}
-        servers = [{**one, "name": names.get(one["host"], "")} for one in found["servers"]]
+        servers = [{**one, "name": names.get(one["host"], "")} for one in found]
         for server in servers:
             server["is_set"] = server["endpoint"].rstrip("/") in taken
         return {"servers": servers, "asked": found["asked"]}

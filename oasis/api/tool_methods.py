@@ -9,6 +9,7 @@ from oasis.tools.principal import may_use
 
 if False:  # annotations only
     from oasis.api.parts import Services
+    from oasis.api.shapes import Started
     from oasis.change.shapes import Role
     from oasis.tools.shapes import Arguments
 
@@ -31,7 +32,7 @@ class Toolset:
         specs = [spec for spec in registry.specs() if role["name"] != "client" or may_use("client", spec["name"])]
         return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in specs]}
 
-    def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> dict[str, object]:
+    def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
         client = client_of(role)
         words = CLIENT + client if client else ""
         run = self._exchanges().errands.use(name, arguments or {}, self._origins().of(role), words, client)
