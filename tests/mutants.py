@@ -2124,7 +2124,7 @@ MUTANTS = (
         OF_JUDGE,
     ),
     ("eval: the judge finds secrets", "tests/eval/judge.py", "value not in said and any(", "False and any(", OF_JUDGE),
-    ("force: what is missing refuses", "oasis/change/force.py", "    if missing:\n", "    if False:\n", OF_FORCE),
+    ("force: what is missing refuses", PLAN, "    if missing:\n", "    if False:\n", OF_FORCE),
     ("force: code needs its words", "oasis/change/force.py", " and words != WORDS:", " and False:", OF_FORCE),
     (
         "force: no hands of a model",

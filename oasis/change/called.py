@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Record
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Plan, Record
 
 # Nobody reads more before they say yes.
 ARGUMENT_CHARS = 16 * 1024

@@ -14,7 +14,7 @@ from oasis.errors import PolicyError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.plan import Draft
+    from oasis.change.shapes import Draft
     from oasis.shapes import ErrorReply
 
 KINDS = ("exec", "reachability", "unknown")
@@ -37,7 +37,7 @@ class RefusedError(PolicyError):
     """
 
     def __init__(
-        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None,
+        self, forces: list[str], reasons: list[str], uci: list[str], revisions: dict[str, str] | None = None, *,
         is_mistake: bool = False,
     ) -> None:  # fmt: skip
         hint = next(_HINTS[kind] for kind in ("unknown", "exec", "reachability") if kind in forces)
@@ -89,28 +89,11 @@ def unreachable(needs: dict[str, list[str]]) -> tuple[str, str]:
     )
 
 
-def judge(
-    plan: Draft | None,
-    needs: dict[str, list[str]],
-    forces: tuple[str, ...],
-    told: list[str],
-    uci: list[str],
-    revisions: dict[str, str],
-    *,
-    is_mistake: bool = False,
-) -> None:
-    """Mark a plan as forced, or refuse it when something that it needs is not forced.
-
-    `is_mistake`: the catalogue found nothing in the operations that is known to run code.
-    """
-    missing = sorted(kind for kind in needs if kind not in forces)
-    if missing:
-        reasons = list(told)
-        if "exec" in needs and not told:
-            reasons.append("%s runs code or names a file" % ", ".join(needs["exec"]))
-        if "reachability" in needs:
-            reasons.append(unreachable(needs)[0])
-        is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
-        raise RefusedError(missing, reasons, uci, revisions, is_mistake)
-    if plan is not None:
-        allow(plan, needs)
+def reasons(needs: dict[str, list[str]], mistakes: list[str]) -> list[str]:
+    """Return all that is wrong with a plan: the mistakes that were found, code, and the lost way in."""
+    found = list(mistakes)
+    if "exec" in needs and not mistakes:
+        found.append("%s runs code or names a file" % ", ".join(needs["exec"]))
+    if "reachability" in needs:
+        found.append(unreachable(needs)[0])
+    return found

@@ -19,71 +19,26 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn, TypedDict
+    from typing import Any, NoReturn
 
     from oasis.change.apply.journal import Journal
     from oasis.change.history.ends import Said
     from oasis.change.policy import Policy
     from oasis.change.reach.shapes import Answer
     from oasis.change.shapes import (
-        Action,
-        Call,
         Callable,
         Card,
         Difference,
-        Ends,
+        Draft,
         Images,
         LineDiff,
         NewId,
         Operation,
-        Source,
+        Plan,
     )  # fmt: skip
     from oasis.change.text_origin import Texts
     from oasis.system.files import KnownFiles
     from oasis.system.machine import Machine
-
-    class Draft(TypedDict):
-        """What a change would do, while it is worked out."""
-
-        id: str
-        run: str
-        chat: str
-        summary: str
-        operations: list[Operation]
-        services: list[Action]
-        before: dict[str, str]  # sha256 of each package that the plan rests on
-        after: dict[str, str]  # sha256 of each package that it writes
-        images: Images
-        is_restore: bool  # the images are written as they are
-        undoes: str  # id of a change, or ""
-        until_unix_s: int  # when the change is undone by itself, or 0
-        ends: list[Ends]  # what becomes of the ends of earlier changes
-        forces: list[str]  # what the owner lets through (force.py)
-        call: Call  # of a tool, {} for a plan of another kind
-        risk: str  # low, risky or forbidden
-        reasons: list[str]
-        words: list[str]
-        uci: list[str]
-        diff: list[LineDiff]
-        secrets: list[Source]
-        verdict: Answer  # whether the owner still reaches the router, {} where nothing says so
-        new_address: str  # where the router will be on its own network, "" when that stays
-        is_asked: bool  # the owner is asked under every setting
-        is_automatic: bool  # nobody approves it, and the owner did not say it themselves
-        tainted: bool  # words of others were in sight of its maker
-        untrusted: list[str]  # whose words are in it, where they are not the owner's
-        nonce: str  # proves life for this change; on no card
-
-    class Plan(Draft):
-        """A bound plan: frozen."""
-
-        confirm_s: int
-        unconfined: str  # why nothing keeps the worker away from the router, "" when something does
-        typed_word: str  # what an approval must carry, or ""
-        needs_approval: bool
-        expires_s: float  # monotonic
-        hash: str
-
 
 # What an approval is for: all that would happen, and every word that the owner reads of it.
 BOUND = (
@@ -219,7 +174,13 @@ class Planner:
             revisions = {name: sha256(data) for name, data in before.items()}
             from oasis.change import force  # an idle daemon does without
 
-            force.judge(plan, needs, forces, told, uci, revisions, is_mistake=is_mistake)
+            missing = sorted(set(needs) - set(forces))
+            if missing:
+                # The operations hold no known code, and only names and values are wrong.
+                is_mistake = is_mistake and "unknown" in needs and "reachability" not in needs
+                raise force.RefusedError(missing, force.reasons(needs, told), uci, revisions, is_mistake=is_mistake)
+            if plan is not None:
+                force.allow(plan, needs)
         if plan is None:
             return None
         plan["operations"], plan["uci"] = operations, uci

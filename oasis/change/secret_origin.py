@@ -13,8 +13,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.plan import Plan
-    from oasis.change.shapes import Any, Difference, Source
+    from oasis.change.shapes import Any, Difference, Plan, Source
     from oasis.uci.model import Package
 
 WROTE = "as you wrote it"

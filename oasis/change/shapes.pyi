@@ -1,4 +1,4 @@
-"""The types of a change, for the type checker alone; Draft and Plan stand in plan.py."""
+"""The types of a change, for the type checker alone."""
 
 from collections.abc import Callable as Callable
 from collections.abc import Collection as Collection
@@ -8,8 +8,7 @@ from typing import Protocol
 
 from typing_extensions import NotRequired, Required, TypedDict
 
-from oasis.change.plan import Draft as Draft
-from oasis.change.plan import Plan as Plan
+from oasis.change.reach.shapes import Answer
 from oasis.uci.edit import Operation as Operation
 from oasis.uci.model import Section
 
@@ -85,6 +84,48 @@ class Difference(TypedDict, total=False):
     option: str
     old: Value
     new: Value
+
+class Draft(TypedDict):
+    """What a change would do, while it is worked out."""
+
+    id: str
+    run: str
+    chat: str
+    summary: str
+    operations: list[Operation]
+    services: list[Action]
+    before: dict[str, str]  # sha256 of each package that the plan rests on
+    after: dict[str, str]  # sha256 of each package that it writes
+    images: Images
+    is_restore: bool  # the images are written as they are
+    undoes: str  # id of a change, or ""
+    until_unix_s: int  # when the change is undone by itself, or 0
+    ends: list[Ends]  # what becomes of the ends of earlier changes
+    forces: list[str]  # what the owner lets through (force.py)
+    call: Call  # of a tool, {} for a plan of another kind
+    risk: str  # low, risky or forbidden
+    reasons: list[str]
+    words: list[str]
+    uci: list[str]
+    diff: list[LineDiff]
+    secrets: list[Source]
+    verdict: Answer  # whether the owner still reaches the router, {} where nothing says so
+    new_address: str  # where the router will be on its own network, "" when that stays
+    is_asked: bool  # the owner is asked under every setting
+    is_automatic: bool  # nobody approves it, and the owner did not say it themselves
+    tainted: bool  # words of others were in sight of its maker
+    untrusted: list[str]  # whose words are in it, where they are not the owner's
+    nonce: str  # proves life for this change; on no card
+
+class Plan(Draft):
+    """A bound plan: frozen."""
+
+    confirm_s: int
+    unconfined: str  # why nothing keeps the worker away from the router, "" when something does
+    typed_word: str  # what an approval must carry, or ""
+    needs_approval: bool
+    expires_s: float  # monotonic
+    hash: str
 
 class Conflict(TypedDict):
     """What keeps a change from being undone, see reverse.py."""

@@ -56,9 +56,8 @@ if TYPE_CHECKING:
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
     from oasis.change.origin import Origins
-    from oasis.change.plan import Plan
     from oasis.change.reach.shapes import Answer
-    from oasis.change.shapes import Images, Record, Role
+    from oasis.change.shapes import Images, Plan, Record, Role
     from oasis.change.text_origin import Texts
     from oasis.llm.services import Book
     from oasis.llm.usage import Usage

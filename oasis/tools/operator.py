@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
-    from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Action, Any, Callable, Operation, Record
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Action, Any, Callable, Operation, Plan, Record
     from oasis.change.text_origin import Texts
     from oasis.redaction.redactor import Redactor
     from oasis.tools.principal import Principal

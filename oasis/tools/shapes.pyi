@@ -8,8 +8,7 @@ from typing import Literal, Protocol
 
 from typing_extensions import NotRequired, Required, TypedDict
 
-from oasis.change.plan import Plan
-from oasis.change.shapes import Operation
+from oasis.change.shapes import Operation, Plan
 from oasis.core.shapes import Json as Json
 from oasis.tools.operator import Operator
 from oasis.tools.router import Watch

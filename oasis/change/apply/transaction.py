@@ -28,8 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
-    from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Record, Role, Touched
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Plan, Record, Role, Touched
     from oasis.system.connections import Connection
     from oasis.system.machine import Machine
 

@@ -18,8 +18,7 @@ from oasis.uci import edit, model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.plan import Draft
-    from oasis.change.shapes import Any, Callable, Collection, End, Ends, Fall, Operation, Record
+    from oasis.change.shapes import Any, Callable, Collection, Draft, End, Ends, Fall, Operation, Record
     from oasis.uci.model import Package
 
 REASON = "changes when an earlier change ends"

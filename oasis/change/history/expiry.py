@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
     from oasis.change.audit import Audit
-    from oasis.change.plan import Plan, Planner
-    from oasis.change.shapes import Callable, Clock, Record
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Callable, Clock, Plan, Record
 
     class Services(Protocol):
         """What of the daemon's services an end needs; daemon/wiring.py makes them."""

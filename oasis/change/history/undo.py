@@ -14,8 +14,8 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.plan import Draft, Plan, Planner
-    from oasis.change.shapes import Any, Collection, Conflict, Images, Operation, Record
+    from oasis.change.plan import Planner
+    from oasis.change.shapes import Any, Collection, Conflict, Draft, Images, Operation, Plan, Record
     from oasis.shapes import ErrorReply
 
 # Conflicts shown in words; a program gets them all.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal
 
-    from oasis.change.plan import Plan
+    from oasis.change.shapes import Plan
     from oasis.parts.schedule.shapes import Approval
 
     Same = Literal["operations", "services", "call", "undoes", "forces", "risk", "typed_word"]

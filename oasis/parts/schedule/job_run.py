@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from oasis.agent.shapes import Ask, Asked, OfferedTool, OnEvent
     from oasis.agent.start import Taken
     from oasis.api.parts import Services
-    from oasis.change.plan import Plan
+    from oasis.change.shapes import Plan
     from oasis.config.shapes import Service
     from oasis.core.shapes import Message, Sequence
     from oasis.core.store import Chat

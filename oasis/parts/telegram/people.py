@@ -26,7 +26,7 @@ from oasis.tools.principal import Principal, tools_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.agent.shapes import Ask
-    from oasis.change.plan import Plan
+    from oasis.change.shapes import Plan
     from oasis.config.shapes import Service
     from oasis.parts.telegram.shapes import Callable, CodesUsed, Json, Person, TypeGuard
     from oasis.system.files import Files
