@@ -50,10 +50,11 @@ class Setup:
             "options": dict(_OPTIONS),
             "places": list(names),
         }
-        found = self._kit.models.web(request, lambda: False)["servers"]
+        reply = self._kit.models.web(request, lambda: False)
+        found = reply["servers"]
         assert isinstance(found, list)  # the protocol of workers saw to that
         taken = {str(one.get("base_url")).rstrip("/") for one in self._kit.settings.services()}
         servers = [{**one, "name": names.get(one["host"], "")} for one in found]
         for server in servers:
             server["is_set"] = server["endpoint"].rstrip("/") in taken
-        return {"servers": servers, "asked": found["asked"]}
+        return {"servers": servers, "asked": reply["asked"]}
