@@ -12,7 +12,7 @@ from typing import Any
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESOURCES = "/www/luci-static/resources/"
-CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon import Daemon"
+CALL = "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, %r); from oasis.daemon.wiring import Daemon"
 
 
 def weights(bench: Any) -> None:
