@@ -16,6 +16,7 @@ from oasis.errors import OasisError, ProviderError
 from oasis.redaction.foreign import DEVICES
 from oasis.system.clock import Wait
 from oasis.system.rate_limit import Pace, Patience
+from oasis.tools import fences
 
 if False:  # annotations only
     from oasis.agent.shapes import AnswerEvent, Ask, Emit, Failure, OfferedTool, OnEvent
@@ -372,8 +373,6 @@ def _worded(
     """Return messages and tools for a service that calls tools, or for one that writes commands."""
     if has_tools:
         return _instructed(messages, "tools" if tools else ""), tools
-    from oasis.tools import fences  # only models without tools need it
-
     return [fences.as_text(message) for message in _instructed(messages, "fences" if tools else "")], []
 
 

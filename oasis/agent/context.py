@@ -5,7 +5,7 @@ Knows no service and no worker; what is left out is reported through `emit`, onc
 
 from __future__ import annotations
 
-from oasis.core import thread
+from oasis.core import thread, trim
 from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
@@ -40,8 +40,6 @@ class Context:
 
         Raises: ProviderError when not even the owner's newest message fits.
         """
-        from oasis.core import trim  # the built-in provider takes everything: an idle daemon does without
-
         found = thread.resolve(chat.messages, chat.heads, self.find, chat.left_out, chat.older_options)
         first: Message = {"role": "system", "content": system}
         if self.taint:

@@ -13,25 +13,28 @@ from oasis.agent.client import Asking, prompts
 from oasis.agent.context import Context
 from oasis.agent.correction import Repair
 from oasis.agent.failover import Failover, allowed, failing
+from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import Repeats
 from oasis.agent.owner_actions import Errands
 from oasis.agent.runs import Run
+from oasis.agent.titles import Asides
 from oasis.agent.turn import ROUNDS, Brief, Turn, newest
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
-from oasis.tools import specs
+from oasis.tools import specs, times
 from oasis.tools.builtin import BuiltIn
 from oasis.tools.operator import ChatContext, Operator
 from oasis.tools.principal import OWNER, may_use
 from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
+from oasis.tools.workspace.programs import USER
+from oasis.tools.workspace.source import BRAVE, Net, Seed
 
 if False:  # annotations only
     from oasis.agent.client import Offline
-    from oasis.agent.goal import Goal
     from oasis.agent.runs import Runs
     from oasis.agent.shapes import (
         Arguments,
@@ -46,7 +49,6 @@ if False:  # annotations only
         TurnAbout,
         TurnExtras,
     )
-    from oasis.agent.titles import Asides
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
@@ -59,7 +61,6 @@ if False:  # annotations only
     from oasis.system.root import Root
     from oasis.tools.operator import Workshop
     from oasis.tools.principal import Principal
-    from oasis.tools.workspace.source import Seed
     from oasis.uci.cursor import Cursor
 
     class Services(Workshop, Protocol):
@@ -153,8 +154,6 @@ class Exchanges:
     def _goal(self, asked: Asked) -> Goal | None:
         if not asked.get("turns"):
             return None
-        from oasis.agent.goal import Goal  # with the first goal
-
         return Goal(asked["turns"])
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
@@ -288,8 +287,6 @@ class Exchanges:
 
     def _asides(self) -> Asides:
         if self._made is None:
-            from oasis.agent.titles import Asides  # an idle daemon does without
-
             self._made = Asides(self._chats, self._runs, self.asking, self._new_id)
         return self._made
 
@@ -346,9 +343,6 @@ def gather(services: Services) -> Exchanges:
 
 def _workspace(services: Services) -> Seed:
     """Return the tools of the workspace and the web, made when the tools are first listed."""
-    from oasis.tools.workspace.programs import USER
-    from oasis.tools.workspace.source import BRAVE, Net, Seed
-
     settings = services.settings
     net = Net(lambda *asked: services.models.web(*asked), settings.uci_sections, lambda: settings.key(BRAVE))
     return Seed(services.root, settings.uci_sections, USER if os.geteuid() == 0 else "", net)
@@ -373,8 +367,6 @@ def _of_others(chat: Chat) -> tuple[str, ...]:
 
 
 def _turn(chat: Chat, message: str) -> str:
-    from oasis.tools import times  # with the first change
-
     return times.said(list(chat.messages.values()), message, schema.text_of)
 
 

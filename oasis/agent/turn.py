@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from oasis.core import jsonl, schema, thread
 from oasis.errors import CancelledError, OasisError, ProviderError
+from oasis.tools import fences
 
 if False:  # annotations only
     from oasis.agent.correction import Repair
@@ -36,7 +37,6 @@ if False:  # annotations only
     )
     from oasis.core.shapes import Block, Message, Usage
     from oasis.core.store import Chat
-    from oasis.tools.fences import Written
 
     class Model(Protocol):
         """Whoever answers: see above for ask and context."""
@@ -109,7 +109,7 @@ class Turn:
         self._source = model.source
         self._mending = brief.correction
         self._taint: list[str] = []  # of what the model was sent last
-        self._written: Written | None = None
+        self._written: fences.Written | None = None
         self.stop_reason = ""
 
     def run(self) -> str:
@@ -177,8 +177,6 @@ class Turn:
 
     def _read_fences(self, collector: _Collector, may_call: bool) -> None:
         """Make calls of the commands in an answer's blocks; tell the owner which are none."""
-        from oasis.tools import fences  # only models without tools need it
-
         self._written = self._written or fences.Written(self._new_id)
         calls, note = self._written.read(collector.text(), collector.stop_reason == "max_tokens", may_call)
         collector.add_calls(calls)
