@@ -132,7 +132,14 @@ def _content(value: object, depth: int) -> tuple[int, bytes]:
     if isinstance(value, bool):
         return INT8, bytes([value])
     if isinstance(value, int):
-        return _number(value)
+        if -(1 << 31) <= value < 1 << 31:
+            return INT32, value.to_bytes(4, "big", signed=True)
+        if -(1 << 63) <= value < 1 << 63:
+            return INT64, value.to_bytes(8, "big", signed=True)
+        try:
+            return STRING, _text(str(value))
+        except ValueError:
+            raise ToolError("the bus takes no number of so many digits")
     if isinstance(value, str):
         return STRING, _text(value)
     if value is None:
@@ -148,17 +155,6 @@ def _content(value: object, depth: int) -> tuple[int, bytes]:
 
         return DOUBLE, struct.pack(">d", value)
     raise ToolError("the bus takes no %s" % ("%r" % value if isinstance(value, float) else type(value).__name__))
-
-
-def _number(value: int) -> tuple[int, bytes]:
-    if -(1 << 31) <= value < 1 << 31:
-        return INT32, value.to_bytes(4, "big", signed=True)
-    if -(1 << 63) <= value < 1 << 63:
-        return INT64, value.to_bytes(8, "big", signed=True)
-    try:
-        return STRING, _text(str(value))
-    except ValueError:
-        raise ToolError("the bus takes no number of so many digits")
 
 
 # -- attributes in a blob: a type, a length and bytes -----------------------------------------------------------------

@@ -61,17 +61,14 @@ class Link:
                 try:
                     rest = rest[self._connection.send(rest, _WAIT) :]
                 except BlockingIOError:
-                    self._await_room()
+                    import select  # only a bus that is slow needs it
+
+                    poll = select.poll()
+                    poll.register(self._connection.fileno(), select.POLLOUT)
+                    if not poll.poll(_STUCK_S * 1000):
+                        self.end()
                 except OSError:
                     self.end()
-
-    def _await_room(self) -> None:
-        import select  # only a bus that is slow needs it
-
-        poll = select.poll()
-        poll.register(self._connection.fileno(), select.POLLOUT)
-        if not poll.poll(_STUCK_S * 1000):
-            self.end()
 
     def ask(self, kind: int, peer: int, content: bytes, done: Done) -> None:
         """Send a request; `done(status, data)` is called in the thread that reads, never when the connection ends."""

@@ -101,14 +101,11 @@ class Turns:
         elif is_full:
             turn.reply(_busy())
         else:
-            self._start(turn, data)
-
-    def _start(self, turn: Turn, data: bytes) -> None:
-        try:
-            threading.Thread(target=self._work, args=(turn, data), name="call", daemon=True).start()
-        except RuntimeError:  # no memory for a thread
-            self._forget(turn)
-            turn.reply(_busy())
+            try:
+                threading.Thread(target=self._work, args=(turn, data), name="call", daemon=True).start()
+            except RuntimeError:  # no memory for a thread
+                self._forget(turn)
+                turn.reply(_busy())
 
     def _work(self, turn: Turn, data: bytes) -> None:
         try:

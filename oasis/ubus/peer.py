@@ -261,17 +261,13 @@ class Peer:
         elif data is None:
             turn.end(message.INVALID_ARGUMENT)
         else:
-            self._desk().begin(turn, data)
+            from oasis.ubus.incoming import Turns
 
-    def _desk(self) -> Turns:
-        """Return what answers calls, made with the first one."""
-        from oasis.ubus.incoming import Turns
-
-        if self._turns is None:
-            self._turns = Turns(self._answer, self._tell, self._waiters)
-            if self._stopped.is_set():
-                self._turns.end(0)
-        return self._turns
+            if self._turns is None:
+                self._turns = Turns(self._answer, self._tell, self._waiters)
+                if self._stopped.is_set():
+                    self._turns.end(0)
+            self._turns.begin(turn, data)
 
 
 def signature(methods: dict[str, dict[str, str]]) -> bytes:
