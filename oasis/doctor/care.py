@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from oasis.core import clean
 from oasis.doctor import scene as sight
-from oasis.doctor.scene import SkippedError, digits, path_of, seen, whole, words
-from oasis.doctor.texts import data
+from oasis.doctor.scene import SkippedError, data, digits, path_of, seen, whole, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.doctor.shapes import Any, Entry, Found, Scene
+    from oasis.doctor.shapes import Entry, Found, Scene
 
 _KIB = 1024
 # A change needs room for copies of the files that it touches; LuCI and the package manager need more.
@@ -132,17 +131,13 @@ def services(scene: Scene) -> Found:
     if not listed:
         raise SkippedError("procd does not answer")
     for name, entry in sorted(listed.items()):
-        for instance, state in sorted(_instances(entry)):
-            if state.get("running") is False and "respawn" in state:
+        found = entry.get("instances") if isinstance(entry, dict) else None
+        for instance, state in sorted((found or {}).items()):
+            if isinstance(state, dict) and state.get("running") is False and "respawn" in state:
                 code = state.get("exit_code", 0)
                 evidence = ["%s::%s is not running, exit status %s" % (name, instance, code)]
                 evidence += [clean.line(line) for line in scene.log() if name in line and "crash loop" in line][-1:]
                 yield seen("service-dead", name, {"service": name}, evidence)
-
-
-def _instances(entry: Any) -> list[tuple[str, Entry]]:
-    found = entry.get("instances") if isinstance(entry, dict) else None
-    return [(name, one) for name, one in (found or {}).items() if isinstance(one, dict)]
 
 
 def disabled(scene: Scene) -> Found:

@@ -163,7 +163,7 @@ def _nowhere(scene: Scene, redirect: Section, path: str, values: dict[str, objec
     if not any(number in net for net in (*nets, *_behind(scene))):
         networks_of = ", ".join(str(net) for net in nets)
         yield seen("forward-outside", path, told, ["%s.dest_ip: %s" % (path, address), "networks: " + networks_of])
-    elif address not in own and not _is_reserved(scene, address):
+    elif address not in own and not any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host")):
         held = next((lease for lease in scene.leases() if lease["ip"] == address), None)
         if held and int(held["expires_unix_s"]):
             evidence = ["%s has %s by a lease that ends" % (held["mac"], address)]
@@ -189,10 +189,6 @@ def _behind(scene: Scene) -> list[Net]:
 def _bits(netmask: object) -> int:
     number = ip4(netmask)
     return 32 if number is None else bin(number).count("1")
-
-
-def _is_reserved(scene: Scene, address: str) -> bool:
-    return any(str(host.get("ip")) == address for host in scene.sections("dhcp", "host"))
 
 
 def open_zone(scene: Scene) -> Found:

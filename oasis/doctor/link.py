@@ -26,16 +26,14 @@ _LINES = 3
 
 def carrier(scene: Scene) -> Found:
     """The port to the internet has no link."""
-    for entry in _wired(scene):
+    for entry in scene.outside():
+        if not entry.get("device"):
+            continue
         device = scene.device(entry.get("device"))
         is_off = entry.get("autostart") is False  # reported by the check of the connection
         if device.get("carrier") is False and device.get("type") != "bridge" and not is_off:
             values = {"interface": entry["interface"], "device": entry["device"]}
             yield seen("wan-no-carrier", str(entry["interface"]), values, ["%(device)s: carrier is off" % values])
-
-
-def _wired(scene: Scene) -> list[Entry]:
-    return [entry for entry in scene.outside() if entry.get("device")]
 
 
 def duplex(scene: Scene) -> Found:

@@ -9,7 +9,7 @@ from oasis.doctor.scene import Net, SkippedError, digits, ip4, networks, seen, w
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.doctor.shapes import Entry, Found, Scene, Section
+    from oasis.doctor.shapes import Found, Scene, Section
 
 # OpenWrt's own name: asked for by every router that looks for updates, so it reveals nothing new.
 ASKED = "downloads.openwrt.org"
@@ -166,20 +166,13 @@ def _all(nets: list[Net]) -> str:
 def same_address(scene: Scene) -> Found:
     """Two machines were seen with one address."""
     seen_with: dict[str, set[str]] = {}
-    for entry in _neighbours(scene):
-        seen_with.setdefault(str(entry["ip"]), set()).add(str(entry["mac"]))
+    for line in scene.text("/proc/net/arp").split("\n")[1:]:
+        fields = line.split()
+        if len(fields) >= 6 and fields[2] != "0x0":
+            seen_with.setdefault(fields[0], set()).add(fields[3].lower())
     fixed = {str(one.get("ip")): words(one.get("mac")) for one in scene.sections("dhcp", "host") if one.get("ip")}
     for address, macs in sorted(seen_with.items()):
         wanted = {mac.lower() for mac in fixed.get(address, [])}
         if wanted and not macs & wanted:
             evidence = ["%s is %s" % (address, ", ".join(sorted(macs))), "reserved for " + ", ".join(sorted(wanted))]
             yield seen("address-taken", address, {"address": address}, evidence)
-
-
-def _neighbours(scene: Scene) -> list[Entry]:
-    found = []
-    for line in scene.text("/proc/net/arp").split("\n")[1:]:
-        fields = line.split()
-        if len(fields) >= 6 and fields[2] != "0x0":
-            found.append({"ip": fields[0], "mac": fields[3].lower()})
-    return found

@@ -12,8 +12,7 @@ import sys
 
 from oasis.core import clean
 from oasis.doctor import care, firewall, link, names, reach, wireless
-from oasis.doctor.scene import Scene, SkippedError
-from oasis.doctor.texts import data
+from oasis.doctor.scene import Scene, SkippedError, data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,21 +61,17 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
         except SkippedError as reason:
             entry.update(state="skipped", why=str(reason))
         except Exception as bug:
-            entry.update(state="skipped", why=_fault(bug))
+            # A fault in one check must not stop the others.
+            import traceback
+
+            traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
+            entry.update(state="skipped", why="a fault in this check (%s); the log tells more" % type(bug).__name__)
         if found:
             entry["state"] = "found"
         findings += found
         checks.append(entry)
     findings.sort(key=lambda one: _SEVERITIES.index(one["severity"]))
     return {"findings": findings, "checks": checks, "took_ms": int((now_s() - began) * 1000)}
-
-
-def _fault(bug: Exception) -> str:
-    """Log a fault of ours in a check and return it as a finding: the other checks go on."""
-    import traceback
-
-    traceback.print_exception(type(bug), bug, bug.__traceback__, file=sys.stderr)
-    return "a fault in this check (%s); the log tells more" % type(bug).__name__
 
 
 def _finding(texts: dict[str, Any], sight: Sight) -> Finding:

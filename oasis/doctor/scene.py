@@ -8,9 +8,11 @@ through the given router (tools/router.py), folder lister and probe; nothing is 
 
 from __future__ import annotations
 
+import os
 import threading
 
 from oasis.catalogue import address_text
+from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -299,4 +301,11 @@ def _numbered(sections: dict[str, Section]) -> dict[str, Section]:
         kind = str(section.get(".type"))
         found[name] = {**section, "type_index": counts.get(kind, 0)}
         counts[kind] = counts.get(kind, 0) + 1
+    return found
+
+
+def data() -> dict[str, Any]:
+    """Return the words and tables of findings.json: "checks", "findings", "foreign", "ended_releases"."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "findings.json"), "rb") as handle:
+        found: dict[str, Any] = jsonl.shipped(handle.read())
     return found

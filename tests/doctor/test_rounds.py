@@ -8,7 +8,7 @@ import pytest
 
 from oasis.catalogue import check as catalogue
 from oasis.change.parse import uci_commands
-from oasis.doctor import texts
+from oasis.doctor.scene import data
 from oasis.uci.model import preview
 from tests.doctor.clinic import Clinic, _arp, _snmp
 from tests.parts.offline.stock import Router
@@ -231,7 +231,7 @@ def test_fault_is_found_with_evidence_and_nothing_else_is(wanted, text, change):
 
 def test_every_text_has_a_fault_that_shows_it():
     shown = {wanted.partition(":")[0] for wanted, _, _ in FAULTS}
-    assert set(texts.data()["findings"]) == shown
+    assert set(data()["findings"]) == shown
 
 
 MENDED = [one for one in FAULTS if one[1]]
@@ -241,7 +241,7 @@ MENDED = [one for one in FAULTS if one[1]]
 def test_commands_of_a_fix_are_known_options_and_end_the_finding(wanted, text, change):
     clinic = ill(text, change)
     finding = next(one for one in clinic.round()["findings"] if one["id"] == wanted)
-    is_mended_by_people = "fix" not in texts.data()["findings"][wanted.partition(":")[0]]
+    is_mended_by_people = "fix" not in data()["findings"][wanted.partition(":")[0]]
     assert is_mended_by_people or "fix" in finding or wanted == "mtu-pppoe:wan"
     if "fix" not in finding:
         return
