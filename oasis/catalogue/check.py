@@ -75,7 +75,7 @@ class _Review:
         """Check one operation and follow it."""
         package = operation["package"]
         if not types(package):
-            hint = self._near(package, [name for name in packages() if not _is_kept(name)])
+            hint = self._near(package, [name for name in packages() if _makeable(name)])
             self._say(number, operation, "unknown_package", f"the package {package!r} is not known to Oasis", hint)
             return
         self._touched[package] = number
@@ -311,10 +311,6 @@ def target_names(ref: str, sections: dict[str, dict[str, object]]) -> list[str]:
 def _makeable(package: str) -> list[str]:
     """Return the section types of a package that a model may make: what is the owner's alone is never suggested."""
     return [name for name in types(package) if not is_code(package, name)]
-
-
-def _is_kept(package: str) -> bool:
-    return not _makeable(package)
 
 
 def _where(operation: Operation) -> str:

@@ -359,13 +359,17 @@ def error(expression: str, value: str) -> str:
 
     Raises: KeyError for a datatype that does not exist, which is a fault of the catalogue.
     """
-    control = _control(value)
+    control = any(char < " " or char == "\x7f" for char in value)
     if control and expression != "text":
         # init scripts write values into configuration files line by line: a line break adds a line of its own
         return "must be one line without control characters"
     if len(value) > _LONGEST and expression != "text":
         return f"must be {_LONGEST} characters long at most"
-    return _run(_parse(expression), value)
+    tokens = [match.groups() for match in _TOKEN.finditer(expression)]
+    node, rest = _node(tokens)
+    if rest:
+        raise KeyError(expression)
+    return _run(node, value)
 
 
 def truth(value: object) -> bool | None:
@@ -373,19 +377,7 @@ def truth(value: object) -> bool | None:
     return value in TRUE if value in TRUE + FALSE else None
 
 
-def _control(value: str) -> bool:
-    return any(char < " " or char == "\x7f" for char in value)
-
-
 # Expressions: a node is (name, [argument nodes]); a literal is ("'", its text).
-
-
-def _parse(expression: str) -> tuple[str, list[object]]:
-    tokens = [match.groups() for match in _TOKEN.finditer(expression)]
-    node, rest = _node(tokens)
-    if rest:
-        raise KeyError(expression)
-    return node
 
 
 def _node(tokens: list[tuple[str | None, ...]]) -> tuple[tuple[str, list[object]], list[tuple[str | None, ...]]]:
