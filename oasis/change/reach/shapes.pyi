@@ -42,7 +42,7 @@ class Interface(TypedDict, total=False):
     zone: str
 
 class Facts(TypedDict, total=False):
-    """What a running router knows beside its configuration."""
+    """What a running router knows besides its configuration."""
 
     interfaces: dict[str, Interface]
     devices: dict[str, str]

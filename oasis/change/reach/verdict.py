@@ -129,7 +129,10 @@ class _Check:
     def _arrived(self, way: End) -> tuple[str, str, str]:
         """Go on from the interface, unless the way ends before it."""
         if way["state"] == "no":
-            return self._unless_shut_before(way["reason"])
+            same = Way(self._before, self._before, self._path, self._facts, self._device)
+            if all(same.find(place)["state"] == "no" for place in same.candidates()):
+                return "cannot_tell", "how your device reaches the router now is not understood", ""
+            return "no", way["reason"], ""
         if way["is_renewed"]:
             state = self._is_told(way)
             if state != "yes":
@@ -151,12 +154,6 @@ class _Check:
             return "cannot_tell" if rules["includes"] else str(found["state"])
         is_open = is_sending(rules, packet)[0] and not rules["includes"]
         return "yes" if is_open else "cannot_tell"
-
-    def _unless_shut_before(self, reason: str) -> tuple[str, str, str]:
-        same = Way(self._before, self._before, self._path, self._facts, self._device)
-        if all(same.find(place)["state"] == "no" for place in same.candidates()):
-            return "cannot_tell", "how your device reaches the router now is not understood", ""
-        return "no", reason, ""
 
     def _at(self, way: End) -> tuple[str, str, str]:
         """Judge firewall and listener at the interface and address that the peer meets."""

@@ -122,7 +122,8 @@ class Way:
     def _doubt(self, candidate: Candidate, met: list[Network]) -> str:
         """Return what may keep the peer away although the interface is there."""
         if "wifi" in candidate and self._wifi_changed(candidate["wifi"]):
-            return "your device has to join the Wi-Fi again" if self._is_known_wifi(candidate) else (
+            source = address_text.text_of(self._family, self._source)
+            return "your device has to join the Wi-Fi again" if source in self._facts.get("ports", {}) else (
                 "if your device is on this Wi-Fi, it has to join again")  # fmt: skip
         if "wifi" in candidate:
             sides = [side.get("wireless", {}) for side in (self._before, self._after)]
@@ -158,10 +159,6 @@ class Way:
                 if target is not None and target[2] > 0 and network.covers(target, self._family, self._source):
                     return "%s claims your device's address" % kind
         return ""
-
-    def _is_known_wifi(self, candidate: Candidate) -> bool:
-        source = address_text.text_of(self._family, self._source)
-        return source in self._facts.get("ports", {})
 
     def _wifi_changed(self, section: Table) -> bool:
         old, new = self._before.get("wireless", {}), self._after.get("wireless", {})
@@ -223,7 +220,7 @@ class Way:
         before = (self._subnet(same["addresses"]) if same else None) or self._subnet(
             [one for old in self.now.values() if old["device"] == self._device for one in old["addresses"]]
         )
-        if self._has(self._address):
+        if network.owns(self.then, self._family, self._address):
             return self._stay(met, before, self._subnet(own), any(one[1] == self._address for one in own))
         return self._move(met, before, own)
 
@@ -329,9 +326,6 @@ class Way:
             if is_his and (number is None or not network.covers(subnet, *number)):
                 return True
         return False
-
-    def _has(self, value: int) -> bool:
-        return network.owns(self.then, self._family, value)
 
     def _subnet(self, held: list[Subnet]) -> Subnet | None:
         """Return the network, of these, that the peer is in."""
