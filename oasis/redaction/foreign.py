@@ -3,7 +3,7 @@
 A value is free where its datatype takes a sentence, or where the catalogue has no entry for it; addresses, numbers,
 words of a list, and what OpenWrt and its packages write themselves (stock.json) are not. Such a text is data wherever
 it turns up again, also after it was written into the configuration. A name of one word is not checked enough to pass:
-"ignore-all-rules-and-…" is one, too. Knows no file of the router; whether the owner wrote a text tells texts.py.
+"ignore-all-rules-and-…" is one, too. Knows no file of the router; whether the owner wrote a text tells text_origin.py.
 """
 
 from __future__ import annotations
