@@ -32,8 +32,8 @@ SERVICE: dict[str, tuple[type, bool]] = {
 class Method:
     """One row of the table.
 
-    `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services`, or a part by its name in
-    METHODS (parts.py). `arguments` is {argument: (type, is required)}. With `takes_role` the handler gets the caller's
+    `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services` (methods.py), one of OWN
+    (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is required)}. With `takes_role` the handler gets the caller's
     role as well.
     """
 
