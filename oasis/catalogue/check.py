@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oasis.catalogue.shapes import Entry, Finding, ReadPackage, Section, Sections
     from oasis.uci.edit import Operation
 
 
@@ -47,9 +48,7 @@ _HINTED = 20  # findings for which the nearest names are looked for; whoever is 
 _GIVEN = {"policy": ["default", "unreachable", "blackhole"]}
 
 
-def check(
-    operations: list[Operation], read_package: Callable[[str], dict[str, dict[str, object]]]
-) -> list[dict[str, object]]:
+def check(operations: list[Operation], read_package: ReadPackage) -> list[Finding]:
     """Return what is wrong with the operations, in their order; an empty list when nothing is.
 
     `read_package(name)` gives the sections as they are: {section name: {".type", option: str | [str]}}.
@@ -61,12 +60,12 @@ def check(
     if not review.findings:  # else a name that was only misspelt would look removed everywhere
         review.check_left_behind()
         review.check_dependencies()
-    return sorted(review.findings, key=lambda finding: int(str(finding["number"])))
+    return sorted(review.findings, key=lambda finding: finding["number"])
 
 
 class _Review:
     def __init__(self, draft: Draft) -> None:
-        self.findings: list[dict[str, object]] = []
+        self.findings: list[Finding] = []
         self._draft = draft
         self._references: list[tuple[int, str, str, str]] = []
         self._touched: dict[str, int] = {}
@@ -182,7 +181,7 @@ class _Review:
             return False
         return self._check_type(number, operation, type_)
 
-    def _entry(self, number: int, operation: Operation, type_: str) -> dict[str, object] | None:
+    def _entry(self, number: int, operation: Operation, type_: str) -> Entry | None:
         """Return the entry of the operation's option when it may be changed; else there is a finding."""
         package, name = operation["package"], operation["option"]
         entry = option(package, type_, name)
@@ -218,15 +217,14 @@ class _Review:
         if wrong:
             self._say_value(number, operation, entry, value, wrong)
         elif "ref" in entry:
-            self._references += [(number, _where(operation), str(entry["ref"]), word) for word in words]
+            self._references += [(number, _where(operation), entry["ref"], word) for word in words]
 
-    def _say_value(self, number: int, operation: Operation, entry: dict[str, object], value: str, wrong: str) -> None:
+    def _say_value(self, number: int, operation: Operation, entry: Entry, value: str, wrong: str) -> None:
         shown = value if len(value) <= _VALUE_CHARS else value[:_VALUE_CHARS] + "…"
         text = f"{_where(operation)} cannot be {shown!r}"
-        if str(entry.get("mark", "")).startswith("secret"):
+        if entry.get("mark", "").startswith("secret"):
             text = f"{_where(operation)} cannot have that value"
-        values = entry.get("values")
-        near = entries.nearest(value, values) if isinstance(values, list) else []
+        near = entries.nearest(value, entry.get("values", []))
         self._say(number, operation, "bad_value", text, wrong + (f"; did you mean {near[0]}" if near else ""))
 
     def check_references(self) -> None:
@@ -246,7 +244,7 @@ class _Review:
                     entry = option(package, str(section[".type"]), key) if not key.startswith(".") else None
                     where = f"{package}.{self._draft.shown(package, name)}.{key}"
                     if entry and "ref" in entry:
-                        self._check_target(where, str(entry["ref"]), value)
+                        self._check_target(where, entry["ref"], value)
 
     def _check_target(self, where: str, ref: str, value: object) -> None:
         for word in value if isinstance(value, list) else str(value).split():
@@ -299,7 +297,7 @@ _HANDLERS: dict[str, Callable[[_Review, int, Operation], None]] = {
 }  # fmt: skip
 
 
-def target_names(ref: str, sections: dict[str, dict[str, object]]) -> list[str]:
+def target_names(ref: str, sections: Sections) -> list[str]:
     """Return the names that a reference of a kind may have, given the sections of its package."""
     _, type_, key = TARGETS[ref]
     found = [name if not key else str(s.get(key, "")) for name, s in sections.items() if s[".type"] == type_]
@@ -318,11 +316,10 @@ def _where(operation: Operation) -> str:
     return ".".join(str(part) for part in parts if part)
 
 
-def _error(entry: dict[str, object], value: str) -> str:
-    values = entry.get("values")
-    if isinstance(values, list):
-        return validators.oneof(value, *values)
-    return validators.error(str(entry["type"]), value)
+def _error(entry: Entry, value: str) -> str:
+    if "values" in entry:
+        return validators.oneof(value, *entry["values"])
+    return validators.error(entry["type"], value)
 
 
 def plain_reference(ref: str, value: str) -> tuple[str, str]:
@@ -341,7 +338,7 @@ def plain_reference(ref: str, value: str) -> tuple[str, str]:
     return ("bridge", base) if is_bridge else ("device", value)
 
 
-def missing(package: str, before: dict[str, object] | None, now: dict[str, object]) -> list[tuple[str, str, str]]:
+def missing(package: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     """Return (option, what is wrong, what to do) for each rule that the section breaks and did not break before.
 
     `before` is the section as it was, None when it is new. Shape of both: {".type", option: str | [str]}.
@@ -356,52 +353,41 @@ def missing(package: str, before: dict[str, object] | None, now: dict[str, objec
     ]
 
 
-def _lacking(
-    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
-) -> list[tuple[str, str, str]]:
+def _lacking(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     found = []
     for rule in entries.rules(package, type_, "needs"):
         names, when = rule["one_of"], rule["when"]
-        assert isinstance(names, list) and isinstance(when, dict)
         if _holds(when, now) and not any(now.get(name) for name in names) and _differs([*when, *names], before, now):
             first = " or ".join(name for name in names if entries.mark(package, type_, name) != "exec")
             cause = " with " + _condition(when, now) if when else ""
-            found.append(
-                (names[0], f"a {type_} section{cause} needs {first}", str(rule.get("hint", f"set {first} too")))
-            )
+            found.append((names[0], f"a {type_} section{cause} needs {first}", rule.get("hint", f"set {first} too")))
     return found
 
 
-def _unread(
-    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
-) -> list[tuple[str, str, str]]:
+def _unread(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     rules = entries.rules(package, type_, "only")
     found = []
     for name in now if rules else ():
-        about = [rule["when"] for rule in rules if name in _words(rule["options"])]
+        about = [rule["when"] for rule in rules if name in rule["options"]]
         if about and _differs([name], before, now) and not any(_holds(when, now) for when in about):
-            keys = sorted({key for when in about if isinstance(when, dict) for key in when})
+            keys = sorted({key for when in about for key in when})
             wanted = " or ".join(_alternatives(when) for when in about)
             text = f"{name} is not read with " + _condition(dict.fromkeys(keys, ""), now)
             found.append((name, text, f"it belongs to {wanted}; leave it out, or change that first"))
     return found
 
 
-def _clashing(
-    package: str, type_: str, before: dict[str, object] | None, now: dict[str, object]
-) -> list[tuple[str, str, str]]:
+def _clashing(package: str, type_: str, before: Section | None, now: Section) -> list[tuple[str, str, str]]:
     found = []
     for rule in entries.rules(package, type_, "never"):
         when = rule["when"]
-        assert isinstance(when, dict)
         if _holds(when, now) and _differs(list(when), before, now):
-            found.append((next(iter(when)), "there is no " + _condition(when, now), str(rule["hint"])))
+            found.append((next(iter(when)), "there is no " + _condition(when, now), rule["hint"]))
     return found
 
 
-def _holds(when: object, section: dict[str, object]) -> bool:
-    assert isinstance(when, dict)
-    return all(any(_matches(str(pattern), word) for word in _words(section.get(key))) for key, pattern in when.items())
+def _holds(when: dict[str, str], section: Section) -> bool:
+    return all(any(_matches(pattern, word) for word in _words(section.get(key))) for key, pattern in when.items())
 
 
 def _matches(pattern: str, word: str) -> bool:
@@ -412,14 +398,13 @@ def _words(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else [str(value or "")]
 
 
-def _differs(names: list[str], before: dict[str, object] | None, now: dict[str, object]) -> bool:
+def _differs(names: list[str], before: Section | None, now: Section) -> bool:
     return before is None or any(before.get(name) != now.get(name) for name in names)
 
 
-def _condition(when: dict[str, object], section: dict[str, object]) -> str:
+def _condition(when: dict[str, str], section: Section) -> str:
     return " and ".join(f"{key} {' '.join(_words(section.get(key))) or '(not set)'}" for key in when)
 
 
-def _alternatives(when: object) -> str:
-    assert isinstance(when, dict)
-    return " and ".join("{} {}".format(key, str(pattern).replace("|", ", ")) for key, pattern in when.items())
+def _alternatives(when: dict[str, str]) -> str:
+    return " and ".join("{} {}".format(key, pattern.replace("|", ", ")) for key, pattern in when.items())

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from oasis.catalogue.shapes import Entry, Rule, Sentences
+
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/described.json"
 # No value of any datatype but a text: the description says what is required.
 _NONE = "¿"
@@ -26,14 +28,14 @@ _MARKS = {
 }
 
 
-def index() -> dict[str, Any]:
+def index() -> Sentences:
     """Return the sentences; read each time, for a router asks rarely. Shape: see the head of this module."""
     with open(_FILE, "rb") as handle:
-        found: dict[str, Any] = jsonl.shipped(handle.read())
+        found: Sentences = jsonl.shipped(handle.read())
     return found
 
 
-def source(found: dict[str, Any]) -> str:
+def source(found: Sentences) -> str:
     """Return where an answer is from."""
     return "option index %d of OpenWrt %s" % (found["version"], found["openwrt"])
 
@@ -55,15 +57,14 @@ def option(package: str, type_: str, name: str) -> dict[str, Any] | None:
         return None
     own = _type_name(package, type_)
     found = index()
-    values = entry.get("values")
     told: dict[str, Any] = {"path": "%s.%s.%s" % (package, own, name), "takes": _takes(entry)}
     told["title"] = entry.get("title")
     told["what"] = found["options"].get("%s.%s" % (package, own), {}).get(name)
-    told["values"] = values if isinstance(values, list) else None
+    told["values"] = entry.get("values")
     told["list"] = bool(entry.get("list")) or None
     told["names"] = entry.get("ref")
     told["when"] = _when_read(package, type_, name)
-    told["note"] = _MARKS.get(str(entry.get("mark", "")).partition(":")[0])
+    told["note"] = _MARKS.get(entry.get("mark", "").partition(":")[0])
     told["source"] = source(found)
     return {key: value for key, value in told.items() if value}
 
@@ -77,7 +78,7 @@ def section_type(package: str, type_: str) -> dict[str, Any] | None:
     found = index()
     told = {"path": "%s.%s" % (package, own), "title": entry.get("title"),
             "what": found["options"].get("%s.%s" % (package, own), {}).get(""),
-            "options": list(entry["options"]), "source": source(found)}  # type: ignore[call-overload]  # fmt: skip
+            "options": list(entry["options"]), "source": source(found)}  # fmt: skip
     return {key: value for key, value in told.items() if value}
 
 
@@ -87,8 +88,7 @@ def texts() -> Iterator[tuple[str, str]]:
     for package in entries.packages():
         for type_, whole in entries.types(package).items():
             own = sentences.get("%s.%s" % (package, type_), {})
-            options = whole["options"] if isinstance(whole, dict) else {}
-            for name, entry in options.items():
+            for name, entry in whole["options"].items():
                 title = entry.get("title", "") if isinstance(entry, dict) else ""
                 aka = " ".join(entry.get("aka", [])) if isinstance(entry, dict) else ""
                 words = (package, type_, name, _apart(name), title, own.get(name, ""), aka)
@@ -107,40 +107,36 @@ def _type_name(package: str, type_: str) -> str:
     return next((name for name in known if name.endswith("*") and type_.startswith(name[:-1])), type_)
 
 
-def _takes(entry: dict[str, object]) -> str:
-    values = entry.get("values")
-    if isinstance(values, list):
+def _takes(entry: Entry) -> str:
+    if "values" in entry:
         return "one of its values"
     if entry["type"] == "bool":
         return "1 (on) or 0 (off)"
-    words = validators.error(str(entry["type"]), _NONE)
+    words = validators.error(entry["type"], _NONE)
     return words.removeprefix("must be ") or "a text"
 
 
 def _when_read(package: str, type_: str, name: str) -> list[str]:
     """Return with which other options an option is needed, or read at all, where that can be said in words."""
     found = []
-    for kind, key, words in (("needs", "one_of", "it is needed with "), ("only", "options", "it is read only with ")):
-        for rule in entries.rules(package, type_, kind):
-            others = [other for other in _list(rule, key) if other != name] if kind == "needs" else []
-            when = _when(rule) if name in _list(rule, key) else ""
-            if when:
-                found.append(words + when + (", or " + " or ".join(others) if others else ""))
+    for rule in entries.rules(package, type_, "needs"):
+        others = [other for other in rule["one_of"] if other != name]
+        when = _when(rule) if name in rule["one_of"] else ""
+        if when:
+            found.append("it is needed with " + when + (", or " + " or ".join(others) if others else ""))
+    for rule in entries.rules(package, type_, "only"):
+        when = _when(rule) if name in rule["options"] else ""
+        if when:
+            found.append("it is read only with " + when)
     return found
 
 
-def _list(rule: dict[str, object], key: str) -> list[str]:
-    value = rule.get(key)
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def _when(rule: dict[str, object]) -> str:
+def _when(rule: Rule) -> str:
     """Return the conditions of a rule as words, "" when they are more than lists of words."""
-    given = rule.get("when")
-    pairs = given.items() if isinstance(given, dict) else []
-    if any(not pattern or set(str(pattern)) & set("(?*[+.\\") for _, pattern in pairs):
+    pairs = rule["when"].items()
+    if any(not pattern or set(pattern) & set("(?*[+.\\") for _, pattern in pairs):
         return ""
-    said = {name: [word or "unset" for word in str(pattern).split("|")] for name, pattern in pairs}
+    said = {name: [word or "unset" for word in pattern.split("|")] for name, pattern in pairs}
     # Every way to say yes is a list of its own in the catalogue.
     return " and ".join(
         [name + " " + ("1" if {"1", "yes"} <= set(all_) else " or ".join(all_)) for name, all_ in said.items()]

@@ -9,7 +9,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from oasis.catalogue.shapes import ReadPackage, Section, Sections
 
 _INDEXED = re.compile(r"@([^\[\]]+)\[(-?[0-9]{1,5})\]\Z")
 
@@ -20,9 +20,9 @@ class Draft:
     `read_package(name)` gives {section name: {".type", option: str | [str]}} in file order.
     """
 
-    def __init__(self, read_package: Callable[[str], dict[str, dict[str, object]]]) -> None:
+    def __init__(self, read_package: ReadPackage) -> None:
         self._read = read_package
-        self._before: dict[str, dict[str, dict[str, object]]] = {}
+        self._before: dict[str, Sections] = {}
         self._now: dict[str, dict[str, dict[str, object]]] = {}
         self._origin: dict[tuple[str, str], str] = {}
         self._added = 0
@@ -31,7 +31,7 @@ class Draft:
         """Return the names of the packages that were read."""
         return list(self._now)
 
-    def before(self, package: str) -> dict[str, dict[str, object]]:
+    def before(self, package: str) -> Sections:
         """Return the sections as they were read."""
         if package not in self._before:
             self._before[package] = self._read(package)
@@ -43,7 +43,7 @@ class Draft:
         self.before(package)
         return self._now[package]
 
-    def earlier(self, package: str, section: str) -> dict[str, object] | None:
+    def earlier(self, package: str, section: str) -> Section | None:
         """Return a section as it was read, also when it is renamed since; None when it is new."""
         return self.before(package).get(self._origin.get((package, section), section))
 
@@ -108,7 +108,7 @@ class Draft:
         self._now[package] = {name: self._now[package][name] for name in names}
 
 
-def find(sections: dict[str, dict[str, object]], wanted: str) -> str:
+def find(sections: Sections, wanted: str) -> str:
     """Return the name of the section that a name or @type[index], negative from the end, means; "" for none."""
     indexed = _INDEXED.match(wanted)
     if indexed is None:

@@ -21,9 +21,16 @@ import os
 
 from oasis.core import jsonl
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from oasis.catalogue.shapes import Entry, Rule, SectionType
+
+
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packages")
 _KEPT = 2  # a plan rarely touches more packages than that, and none of them is needed between plans
-_cache: list[tuple[str, dict[str, object]]] = []
+_cache: list[tuple[str, dict[str, SectionType]]] = []
 
 
 def packages() -> list[str]:
@@ -31,7 +38,7 @@ def packages() -> list[str]:
     return sorted(name[:-5] for name in os.listdir(_FOLDER) if name.endswith(".json"))
 
 
-def types(package: str) -> dict[str, object]:
+def types(package: str) -> dict[str, SectionType]:
     """Return the section types of a package, none when the catalogue does not know it."""
     global _cache
     for name, found in _cache:
@@ -42,61 +49,56 @@ def types(package: str) -> dict[str, object]:
     return found
 
 
-def _read(package: str) -> dict[str, object]:
+def _read(package: str) -> dict[str, SectionType]:
     if package not in packages():  # also refuses a name with a slash
         return {}
     with open(os.path.join(_FOLDER, package + ".json"), "rb") as file:
-        found: dict[str, object] = jsonl.shipped(file.read())["types"]
+        found: dict[str, SectionType] = jsonl.shipped(file.read())["types"]
     return found
 
 
-def section_type(package: str, type_: str) -> dict[str, object] | None:
+def section_type(package: str, type_: str) -> SectionType | None:
     """Return the entry of a section type, None when there is none."""
     known = types(package)
     found = known.get(type_)
     if found is None:
         found = next((known[name] for name in known if name.endswith("*") and type_.startswith(name[:-1])), None)
-    return found if isinstance(found, dict) else None
+    return found
 
 
-def option(package: str, type_: str, name: str) -> dict[str, object] | None:
+def option(package: str, type_: str, name: str) -> Entry | None:
     """Return the entry of an option, in its long form and with its type's mark, None when there is none."""
     whole = section_type(package, type_)
     if whole is None:
         return None
     options = whole["options"]
-    assert isinstance(options, dict)
     short = options.get(name, options.get("*"))
     if short is None:
         return None
-    entry: dict[str, object] = {"type": short} if isinstance(short, str) else dict(short)
+    entry: Entry = {"type": short} if isinstance(short, str) else {**short}
     if "mark" in whole:
         entry.setdefault("mark", whole["mark"])
     return entry
 
 
-def rules(package: str, type_: str, kind: str) -> list[dict[str, object]]:
+def rules(package: str, type_: str, kind: Literal["needs", "only", "never"]) -> list[Rule]:
     """Return the rules of a type on options that depend on each other; `kind` is needs, only or never."""
-    found = (section_type(package, type_) or {}).get(kind, [])
-    assert isinstance(found, list)
-    return found
+    whole = section_type(package, type_)
+    return whole.get(kind, []) if whole else []
 
 
 def option_names(package: str, type_: str) -> list[str]:
     """Return the names of a type's options that may be changed."""
-    whole = section_type(package, type_) or {}
-    options = whole.get("options", {})
-    assert isinstance(options, dict)
-    return [name for name in options if mark(package, type_, name) != "exec"]
+    whole = section_type(package, type_)
+    return [name for name in (whole["options"] if whole else ()) if mark(package, type_, name) != "exec"]
 
 
 def known_as(package: str, type_: str, wrong: str) -> list[str]:
     """Return the options that people and models often call by that wrong name."""
     found = []
     for name in option_names(package, type_):
-        entry = option(package, type_, name) or {}
-        aliases = entry.get("aka")
-        if isinstance(aliases, list) and wrong.lower() in aliases:
+        entry = option(package, type_, name)
+        if entry and wrong.lower() in entry.get("aka", []):
             found.append(name)
     return found
 
@@ -104,12 +106,13 @@ def known_as(package: str, type_: str, wrong: str) -> list[str]:
 def mark(package: str, type_: str, name: str) -> str:
     """Return "plain", "secret:CLASS", "outward" or "exec"; what has no entry is exec."""
     entry = option(package, type_, name)
-    return "exec" if entry is None else str(entry.get("mark", "plain"))
+    return "exec" if entry is None else entry.get("mark", "plain")
 
 
 def is_code(package: str, type_: str) -> bool:
     """Tell whether sections of a type run code, or are the owner's, as a whole."""
-    return (section_type(package, type_) or {}).get("mark") == "exec"
+    whole = section_type(package, type_)
+    return whole is not None and whole.get("mark") == "exec"
 
 
 def is_secret(package: str, type_: str, name: str) -> bool | None:
@@ -121,7 +124,7 @@ def is_secret(package: str, type_: str, name: str) -> bool | None:
 def title(package: str, type_: str, name: str = "") -> str:
     """Return what people call an option, or with name "" a section type; "" when nobody said."""
     entry = option(package, type_, name) if name else section_type(package, type_)
-    return str((entry or {}).get("title", ""))
+    return entry.get("title", "") if entry else ""
 
 
 _SHOWN = 3
