@@ -33,8 +33,8 @@ class Method:
     """One row of the table.
 
     `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services` (methods.py), one of OWN
-    (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is required)}. With `takes_role` the handler gets the caller's
-    role as well.
+    (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is
+    required)}. With `takes_role` the handler gets the caller's role as well.
     """
 
     __slots__ = ("access", "arguments", "function", "owner", "takes_role")

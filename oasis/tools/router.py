@@ -22,7 +22,6 @@ value, stand for the checked address of the device.
 
 from __future__ import annotations
 
-import copy
 import sys
 import threading
 
@@ -255,7 +254,8 @@ class Facts:
 
     def seen(self, hide: Hide, shows_names: bool, tells_summaries: bool = True, said: Callable[[], str] = str) -> Facts:
         """Return the same router as one run may see it."""
-        view = copy.copy(self)
+        view = Facts.__new__(Facts)
+        vars(view).update(vars(self))
         view.hide, view.shows_names, view.tells_summaries, view.said = hide, shows_names, tells_summaries, said
         view.shown = set()
         return view

@@ -1,12 +1,18 @@
 """What stands between a turn and a worker: the pace, and what a service said of itself."""
 
+import traceback
 from types import SimpleNamespace
 
 import pytest
 
 from oasis.agent.client import Asking
+from oasis.agent.failover import Failover
+from oasis.agent.turn import Brief, Turn, newest
+from oasis.core.store import Store
 from oasis.errors import ProviderError
+from oasis.llm.usage import Metered
 from oasis.system.clock import Wait
+from oasis.system.files import Files
 from oasis.system.rate_limit import KEPT_S, SHORT, Patience
 
 
@@ -203,3 +209,35 @@ def test_embedding_that_is_cancelled_while_it_waits_is_never_asked_for():
     with pytest.raises(ProviderError, match="cancelled"):
         make(models, Pace(False)).embed(SERVICE, "", ["a"], lambda: True)
     assert models.requests == []
+
+
+class Frames:
+    """Whoever hears a piece of an answer: keeps the functions of ours between the worker's event and the collector."""
+
+    def __init__(self):
+        self.names = []
+
+    def hear(self, kind, **_):
+        if kind == "delta":
+            stack = [frame.name for frame in traceback.extract_stack() if "/oasis/" in frame.filename]
+            self.names = stack[stack.index("chat") + 1 :]
+
+
+def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
+    frames = Frames()
+    usage = SimpleNamespace(check=lambda service: "", add=lambda *_: None)
+    worker = SimpleNamespace(
+        ask=lambda request, on_event, *_: [on_event(event) for event in ({"type": "delta", "text": "hi"}, DONE)]
+    )
+    metered = Metered(worker, lambda: usage)
+    asking = make(SimpleNamespace(chat=metered.chat), Pace(True))
+    asker = lambda service: asking.ask(service, "c", frames.hear, lambda: False)  # noqa: E731
+    service = {**SERVICE, "context_tokens": 0, "options": {}}
+    failover = Failover([service], asker, frames.hear, lambda _: newest)
+    chat = Store(Files(), str(tmp_path / "chats"), lambda: "9m4e2mr0ui3e8a215n4g").create()
+    chat.add({"id": "0" * 25, "role": "user", "content": "hello"})
+    ids = iter("%025d" % number for number in range(1, 9))
+    run = SimpleNamespace(emit=frames.hear, is_cancelled=lambda: False)
+    assert Turn(chat, failover, None, Brief([], "s"), run, lambda: next(ids)).run() == "done"
+    after = frames.names[frames.names.index("hear") :]
+    assert after[-1] == "take" and len(after) <= 8, after
