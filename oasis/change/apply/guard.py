@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.system.child import Child, Executor
 
+# What an init script gets: a slow router restarts its network in 20 s, and ends a hung service after 5. The guard waits
+# for all of a change.
+ACTION_S = 60
+
 
 class Guard:
     """At most one process; `scripts` is the folder of guard.sh and restore.sh, `folder` the router root."""

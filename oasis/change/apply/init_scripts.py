@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oasis.catalogue import validators
 from oasis.change import policy
-from oasis.change.apply.transaction import ACTION_S
+from oasis.change.apply.guard import ACTION_S
 from oasis.change.diff import difference
 from oasis.errors import ToolError
 from oasis.uci import model

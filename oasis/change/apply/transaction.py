@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 
-from oasis.change.apply.guard import Guard
+from oasis.change.apply.guard import ACTION_S, Guard
 from oasis.errors import ApplyError, OasisError, RollbackError, StoreError, ToolError, UnwrittenError, UsageError
 from oasis.system.digest import sha256
 
@@ -39,8 +39,6 @@ GUARD_GRACE_S = 10
 GUARD_LOOK_S = 5.0
 # restore.sh and guard.sh.
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What an init script gets: a slow router restarts its network in 20 s, and ends a hung service after 5.
-ACTION_S = 60
 # How long a change may take apart from the actions on its services, each of which has a limit: staging and commit, the
 # verification and its last look at a slow bus.
 BESIDE_S = 60
