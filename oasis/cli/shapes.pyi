@@ -14,6 +14,12 @@ from typing import Literal, Protocol, TypedDict, overload
 
 from typing_extensions import NotRequired
 
+from oasis.api.shapes import ActiveRuns as ActiveRuns
+from oasis.api.shapes import Decision as Decision
+from oasis.api.shapes import ExportPart as ExportPart
+from oasis.api.shapes import Keyed as Keyed
+from oasis.api.shapes import Started as Started
+from oasis.api.shapes import Upload as Upload
 from oasis.change.shapes import Action, Seen
 from oasis.change.shapes import LineDiff as LineDiff
 from oasis.change.shapes import Source as SecretSource
@@ -39,12 +45,6 @@ class RunParams(TypedDict, total=False):
     topic: str
     options: RunOptions
     attachments: list[str]
-
-class Started(TypedDict):
-    """A run that begins, or that a plan belongs to."""
-
-    run: str
-    chat: str
 
 class Fault(TypedDict):
     """An error as a reply or an event holds it."""
@@ -125,10 +125,6 @@ class Changes(TypedDict):
 
 class Plans(TypedDict):
     plans: list[PlanCard]
-
-class Decision(TypedDict):
-    plan: str
-    decision: str
 
 class RefusedEvent(TypedDict):
     """What a run was refused, see tools/refused.py."""
@@ -274,10 +270,6 @@ class FoundMessages(TypedDict):
     reports: NotRequired[list[str]]
     note: NotRequired[str]
 
-class ExportPart(TypedDict):
-    data: str
-    parts: NotRequired[int]
-
 class ImportedChat(TypedDict):
     id: str
     title: NotRequired[str]
@@ -286,12 +278,6 @@ class Imported(TypedDict):
     chats: list[ImportedChat]
     topics: NotRequired[list[str]]
     reports: NotRequired[list[str]]
-
-class Upload(TypedDict):
-    upload: str
-    size_bytes: NotRequired[int]
-    media_type: NotRequired[str]
-    note: NotRequired[str]
 
 class Node(TypedDict):
     """A turn in the tree of a chat."""
@@ -329,9 +315,6 @@ class Topic(TypedDict):
 
 class Topics(TypedDict):
     topics: list[Topic]
-
-class Keyed(TypedDict):
-    key: str
 
 class ServiceRow(TypedDict):
     identifier: str
@@ -478,9 +461,6 @@ class ActiveRun(TypedDict):
     run: str
     chat: str
     state: NotRequired[str]
-
-class ActiveRuns(TypedDict):
-    runs: list[ActiveRun]
 
 class Fix(TypedDict):
     words: list[str]

@@ -99,7 +99,10 @@ class Schedule:
     def schedule_add(self, *, approve: bool = False, **fields: Unpack[JobFields]) -> Made:
         """Make a job, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead."""
         job = self.add(fields)
-        return {"entry": job, **self.schedule_approve(job["id"])} if approve else {"entry": job}
+        if not approve:
+            return {"entry": job}
+        run = self.schedule_approve(job["id"])
+        return {"entry": job, "run": run["run"], "chat": run["chat"]}
 
     def add(self, fields: JobFields) -> JobView:
         """Make a job.
