@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.force import RefusedError
     from oasis.tools.operator import Workshop
-    from oasis.tools.shapes import Order, Refused
+    from oasis.tools.shapes import Order, RefusalEvent, Refused
 
 # As long as a plan waits, and for no more than one owner can have in mind.
 KEEP_S = 600
@@ -23,14 +23,14 @@ KEPT = 16
 _BY_HAND = "only the owner may set what runs code: oasis apply --force exec"
 
 
-def keep(shop: Workshop, error: RefusedError, order: Order) -> dict[str, object]:
+def keep(shop: Workshop, error: RefusedError, order: Order) -> RefusalEvent:
     """Keep a refusal, unless it is one for code; return the fields of its event.
 
     Shape: {"refused": id or "", "summary", "uci", "reasons", "force": [kinds], "tainted", "hint"?}
     """
-    name, hint = "", {"hint": _BY_HAND}
+    name = ""
     if "exec" not in error.forces:
-        name, hint = shop.planner.new_id(), {}
+        name = shop.planner.new_id()
         kept: Refused = {
             **order,
             "id": name,
@@ -40,10 +40,11 @@ def keep(shop: Workshop, error: RefusedError, order: Order) -> dict[str, object]
         }
         shop.refused.append(kept)
         del shop.refused[:-KEPT]
-    return {
+    told: RefusalEvent = {
         "refused": name, "summary": order["summary"], "uci": error.uci, "reasons": error.reasons,
-        "force": error.forces, "tainted": bool(order["taint"]), **hint,
+        "force": error.forces, "tainted": bool(order["taint"]),
     }  # fmt: skip
+    return told if name else {**told, "hint": _BY_HAND}
 
 
 def for_owner(error: RefusedError, forced: tuple[str, ...]) -> RefusedError:

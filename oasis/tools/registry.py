@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from oasis.tools.operator import Operator
-    from oasis.tools.shapes import Answered, Any, Arguments, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
+    from oasis.tools.shapes import Answered, Arguments, Mapping, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
     from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
     from oasis.uci.model import Section
@@ -374,18 +374,18 @@ def revision(spec: ToolSpec) -> str:
     return sha256(jsonl.canonical(seen).encode("utf-8"))[:_SUM_CHARS]
 
 
-def _is_of(options: dict[str, Any], spec: ToolSpec) -> bool:
+def _is_of(options: Mapping[str, str | list[str]], spec: ToolSpec) -> bool:
     return bool(options.get("name") == spec["name"] and options.get("server", BUILT_IN) == server(spec["source"]))
 
 
-def _permit(spec: ToolSpec, options: dict[str, Any]) -> Permit:
+def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
     is_ours = spec["source"] == BUILT_IN
     permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": _usual(spec, is_ours), "note": ""}
     if not is_ours and "revision" in options and options["revision"] != revision(spec):
         return {**permit, "enabled": False, "note": _CHANGED}
     permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
     if options.get("approval") in APPROVALS:
-        permit["approval"] = options["approval"]
+        permit["approval"] = str(options["approval"])
     if spec["class"] == "danger" and permit["approval"] == "allow":
         permit["approval"] = "ask"
     return permit

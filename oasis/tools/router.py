@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Run = Callable[..., tuple[int, bytes, bytes]]
     from collections.abc import Callable
 
+    from oasis.catalogue.shapes import Section
     from oasis.change.shapes import Operation, Record
     from oasis.change.text_origin import Texts
     from oasis.tools.shapes import Device, Lease
@@ -265,7 +266,7 @@ class Facts:
         shows_names = self.shows_names or names is True
         return self.seen(self.hide, shows_names, self.tells_summaries, self.said)
 
-    def foreign(self, package: str, section: dict[str, object]) -> dict[str, str]:
+    def foreign(self, package: str, section: Section) -> dict[str, str]:
         """Return {option: whose words} of a section's texts that may be somebody else's; see change/text_origin.py."""
         name = "" if section.get(".anonymous") else str(section.get(".name", ""))
         kind = str(section.get(".type", ""))
@@ -275,7 +276,7 @@ class Facts:
 
         return foreign.options(package, name, kind, section)
 
-    def text(self, package: str, section: dict[str, object], option: str) -> object:
+    def text(self, package: str, section: Section, option: str) -> object:
         """Return an option as it may be shown: HIDDEN for a text of somebody else's; `shown` tells whose were."""
         known = {key: value for key, value in section.items() if key.startswith(".") or key in (option, "mode")}
         whose = self.foreign(package, known).get(option)
@@ -354,7 +355,7 @@ class Facts:
         self._add_neighbours(known)
         return sorted(known.values(), key=_by_address)
 
-    def _add_host(self, known: dict[str, Device], host: dict[str, object]) -> None:
+    def _add_host(self, known: dict[str, Device], host: Section) -> None:
         for mac in words(host.get("mac")):
             device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
             device["fixed"] = bool(host.get("ip"))
@@ -389,9 +390,9 @@ class Facts:
         found = self.ubus("network.interface", "dump").get("interface")
         return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
-    def services(self) -> dict[str, dict[str, object]]:
+    def services(self) -> dict[str, dict[str, bool]]:
         """Return the init scripts: {name: {"enabled"?: bool, "running"?: bool}}, {} when nobody answers."""
-        found: dict[str, dict[str, object]] = {}
+        found: dict[str, dict[str, bool]] = {}
         for name, entry in self.ubus("rc", "list").items():
             if isinstance(entry, dict):
                 found[name] = {key: entry[key] for key in ("enabled", "running") if key in entry}

@@ -218,3 +218,128 @@ class StatusArguments(TypedDict):
     named: NotRequired[str]
     names: NotRequired[bool]
     since: NotRequired[str]
+
+class Network(TypedDict):
+    """A wireless network as it is configured, and who is in it while it is up."""
+
+    section: object
+    ssid: str
+    mode: object
+    network: list[str]
+    encryption: object
+    on: bool
+    device: NotRequired[str]
+    clients: NotRequired[list[dict[str, str | int]]]
+
+class Radio(TypedDict, total=False):
+    radio: Required[str]
+    band: Required[object]
+    channel: Required[object]
+    on: Required[bool]
+    up: bool
+    networks: list[Network]
+
+class Temperature(TypedDict):
+    sensor: str
+    celsius: float
+
+class HeardNetwork(TypedDict, total=False):
+    """A network of the neighbourhood."""
+
+    bssid: str
+    ssid: str
+    channel: int
+    signal_dbm: int
+    open: bool
+
+class HeardChannel(TypedDict):
+    channel: int
+    networks: int
+    disturbed: int
+    busy_percent: NotRequired[int]
+
+class ScannedRadio(TypedDict, total=False):
+    """What a radio hears, see probing.py."""
+
+    radio: Required[str]
+    band: Required[object]
+    channel: Required[object]
+    networks: list[HeardNetwork]
+    channels: list[HeardChannel]
+    quieter: int
+    notes: list[str]
+
+class LogLine(TypedDict):
+    when: str
+    level: str
+    text: str
+
+class LogAnswer(TypedDict):
+    lines: list[LogLine]
+    matching: int
+    notes: NotRequired[list[str]]
+    untrusted: NotRequired[list[str]]
+
+class ProgramResult(TypedDict, total=False):
+    """What a program said, see workspace/programs.py."""
+
+    exit_status: Required[int]
+    output: Required[str]
+    errors: str
+    cut: str
+    error: str
+    is_error: bool
+
+class RefusalEvent(TypedDict):
+    """The fields of the event that tells of a refusal."""
+
+    refused: str  # its id, "" where it is not kept
+    summary: str
+    uci: list[str]
+    reasons: list[str]
+    force: list[str]
+    tainted: bool
+    hint: NotRequired[str]
+
+class Pinged(TypedDict):
+    sent: int
+    received: int
+    answers: bool
+    ms: NotRequired[dict[str, float]]
+
+class Diagnosis(TypedDict):
+    """What a round of the doctor found, for a model."""
+
+    findings: list[Result]
+    checked: int
+    not_checked: NotRequired[dict[str, str]]  # why, by title
+    notes: NotRequired[list[str]]
+    untrusted: NotRequired[list[str]]
+
+class PackagesAnswer(TypedDict):
+    action: str
+    packages: list[ListedPackage]
+    found: int
+    notes: NotRequired[list[str]]
+    untrusted: NotRequired[list[str]]
+
+class ChangesAnswer(TypedDict):
+    changes: list[Result]
+    untrusted: NotRequired[list[str]]
+    notes: NotRequired[list[str]]
+
+class TrafficAnswer(TypedDict):
+    devices: list[dict[str, object]]
+    connections: dict[str, int]
+    since_s: NotRequired[int]
+    notes: NotRequired[list[str]]
+
+class FirewallAnswer(TypedDict):
+    """The firewall as it is configured."""
+
+    defaults: dict[str, object]
+    zones: NotRequired[list[dict[str, object]]]
+    passes: NotRequired[list[str]]
+    port_forwards: NotRequired[list[Result]]
+    rules: NotRequired[list[Result]]
+    notes: NotRequired[list[str]]

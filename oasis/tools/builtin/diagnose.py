@@ -18,11 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oasis.doctor.shapes import Finding
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
     from oasis.tools.router import Facts
-    from oasis.tools.shapes import Arguments, LogArguments, Result
+    from oasis.tools.shapes import Arguments, Diagnosis, LogAnswer, LogArguments, LogLine, Result
 
     Run = Any  # the executor's
 
@@ -53,8 +54,8 @@ def diagnose(arguments: Arguments, operator: Operator) -> Result:
     found = operator.examine()
     findings = found["findings"]
     skipped = {check["title"]: check["why"] for check in found["checks"] if check["state"] == "skipped"}
-    answer: dict[str, Any] = {"findings": [_short(one) for one in findings[:FINDINGS]]}
-    answer["checked"] = len(found["checks"]) - len(skipped)
+    shown = [_short(one) for one in findings[:FINDINGS]]
+    answer: Diagnosis = {"findings": shown, "checked": len(found["checks"]) - len(skipped)}
     if skipped:
         answer["not_checked"] = skipped
     if len(findings) > FINDINGS:
@@ -64,7 +65,7 @@ def diagnose(arguments: Arguments, operator: Operator) -> Result:
     return answer
 
 
-def _short(finding: dict[str, Any]) -> dict[str, Any]:
+def _short(finding: Finding) -> Result:
     keys = ("severity", "title", "explanation", "advice")
     short = {key: finding[key] for key in keys if key in finding}
     short["evidence"] = finding["evidence"][:EVIDENCE]
@@ -95,13 +96,13 @@ def logs(arguments: LogArguments, facts: Facts) -> Result:
     since_ms = when.since(str(arguments["since"]), facts.now_s()) * 1000 if arguments.get("since") else 0
     found = [one for one in entries if isinstance(one, dict) and _is_meant(one, arguments, since_ms)]
     shown = found[-min(int(arguments.get("lines") or SHOWN), MOST) :]
-    answer: dict[str, Any] = {"lines": [_line(one) for one in shown], "matching": len(found)}
+    answer: LogAnswer = {"lines": [_line(one) for one in shown], "matching": len(found)}
     if not found:
         return {**answer, "notes": ["of the %d lines that the log still has, none is like that" % len(entries)]}
     return {**answer, "untrusted": [LABEL]}
 
 
-def _is_meant(entry: dict[str, Any], arguments: LogArguments, since_ms: int) -> bool:
+def _is_meant(entry: Result, arguments: LogArguments, since_ms: int) -> bool:
     text = str(entry.get("msg", ""))
     service, words = str(arguments.get("service") or ""), str(arguments.get("contains") or "")
     if service == "kernel":
@@ -120,17 +121,17 @@ def _tag(text: str) -> str:
     return text.partition(":")[0].partition("[")[0].strip()
 
 
-def _level(entry: dict[str, Any]) -> int:
+def _level(entry: Result) -> int:
     priority = entry.get("priority")
     return priority & 7 if isinstance(priority, int) else len(_LEVELS) - 2
 
 
-def _ms(entry: dict[str, Any]) -> int:
+def _ms(entry: Result) -> int:
     time_ms = entry.get("time")
     return time_ms if isinstance(time_ms, int) else 0
 
 
-def _line(entry: dict[str, Any]) -> dict[str, Any]:
+def _line(entry: Result) -> LogLine:
     text = clean.line(entry.get("msg", ""))
     if len(text) > LINE_CHARS:
         text = text[:LINE_CHARS] + "…"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from oasis.tools.operator import Operator
     from oasis.tools.router import Router, Watch
-    from oasis.tools.shapes import ListedPackage, PackagesArguments, Result
+    from oasis.tools.shapes import ListedPackage, PackagesAnswer, PackagesArguments, Result
 
 LABEL = "descriptions of packages"
 NAMES = 8
@@ -83,7 +83,7 @@ def run(arguments: PackagesArguments, router: Router, operator: Operator, watch:
         return {"action": action, "status": "the lists of packages are fresh"}
     look = {"search": _search, "installed": _installed, "upgradable": _upgradable}[action]
     found = look(arguments, router, operator, watch)
-    answer: dict[str, object] = {"action": action, "packages": found[:SHOWN], "found": len(found)}
+    answer: PackagesAnswer = {"action": action, "packages": found[:SHOWN], "found": len(found)}
     if not found and action != "installed":
         answer["notes"] = ["nothing found; the lists may be missing: action update fetches them"]
     if len(found) > SHOWN:
@@ -216,7 +216,7 @@ def _check_removal(names: list[str], router: Router, operator: Operator) -> None
         raise UsageError("%s is not installed" % ", ".join(missing), "packages installed lists what is")
 
 
-def _change(action: str, names: list[str], router: Router, watch: Watch) -> dict[str, object]:
+def _change(action: str, names: list[str], router: Router, watch: Watch) -> Result:
     verbs = {"install": "add", "remove": "del"} if _is_apk(router) else {"install": "install", "remove": "remove"}
     watch.progress("%s %s" % (action, ", ".join(names)))
     out = _manage(router, watch, [verbs[action], *names], _INSTALL_S)

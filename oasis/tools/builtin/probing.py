@@ -22,11 +22,20 @@ from oasis.tools.router import is_mac, known_devices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
+    from oasis.catalogue.shapes import Section
     from oasis.tools.operator import Operator
     from oasis.tools.router import Facts, Router, Watch
-    from oasis.tools.shapes import ProbeArguments, Result, ScanArguments
+    from oasis.tools.shapes import (
+        HeardChannel,
+        HeardNetwork,
+        Pinged,
+        ProbeArguments,
+        Result,
+        ScanArguments,
+        ScannedRadio,
+    )
 
 COUNT, MOST = 3, 10
 HOPS = 15
@@ -50,7 +59,7 @@ def probe(arguments: ProbeArguments, router: Router, operator: Operator, watch: 
     """
     target = _target(str(arguments["target"]).strip().lower(), operator.facts)
     what = str(arguments.get("what") or "ping")
-    names: dict[str, Any] = {}
+    names: dict[str, str | list[str]] = {}
     address = target
     if not _is_address(target):
         found = _lookup(target, router, watch)
@@ -135,7 +144,7 @@ def _ping(address: str, arguments: ProbeArguments, router: Router, watch: Watch)
     if counts is None:
         raise ToolError("the output of ping was not understood", "is there a route? status wan")
     sent, received = int(counts.group(1)), int(counts.group(2))
-    answer: dict[str, Any] = {"sent": sent, "received": received, "answers": received > 0}
+    answer: Pinged = {"sent": sent, "received": received, "answers": received > 0}
     if times:
         answer["ms"] = dict(zip(("least", "average", "most"), map(float, times.groups()), strict=True))
     return answer
@@ -176,14 +185,14 @@ def wifi_scan(arguments: ScanArguments, facts: Facts) -> Result:
     found = [_radio(facts, one, shows_names) for one in chosen]
     if not any("networks" in one for one in found):
         raise ToolError("no radio could look around", "is rpcd-mod-iwinfo installed, and is Wi-Fi on?")
-    answer: dict[str, Any] = {"radios": found}
+    answer: Result = {"radios": found}
     is_named = any(network.get("ssid") for one in found for network in one.get("networks", []))
     return {**answer, "untrusted": [foreign.NETWORKS]} if is_named else answer
 
 
-def _radio(facts: Facts, section: dict[str, object], shows_names: bool) -> dict[str, Any]:
+def _radio(facts: Facts, section: Section, shows_names: bool) -> ScannedRadio:
     name = str(section[".name"])
-    entry: dict[str, Any] = {"radio": name, "band": section.get("band", ""), "channel": section.get("channel", "")}
+    entry: ScannedRadio = {"radio": name, "band": section.get("band", ""), "channel": section.get("channel", "")}
     device = _scan_device(facts, name)
     reply = facts.ubus("iwinfo", "scan", {"device": device})
     if "results" not in reply:
@@ -205,12 +214,12 @@ def _scan_device(facts: Facts, radio: str) -> str:
     return radio
 
 
-def _network(told: dict[str, Any], shows_names: bool) -> dict[str, Any]:
+def _network(told: Result, shows_names: bool) -> HeardNetwork:
     bssid = str(told.get("bssid", "")).lower()
-    entry: dict[str, Any] = {"bssid": bssid} if is_mac(bssid) else {}
+    entry: HeardNetwork = {"bssid": bssid} if is_mac(bssid) else {}
     if shows_names:
         entry["ssid"] = clean.name(told.get("ssid"))
-    entry.update(channel=_int(told.get("channel")), signal_dbm=_int(told.get("signal")))
+    entry["channel"], entry["signal_dbm"] = _int(told.get("channel")), _int(told.get("signal"))
     security = told.get("encryption")
     entry["open"] = isinstance(security, dict) and security.get("enabled") is False
     return entry
@@ -232,21 +241,22 @@ def _channel_of(mhz: int) -> int:
     return 14 if mhz == 2484 else (mhz - 5950) // 5 if mhz >= 5955 else (mhz - 5000) // 5
 
 
-def _channels(heard: list[dict[str, Any]], busy: dict[int, int]) -> list[dict[str, Any]]:
+def _channels(heard: Sequence[Result], busy: dict[int, int]) -> list[HeardChannel]:
     counts: dict[int, int] = dict.fromkeys(busy, 0)
     for one in heard:
         counts[_int(one.get("channel"))] = counts.get(_int(one.get("channel")), 0) + 1
     loads = {channel: _load(channel, heard) for channel in [*counts, *_APART]}
     is_low = any(channel <= 14 for channel in counts)
-    shown = sorted({*counts, *(_APART if is_low else ())} - {0})
-    return [
-        {"channel": channel, "networks": counts.get(channel, 0), "disturbed": loads[channel],
-         **({"busy_percent": busy[channel]} if channel in busy else {})}
-        for channel in shown
-    ]  # fmt: skip
+    found: list[HeardChannel] = []
+    for channel in sorted({*counts, *(_APART if is_low else ())} - {0}):
+        told: HeardChannel = {"channel": channel, "networks": counts.get(channel, 0), "disturbed": loads[channel]}
+        if channel in busy:
+            told["busy_percent"] = busy[channel]
+        found.append(told)
+    return found
 
 
-def _load(channel: int, heard: list[dict[str, Any]]) -> int:
+def _load(channel: int, heard: Sequence[Result]) -> int:
     """Return how much a channel is disturbed: each network that reaches into it counts, a loud one for more."""
     load = 0
     for one in heard:
@@ -256,11 +266,11 @@ def _load(channel: int, heard: list[dict[str, Any]]) -> int:
     return load
 
 
-def _quieter(channels: list[dict[str, Any]], band: str) -> int:
+def _quieter(channels: list[HeardChannel], band: str) -> int:
     """Return the channel apart from others with the least disturbance; 0 outside of 2.4 GHz, where radar decides."""
     able = [one for one in channels if band == "2g" and one["channel"] in _APART]
     best = min(able, key=lambda one: (one["disturbed"], one.get("busy_percent", 0)), default=None)
-    return int(best["channel"]) if best else 0
+    return best["channel"] if best else 0
 
 
 def _int(value: object) -> int:

@@ -16,6 +16,11 @@ from oasis.redaction import secret_options
 from oasis.redaction.foreign import HIDDEN, NAME
 from oasis.tools.router import Facts
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oasis.catalogue.shapes import Section, Sections
+    from oasis.tools.shapes import Arguments, Result
+
 _OWN = "oasis"
 _USUAL = ("dhcp", "dropbear", "firewall", "luci", "network", "rpcd", "system", "uhttpd", "wireless")
 _ACCOUNT = re.compile(r"(://)[^/@\s]+@")  # user:password@ of an address
@@ -23,7 +28,7 @@ _TOKEN = re.compile(r"([?&](?:token|key|api_?key|pass|passwd|password|pwd|secret
 _ARMOUR = "-----BEGIN "  # of a key or certificate, whatever the option is called
 
 
-def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
+def run(input: Arguments, facts: Facts) -> Result:
     """Return {"package", "sections": {name: {".type", ".anonymous"?, option: value}}, "untrusted"?} as in the file.
 
     Raises: ToolError for a package or section that does not exist, naming the nearest ones, and for Oasis's own.
@@ -47,16 +52,14 @@ def run(input: dict[str, object], facts: Facts) -> dict[str, object]:
         sections = {name: sections[name]}
     whose = {name: facts.foreign(package, one) for name, one in sections.items()}
     hidden = {name: found if not facts.shows_names else {} for name, found in whose.items()}
-    answer: dict[str, object] = {"package": package}
-    answer["sections"] = {name: _shown(package, name, one, facts, hidden[name]) for name, one in sections.items()}
+    shown = {name: _shown(package, name, one, facts, hidden[name]) for name, one in sections.items()}
+    answer: Result = {"package": package, "sections": shown}
     # The name of a section cannot be left out: commands need it.
     told = [label for name, found in whose.items() for at, label in found.items() if at == NAME or not hidden[name]]
     return {**answer, "untrusted": sorted(set(told))} if told else answer
 
 
-def _shown(
-    package: str, name: str, section: dict[str, object], facts: Facts, hidden: dict[str, str]
-) -> dict[str, object]:
+def _shown(package: str, name: str, section: Section, facts: Facts, hidden: dict[str, str]) -> Result:
     kind = str(section.get(".type", ""))
     answer: dict[str, object] = {".type": kind}
     if section.get(".anonymous"):
@@ -86,7 +89,7 @@ def _names(facts: Facts) -> list[str]:
     return [name for name in names if name != _OWN]
 
 
-def _near_section(sections: dict[str, dict[str, object]], wanted: str) -> str:
+def _near_section(sections: Sections, wanted: str) -> str:
     if not sections:
         return "the package is empty"
     return "nearest: " + _nearest(wanted, list(sections))

@@ -15,8 +15,11 @@ from oasis.tools.router import Facts, known_devices, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oasis.catalogue.shapes import Section
     from oasis.change.shapes import Record
-    from oasis.tools.shapes import Result, StatusArguments
+    from oasis.tools.shapes import ChangesAnswer, Network, Radio, Result, StatusArguments, Temperature
 
 
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
@@ -45,7 +48,7 @@ def run(input: StatusArguments, facts: Facts) -> Result:
     return {"what": what, **answer, **({"untrusted": sorted(facts.shown)} if facts.shown else {})}
 
 
-def overview(facts: Facts) -> dict[str, object]:
+def overview(facts: Facts) -> Result:
     """Return the whole router in a dozen values."""
     board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
     release = board.get("release")
@@ -69,12 +72,12 @@ def overview(facts: Facts) -> dict[str, object]:
     return _with_note(answer, board or info)
 
 
-def addresses(facts: Facts) -> dict[str, object]:
+def addresses(facts: Facts) -> Result:
     """Return every interface but loopback with its addresses."""
     return _with_note({"interfaces": _interfaces(facts)}, facts.interfaces())
 
 
-def devices(facts: Facts, named: str = "") -> dict[str, object]:
+def devices(facts: Facts, named: str = "") -> Result:
     """Return the machines known to the router; a blocked one carries "blocked": true.
 
     Each has a handle, "device"; its own name only where it may be shown or the owner chose it. `named` filters.
@@ -104,7 +107,7 @@ def devices(facts: Facts, named: str = "") -> dict[str, object]:
         if device["mac"] in blocked:
             entry["blocked"] = True
         found.append(entry)
-    answer: dict[str, object] = {"devices": found}
+    answer: Result = {"devices": found}
     return {**answer, "untrusted": [foreign.DEVICES]} if is_foreign else answer
 
 
@@ -113,19 +116,18 @@ def _is_named(name: str, words: str) -> bool:
     return all("".join(char for char in word if char.isalnum()) in plain for word in words.casefold().split())
 
 
-def wifi(facts: Facts) -> dict[str, object]:
+def wifi(facts: Facts) -> Result:
     """Return the radios, each with its networks and who is in them; no key is shown, only how a network is secured."""
     live = facts.ubus("network.wireless", "status")
     radios, clients = _radios(facts), status_network.clients(facts)
-    for network in [network for radio in radios for network in status_network.dicts(radio["networks"])]:
+    for network in [network for radio in radios for network in radio["networks"]]:
         name = _ifname(live, str(network["section"]))
         if name:
-            network.update(device=name, clients=clients.get(name, []))
-    answer: dict[str, object] = {"radios": radios}
-    return _with_note(answer, live or not answer["radios"])
+            network["device"], network["clients"] = name, clients.get(name, [])
+    return _with_note({"radios": radios}, live or not radios)
 
 
-def _ifname(live: dict[str, object], section: str) -> str:
+def _ifname(live: Result, section: str) -> str:
     """Return the network device of a section of the package wireless, "" when it is not up."""
     for radio in live.values():
         for interface in status_network.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
@@ -134,16 +136,13 @@ def _ifname(live: dict[str, object], section: str) -> str:
     return ""
 
 
-def services(facts: Facts) -> dict[str, object]:
+def services(facts: Facts) -> Result:
     """Return the init scripts with what is known about them."""
     found = [{"name": name, **entry} for name, entry in sorted(facts.services().items())]
-    answer: dict[str, object] = {"services": found}
-    if not found:
-        answer["notes"] = ["the list of services is not available"]
-    return answer
+    return {"services": found} if found else {"services": found, "notes": ["the list of services is not available"]}
 
 
-def storage(facts: Facts) -> dict[str, object]:
+def storage(facts: Facts) -> Result:
     """Return flash, the temporary file system and memory, in bytes."""
     info = facts.ubus("system", "info")
     answer: dict[str, object] = {}
@@ -159,13 +158,13 @@ def storage(facts: Facts) -> dict[str, object]:
     return answer
 
 
-def changes(facts: Facts, since: str = "") -> dict[str, object]:
+def changes(facts: Facts, since: str = "") -> Result:
     """Return what was changed here, newest first, since a time in words.
 
     Raises: UsageError when the words name no time.
     """
     found = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
-    answer: dict[str, object] = {"changes": [_change(record, facts.tells_summaries) for record in found[:CHANGES]]}
+    answer: ChangesAnswer = {"changes": [_change(record, facts.tells_summaries) for record in found[:CHANGES]]}
     untrusted = {label for record in found[:CHANGES] for label in _labels(record)}
     if untrusted:
         answer["untrusted"] = sorted(untrusted)
@@ -178,7 +177,7 @@ def _labels(record: Record) -> list[str]:
     return list(record.get("untrusted", []))
 
 
-def _change(record: Record, has_summary: bool) -> dict[str, object]:
+def _change(record: Record, has_summary: bool) -> Result:
     entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
     if has_summary:
         entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
@@ -190,7 +189,7 @@ def _change(record: Record, has_summary: bool) -> dict[str, object]:
     return entry
 
 
-def _interfaces(facts: Facts) -> list[dict[str, object]]:
+def _interfaces(facts: Facts) -> Sequence[Result]:
     live = facts.interfaces()
     if live:
         return [status_network.interface(item) for item in live if item.get("interface") != "loopback"]
@@ -198,7 +197,7 @@ def _interfaces(facts: Facts) -> list[dict[str, object]]:
     return [_configured(section) for section in found if section.get(".name") != "loopback"]
 
 
-def _configured(section: dict[str, object]) -> dict[str, object]:
+def _configured(section: Section) -> Result:
     answer: dict[str, object] = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
     answer["device"] = section.get("device", "")
     masks = words(section.get("netmask"))
@@ -209,7 +208,7 @@ def _configured(section: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in answer.items() if value not in ([], "")}
 
 
-def _internet(facts: Facts, interfaces: list[dict[str, object]]) -> dict[str, object]:
+def _internet(facts: Facts, interfaces: Sequence[Result]) -> Result:
     outside = [item for item in interfaces if item.get("interface") in status_network.wan_names(facts)]
     with_route = [item for item in outside if item.get("up") and item.get("gateway")]
     if with_route:
@@ -226,15 +225,15 @@ def _lan_names(facts: Facts) -> list[str]:
     return ["lan"] if "lan" in facts.config("network") else []
 
 
-def _networks(facts: Facts) -> list[dict[str, object]]:
+def _networks(facts: Facts) -> Sequence[Result]:
     return [
         {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
         for radio in _radios(facts)
-        for network in status_network.dicts(radio["networks"])
+        for network in radio["networks"]
     ]
 
 
-def _radios(facts: Facts) -> list[dict[str, object]]:
+def _radios(facts: Facts) -> list[Radio]:
     live = facts.ubus("network.wireless", "status")
     networks = facts.sections("wireless", "wifi-iface")
     radios = []
@@ -242,16 +241,16 @@ def _radios(facts: Facts) -> list[dict[str, object]]:
         name = str(radio[".name"])
         state = live.get(name)
         on = radio.get("disabled") != "1"
-        entry: dict[str, object] = {"radio": name, "band": _band(radio), "channel": radio.get("channel", ""), "on": on}
+        mine = [_network(one, on, facts) for one in networks if one.get("device") == name]
+        entry: Radio = {"radio": name, "band": _band(radio), "channel": radio.get("channel", ""), "on": on}
         if isinstance(state, dict):
             entry["up"] = state.get("up") is True
-        mine = [one for one in networks if one.get("device") == name]
-        entry["networks"] = [_network(one, on, facts) for one in mine]
+        entry["networks"] = mine
         radios.append(entry)
     return radios
 
 
-def _network(section: dict[str, object], radio_on: bool, facts: Facts) -> dict[str, object]:
+def _network(section: Section, radio_on: bool, facts: Facts) -> Network:
     return {
         "section": section[".name"],
         "ssid": clean.name(facts.text("wireless", section, "ssid")),
@@ -262,16 +261,16 @@ def _network(section: dict[str, object], radio_on: bool, facts: Facts) -> dict[s
     }
 
 
-def _band(radio: dict[str, object]) -> object:
+def _band(radio: Section) -> object:
     # Releases before 21.02 wrote hwmode instead of band.
     return radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
 
 
-def _stations(facts: Facts) -> dict[str, dict[str, object]]:
+def _stations(facts: Facts) -> dict[str, dict[str, str | int]]:
     """Return the wireless network that each device is in, by MAC: {"wifi": ssid, "signal_dbm"?}."""
     from oasis.tools.builtin import status_network
 
-    found: dict[str, dict[str, object]] = {}
+    found: dict[str, dict[str, str | int]] = {}
     clients = status_network.clients(facts)
     shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
     for radio in facts.ubus("network.wireless", "status").values():
@@ -285,7 +284,7 @@ def _stations(facts: Facts) -> dict[str, dict[str, object]]:
     return found
 
 
-def _with_note(answer: dict[str, object], live: object) -> dict[str, object]:
+def _with_note(answer: dict[str, object], live: object) -> Result:
     if not live:
         answer["notes"] = [_CONFIG_ONLY]
     return {key: value for key, value in answer.items() if value != ""}
@@ -307,7 +306,7 @@ ZONES = 8
 _KERNEL_CHARS = 80
 
 
-def system(facts: Facts) -> dict[str, object]:
+def system(facts: Facts) -> Result:
     """Return the machine in a dozen values."""
     board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
     release, memory = board.get("release"), info.get("memory")
@@ -332,9 +331,9 @@ def system(facts: Facts) -> dict[str, object]:
     return {key: value for key, value in answer.items() if value not in ("", [], {}, 0)}
 
 
-def temperatures(facts: Facts) -> list[dict[str, object]]:
+def temperatures(facts: Facts) -> list[Temperature]:
     """Return what the sensors say, in degrees Celsius."""
-    found = []
+    found: list[Temperature] = []
     for number in range(ZONES):
         for name, value in (
             ("/sys/class/thermal/thermal_zone%d/type" % number, "/sys/class/thermal/thermal_zone%d/temp" % number),

@@ -12,7 +12,8 @@ from oasis.tools.router import Facts, handle, is_mac, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from oasis.catalogue.shapes import Section
+    from oasis.tools.shapes import FirewallAnswer, Result, TrafficAnswer
 
 
 # Of rules and forwards in one answer; the rest is counted, and read_config has it.
@@ -26,7 +27,7 @@ _COUNTERS = ("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "tx_bytes", "t
 _PLACES = (0, 1, 2, 3, 8, 9, 10, 11)
 
 
-def wan(facts: Facts) -> dict[str, object]:
+def wan(facts: Facts) -> Result:
     """Return the ways to the internet: state, addresses, gateway, DNS, delegated prefixes, link, faults."""
     live = {str(item.get("interface")): item for item in facts.interfaces()}
     # Zones name interfaces that a router need not have, as wan6.
@@ -44,11 +45,11 @@ def wan(facts: Facts) -> dict[str, object]:
         if link:
             entry["link"] = _link(link)
         found.append({key: value for key, value in entry.items() if value not in ([], "")})
-    answer: dict[str, object] = {"wan": found}
+    answer: Result = {"wan": found}
     return answer if live else {**answer, "notes": ["the live state is not available"]}
 
 
-def dns(facts: Facts) -> dict[str, object]:
+def dns(facts: Facts) -> Result:
     """Return who is asked for names, what is answered here, and how much of that there was."""
     server = (facts.sections("dhcp", "dnsmasq") or [{}])[0]
     upstream = [
@@ -71,7 +72,7 @@ def dns(facts: Facts) -> dict[str, object]:
     return {key: value for key, value in answer.items() if value not in ([], "", {})}
 
 
-def dhcp(facts: Facts) -> dict[str, object]:
+def dhcp(facts: Facts) -> Result:
     """Return where addresses are given out, how many of them are taken, and which are fixed."""
     leases = facts.leases()
     pools = []
@@ -95,10 +96,10 @@ def dhcp(facts: Facts) -> dict[str, object]:
     return {key: value for key, value in answer.items() if value != []}
 
 
-def firewall(facts: Facts) -> dict[str, object]:
+def firewall(facts: Facts) -> Result:
     """Return zones, what may pass between them, port forwards and rules, as they are configured."""
     defaults = (facts.sections("firewall", "defaults") or [{}])[0]
-    answer: dict[str, object] = {"defaults": {key: defaults[key] for key in ("input", "forward") if key in defaults}}
+    answer: FirewallAnswer = {"defaults": {key: defaults[key] for key in ("input", "forward") if key in defaults}}
     answer["zones"] = [
         {"name": zone.get("name"), "networks": words(zone.get("network")), "input": zone.get("input"),
          "forward": zone.get("forward"), "masq": zone.get("masq") == "1"}
@@ -118,7 +119,7 @@ def firewall(facts: Facts) -> dict[str, object]:
     return answer
 
 
-def _rule(section: dict[str, object], keys: tuple[str, ...], facts: Facts) -> dict[str, object]:
+def _rule(section: Section, keys: tuple[str, ...], facts: Facts) -> Result:
     entry: dict[str, object] = {"section": section.get(".name")}
     name = clean.name(facts.text("firewall", section, "name"))
     if name != HIDDEN:
@@ -129,7 +130,7 @@ def _rule(section: dict[str, object], keys: tuple[str, ...], facts: Facts) -> di
     return entry
 
 
-def traffic(facts: Facts) -> dict[str, object]:
+def traffic(facts: Facts) -> Result:
     """Return what every device of the network carried since the router started."""
     interfaces: dict[str, list[str]] = {}
     for item in facts.interfaces():
@@ -145,7 +146,7 @@ def traffic(facts: Facts) -> dict[str, object]:
         entry: dict[str, object] = {"device": name, "interfaces": interfaces.get(name, [])}
         entry.update({key: value for key, value in counts.items() if value or key.endswith("bytes")})
         found.append({key: value for key, value in entry.items() if value != []})
-    answer: dict[str, object] = {"devices": found, "connections": connections(facts)}
+    answer: TrafficAnswer = {"devices": found, "connections": connections(facts)}
     uptime = facts.ubus("system", "info").get("uptime")
     if isinstance(uptime, int):
         answer["since_s"] = uptime
@@ -163,7 +164,7 @@ def connections(facts: Facts) -> dict[str, int]:
     return found
 
 
-def ports(facts: Facts) -> dict[str, object]:
+def ports(facts: Facts) -> Result:
     """Return the router's sockets: what is plugged in, and how fast the link is."""
     found = facts.ubus("network.device", "status")
     shown = [
@@ -174,20 +175,20 @@ def ports(facts: Facts) -> dict[str, object]:
     return {"ports": shown} if shown else {"ports": [], "notes": ["the state of the ports is not available"]}
 
 
-def _link(device: dict[str, Any]) -> dict[str, object]:
-    entry: dict[str, object] = {"plugged": device.get("carrier") is True}
+def _link(device: Result) -> dict[str, bool | int | str]:
+    entry: dict[str, bool | int | str] = {"plugged": device.get("carrier") is True}
     speed = str(device.get("speed") or "")
     if entry["plugged"] and speed.rstrip("FH").isdigit():  # "-1F" is a port that does not tell
         entry.update(mbit=int(speed.rstrip("FH")), duplex="half" if speed.endswith("H") else "full")
     return entry
 
 
-def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
+def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
     """Return who is in each wireless network now, by the device's handle: {ifname: [{…}]}.
 
     Shape: {"device", "mac", "signal_dbm"?, "noise_dbm"?, "receives_mbit"?, "sends_mbit"?, "connected_s"?}
     """
-    found: dict[str, list[dict[str, object]]] = {}
+    found: dict[str, list[dict[str, str | int]]] = {}
     for radio in facts.ubus("network.wireless", "status").values():
         for interface in dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
             name = interface.get("ifname")
@@ -196,7 +197,7 @@ def clients(facts: Facts) -> dict[str, list[dict[str, object]]]:
     return found
 
 
-def _of_network(facts: Facts, name: str) -> list[dict[str, object]]:
+def _of_network(facts: Facts, name: str) -> list[dict[str, str | int]]:
     told = dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
     if told:
         return [entry for entry in [_client(facts, one) for one in told] if entry]
@@ -207,23 +208,25 @@ def _of_network(facts: Facts, name: str) -> list[dict[str, object]]:
     ]
 
 
-def _client(facts: Facts, told: dict[str, Any]) -> dict[str, object]:
+def _client(facts: Facts, told: Result) -> dict[str, str | int]:
     mac = str(told.get("mac", "")).lower()
     if not is_mac(mac):
         return {}
-    entry: dict[str, object] = {"device": handle(facts.key, mac), "mac": mac}
+    entry: dict[str, str | int] = {"device": handle(facts.key, mac), "mac": mac}
     for key, name in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
-        if isinstance(told.get(key), int) and told[key]:
-            entry[name] = told[key]
+        value = told.get(key)
+        if isinstance(value, int) and value:
+            entry[name] = value
     # The router's receiving is the client's sending. iwinfo counts kbit.
     for key, name in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
-        rate = told[key].get("rate") if isinstance(told.get(key), dict) else None
+        one = told.get(key)
+        rate = one.get("rate") if isinstance(one, dict) else None
         if isinstance(rate, int):
             entry[name] = rate // 1000
     return entry
 
 
-def dicts(value: object) -> list[dict[str, object]]:
+def dicts(value: object) -> list[Result]:
     """Return the objects in what should be a list of them."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -233,7 +236,7 @@ def cidr(value: object) -> list[str]:
     return [f"{item.get('address')}/{item.get('mask')}" for item in dicts(value)]
 
 
-def interface(item: dict[str, object]) -> dict[str, object]:
+def interface(item: Result) -> dict[str, object]:
     """Return an interface of netifd's in few values."""
     answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
     answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))

@@ -17,9 +17,9 @@ from oasis.system.child import Child, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from oasis.core.shapes import Json
     from oasis.tools.router import Watch
+    from oasis.tools.shapes import ProgramResult, Result
 
 USER = "oasis-tool"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -35,7 +35,7 @@ LIMITS: Limits = ("64", "8192", "524288", "300", "800")
 _MARK = "OASIS_CALL="
 
 
-def words(command: Any) -> list[str]:
+def words(command: Json) -> list[str]:
     """Return a command as words; a text is split as a shell would, and refused where a shell would do more.
 
     Raises: ToolError saying what.
@@ -43,6 +43,7 @@ def words(command: Any) -> list[str]:
     if isinstance(command, list):
         found = [str(word) for word in command]
     else:
+        assert isinstance(command, str)  # by the schema
         from oasis.uci import shell_words
 
         try:
@@ -79,7 +80,7 @@ def listed(allowed: list[list[str]]) -> str:
     return ", ".join(" ".join(one) for one in allowed) or "none"
 
 
-def run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Any]:
+def run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) -> ProgramResult:
     """Run a program in a folder; return {"exit_status", "output", "errors"?, "cut"?, "is_error"?}.
 
     Raises: ToolError when it cannot be started.
@@ -88,7 +89,7 @@ def run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) -
     env = {"PATH": PATH, "HOME": folder, "LC_ALL": "C.UTF-8", _MARK[:-1]: mark}
     out, err, why, status = _talked(_confined("confined", [user, "@" + folder, *argv]), env, b"", seconds, watch)
     _sweep(mark)
-    result: dict[str, Any] = {"exit_status": status, "output": _shown(out) or "(no output)"}
+    result: ProgramResult = {"exit_status": status, "output": _shown(out) or "(no output)"}
     if err:
         result["errors"] = _shown(err)
     if max(len(out), len(err)) > SHOWN_CHARS:
@@ -98,7 +99,7 @@ def run(argv: list[str], folder: str, user: str, seconds: float, watch: Watch) -
     return {**result, "is_error": True} if why or status else result
 
 
-def ask(request: dict[str, Any], folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Any]:
+def ask(request: Result, folder: str, user: str, seconds: float, watch: Watch) -> dict[str, Json]:
     """Have something done with the workspace's files by a process of its own; see worker/workspace.py.
 
     Raises: ToolError with what it says.

@@ -26,7 +26,6 @@ from oasis.tools.workspace import programs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oasis.system.root import Root
     from oasis.tools.operator import Operator
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from oasis.tools.shapes import Arguments, GivenSpec, Result
     from oasis.uci.model import Section
 
-    Ask = Callable[[dict[str, object], Callable[[], bool]], dict[str, object]]
+    Ask = Callable[[Result, Callable[[], bool]], Result]
 
 
 _FILE = os.path.dirname(os.path.abspath(__file__)) + "/tools.json"
@@ -194,7 +193,7 @@ def closed(facts: Facts) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _tables(interface: Any, key: str) -> list[dict[str, Any]]:
+def _tables(interface: object, key: str) -> list[Result]:
     items = interface.get(key) if isinstance(interface, dict) else None
     found = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
     return [one for one in found if key == "route" or isinstance(one.get("address"), str)]
@@ -261,7 +260,7 @@ def web(sections: list[Section]) -> tuple[list[str], str]:
     return _texts(options.get("reach")), str(options.get("searxng") or "")
 
 
-def _options(sections: list[Section], kind: str) -> dict[str, Any]:
+def _options(sections: list[Section], kind: str) -> dict[str, str | list[str]]:
     for section in sections:
         if section.type == kind:
             return section.options
