@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
-    if not is_owner:
-        reply = _without_chosen(reply)
+    kept = reply if is_owner else _without_chosen(reply)
     found: dict[str, object] = walk(
-        redactor.hide(without_typed(reply)), lambda text: with_names(text, lambda: known_devices(facts))
+        redactor.hide(without_typed(kept)), lambda text: with_names(text, lambda: known_devices(facts))
     )
     return _with_chosen(found, reply) if is_owner else found
 
@@ -49,7 +48,7 @@ def _clear(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     return {**new, "secrets": [{**one, "value": given["value"]} if "value" in given else one for one, given in pairs]}
 
 
-def _without_chosen(value: Any) -> Any:
+def _without_chosen(value: object) -> object:
     """Take the values of chosen secrets (change/secret_origin.py) from the cards of plans."""
     if isinstance(value, (list, tuple)):
         return [_without_chosen(item) for item in value]
@@ -59,7 +58,7 @@ def _without_chosen(value: Any) -> Any:
     return {key: _without_chosen(item) for key, item in value.items() if key != left_out}
 
 
-def without_typed(value: Any) -> Any:
+def without_typed(value: object) -> object:
     """Mask what the calls of tools set, in stored blocks and in events: both have the type tool_use."""
     if isinstance(value, list):
         return [without_typed(item) for item in value]
@@ -68,5 +67,6 @@ def without_typed(value: Any) -> Any:
     if value.get("type") == "tool_use" and "=" in str(value):
         from oasis.redaction import typed  # with the first call that sets something
 
-        return typed.hide(value)
+        hidden: object = typed.hide(value)
+        return hidden
     return {key: without_typed(item) for key, item in value.items()}

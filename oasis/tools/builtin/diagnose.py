@@ -16,6 +16,7 @@ from oasis.system.connections import Probe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from oasis.doctor.shapes import Finding
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oasis.tools.router import Facts
     from oasis.tools.shapes import Arguments, Diagnosis, LogAnswer, LogArguments, LogLine, Result
 
-    Run = Any  # the executor's
+    Run = Callable[..., tuple[int, bytes, bytes]]  # of the executor
 
 # What a result tells: the worst ones; each is about 100 tokens.
 FINDINGS = 12

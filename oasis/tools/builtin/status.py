@@ -198,7 +198,7 @@ def _interfaces(facts: Facts) -> Sequence[Result]:
 
 
 def _configured(section: Section) -> Result:
-    answer: dict[str, object] = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
+    answer = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
     answer["device"] = section.get("device", "")
     masks = words(section.get("netmask"))
     answer["ipv4"] = [one if "/" in one or not masks else one + "/" + masks[0] for one in words(section.get("ipaddr"))]

@@ -77,7 +77,7 @@ def dhcp(facts: Facts) -> Result:
     leases = facts.leases()
     pools = []
     for section in facts.sections("dhcp", "dhcp"):
-        entry: dict[str, object] = {"interface": section.get("interface", section.get(".name"))}
+        entry = {"interface": section.get("interface", section.get(".name"))}
         entry["on"] = section.get("ignore") != "1"
         if entry["on"]:
             entry.update(
@@ -120,7 +120,7 @@ def firewall(facts: Facts) -> Result:
 
 
 def _rule(section: Section, keys: tuple[str, ...], facts: Facts) -> Result:
-    entry: dict[str, object] = {"section": section.get(".name")}
+    entry = {"section": section.get(".name")}
     name = clean.name(facts.text("firewall", section, "name"))
     if name != HIDDEN:
         entry["name"] = name
