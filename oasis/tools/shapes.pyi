@@ -329,7 +329,7 @@ class ChangesAnswer(TypedDict):
     notes: NotRequired[list[str]]
 
 class TrafficAnswer(TypedDict):
-    devices: list[dict[str, object]]
+    devices: Sequence[Result]
     connections: dict[str, int]
     since_s: NotRequired[int]
     notes: NotRequired[list[str]]

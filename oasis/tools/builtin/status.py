@@ -145,7 +145,7 @@ def services(facts: Facts) -> Result:
 def storage(facts: Facts) -> Result:
     """Return flash, the temporary file system and memory, in bytes."""
     info = facts.ubus("system", "info")
-    answer: dict[str, object] = {}
+    answer: dict[str, dict[str, int] | list[str]] = {}
     for name, key in (("flash", "root"), ("tmp", "tmp")):
         # system info counts file systems in KiB and memory in bytes.
         sizes = _of(info.get(key), "total", "used", "avail")
@@ -284,10 +284,9 @@ def _stations(facts: Facts) -> dict[str, dict[str, str | int]]:
     return found
 
 
-def _with_note(answer: dict[str, object], live: object) -> Result:
-    if not live:
-        answer["notes"] = [_CONFIG_ONLY]
-    return {key: value for key, value in answer.items() if value != ""}
+def _with_note(answer: Result, live: object) -> Result:
+    found = {key: value for key, value in answer.items() if value != ""}
+    return found if live else {**found, "notes": [_CONFIG_ONLY]}
 
 
 def _of(value: object, *fields: str) -> dict[str, int]:

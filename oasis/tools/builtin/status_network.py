@@ -143,7 +143,7 @@ def traffic(facts: Facts) -> Result:
         if name == "lo" or len(fields) < 12:
             continue
         counts = {key: int(fields[place]) for key, place in zip(_COUNTERS, _PLACES, strict=True)}
-        entry: dict[str, object] = {"device": name, "interfaces": interfaces.get(name, [])}
+        entry: dict[str, str | list[str] | int] = {"device": name, "interfaces": interfaces.get(name, [])}
         entry.update({key: value for key, value in counts.items() if value or key.endswith("bytes")})
         found.append({key: value for key, value in entry.items() if value != []})
     answer: TrafficAnswer = {"devices": found, "connections": connections(facts)}
