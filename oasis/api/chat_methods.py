@@ -120,7 +120,7 @@ class Conversations:
 
     def chat_tree(self, id: str) -> dict[str, object]:
         """Return the turns of a chat and how they continue each other."""
-        found: dict[str, object] = self._chats.look(id, lambda chat: lookup.tree(chat, self._hide))
+        found = self._chats.look(id, lambda chat: lookup.tree(chat, self._hide))
         return {**self._chats.item(id), **found}
 
     # Bookmarks

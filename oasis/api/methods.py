@@ -301,10 +301,12 @@ class Methods:
         # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
         reply = self._parts.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
         items = {item["id"]: item for item in self._chats.items()}
-        found = [one for one in reply.pop("results") if one["chat"] in items]  # another one was deleted meanwhile
-        for one in found:
-            one.update({key: items[one["chat"]][key] for key in ("title", "archived")})
-        return {"found": found, **reply}
+        found = [
+            {**one, "title": items[one["chat"]]["title"], "archived": items[one["chat"]]["archived"]}
+            for one in reply["results"]
+            if one["chat"] in items  # another one was deleted meanwhile
+        ]
+        return {"found": found, **{key: value for key, value in reply.items() if key != "results"}}
 
     def chat_rename(self, id: str, title: str) -> Done:
         self._runs.alone(id, lambda: self._chats.rename(id, title))

@@ -29,23 +29,23 @@ from oasis.ubus.outgoing import SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
+    from collections.abc import Callable, Mapping
+    from typing import Protocol
 
     from oasis.api.methods import Methods
     from oasis.bus.objects import Daemon
     from oasis.change.shapes import Role
     from oasis.ubus.incoming import Call
 
-    Ask = Callable[[str, str, dict[str, object]], dict[str, object] | None]
+    Ask = Callable[[str, str, dict[str, object]], Mapping[str, object] | None]
 
     class OtherMethods(Protocol):
         """The object that answers the methods of a part, next to ours."""
 
         def heard(self, session: str) -> None: ...
-        def call(self, name: str, params: dict[str, object], role: Role) -> dict[str, object]: ...
-        def failed(self, name: str, error: OasisError) -> dict[str, object]: ...
-        def plain(self, reply: dict[str, Any]) -> dict[str, object]: ...
+        def call(self, name: str, params: dict[str, object], role: Role) -> Mapping[str, object]: ...
+        def failed(self, name: str, error: OasisError) -> Mapping[str, object]: ...
+        def plain(self, reply: Mapping[str, object]) -> Mapping[str, object]: ...
 
 
 # The user that OpenWrt's web server becomes where it gives up root; package/acl.py lets it through to everything.
@@ -146,7 +146,7 @@ class Answers:
         self._phone: OtherMethods | None = None
         self._has_others = parts.first("bus_methods") is not None
 
-    def answer(self, call: Call) -> dict[str, object]:
+    def answer(self, call: Call) -> Mapping[str, object]:
         """Return the reply to a call; it never raises."""
         name = (call.object + "." + call.method).removeprefix("oasis.")
         try:
@@ -161,7 +161,7 @@ class Answers:
             fault = OasisError("a fault in oasis: %s" % type(bug).__name__, "its log tells more: logread -e oasis")
             return self._failed(name, fault)
 
-    def _reply(self, name: str, arguments: dict[str, Any], role: Role) -> dict[str, object]:
+    def _reply(self, name: str, arguments: dict[str, object], role: Role) -> Mapping[str, object]:
         if self._phone is not None and name != "chat.send":
             self._phone.heard(str(role.get("session", "")))
         if name in OTHER_METHODS:
@@ -170,16 +170,17 @@ class Answers:
             return self._upstream().call(name, arguments, role)
         if name not in TABLE or TABLE[name].access == "local":
             raise UsageError("the bus has no method %r" % name, "list them with: ubus -v list 'oasis*'")
-        if name == "run.poll" and type(arguments.get("wait_ms")) is int and arguments["wait_ms"] > 0:
-            return self._poll(arguments, role)
+        wait_ms = arguments.get("wait_ms")
+        if name == "run.poll" and type(wait_ms) is int and wait_ms > 0:
+            return self._poll(arguments, wait_ms, role)
         reply = self._methods.call(name, arguments, role)
         if name == "chat.list":
             return fitting(reply)
         is_plain = self._has_others and name == "chat.load" and not set(arguments) - {"id", SESSION}
         return self._upstream().plain(reply) if is_plain else reply
 
-    def _poll(self, arguments: dict[str, Any], role: Role) -> dict[str, object]:
-        until_s = self._now_s() + min(arguments["wait_ms"], WAIT_MS) / 1000
+    def _poll(self, arguments: Mapping[str, object], most_ms: int, role: Role) -> Mapping[str, object]:
+        until_s = self._now_s() + min(most_ms, WAIT_MS) / 1000
         place = self._waiters.enter()
         try:
             while True:
@@ -191,7 +192,7 @@ class Answers:
         finally:
             self._waiters.leave(place)
 
-    def _failed(self, name: str, error: OasisError) -> dict[str, object]:
+    def _failed(self, name: str, error: OasisError) -> Mapping[str, object]:
         is_upstream = name in OTHER_METHODS or name in parts.listed("BUS_SHARED")
         return self._upstream().failed(name, error) if is_upstream else failure(error)
 
@@ -202,15 +203,17 @@ class Answers:
             return self._phone
 
 
-def fitting(reply: dict[str, Any]) -> dict[str, object]:
+def fitting(reply: Mapping[str, object]) -> Mapping[str, object]:
     """Return a list of chats with as many of the newest as a reply holds; `more` tells how many are left out."""
     size, kept = 0, []
-    for item in reply["item"]:
+    items = reply["item"]
+    assert isinstance(items, list)  # chat.list saw to that
+    for item in items:
         size += _ITEM_CHARS + len(item["title"].encode("utf-8", "replace"))
         if size > _LIST_CHARS:
             break
         kept.append(item)
-    left_out = len(reply["item"]) - len(kept)
+    left_out = len(items) - len(kept)
     return {**reply, "item": kept, "more": left_out} if left_out else reply
 
 

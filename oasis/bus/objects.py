@@ -15,7 +15,7 @@ from oasis.ubus.outgoing import opener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Protocol
 
     from oasis.api.methods import Methods
@@ -58,7 +58,7 @@ def front(daemon: Daemon, log: Callable[[str], None]) -> Peer:
     making = threading.Lock()
     made: list[Answers] = []
 
-    def answer(call: Call) -> dict[str, object]:
+    def answer(call: Call) -> Mapping[str, object]:
         with making:
             if not made:
                 from oasis.bus.calls import gather

@@ -24,12 +24,15 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypedDict
+    from typing import TypedDict, TypeVar
 
     from oasis.chats.index import Entry, Hide, Place
+    from oasis.chats.search import Results
     from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
     from oasis.system.machine import Machine
+
+    T = TypeVar("T")
 
     class Item(TypedDict, total=False):
         """What a list tells of a chat; of one that is gone only the first two."""
@@ -242,7 +245,7 @@ class Collection:
         found: dict[str, Message] = self.look(chat or self.chat_of(message), read)
         return found
 
-    def look(self, name: str, work: Callable[[Chat], Any]) -> Any:
+    def look(self, name: str, work: Callable[[Chat], T]) -> T:
         """Return what `work(chat)` does, reading alone; an archived chat stays archived.
 
         Raises: UsageError when there is none of that name; StoreError; what work raises.
@@ -252,7 +255,7 @@ class Collection:
         with self._lock:
             return work(self._archive.open(name))
 
-    def search(self, text: str, limit: int = 0) -> dict[str, Any]:
+    def search(self, text: str, limit: int = 0) -> Results:
         """Search all chats, archived too; see search.py.
 
         Raises: UsageError for words that cannot be looked for.

@@ -13,6 +13,7 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypedDict
 
     from oasis.chats.collection import Collection
     from oasis.core.blobs import Blobs
@@ -20,10 +21,16 @@ if TYPE_CHECKING:
     from oasis.core.shapes import Entry, Handle
     from oasis.core.store import Chat
 
+    class Brought(TypedDict):
+        """The chat that a file became."""
+
+        id: str
+        title: str
+
 
 def bring(
     chats: Collection, handle: Handle, new_id: Callable[[], str], title: str = "", unix_ms: int = 0
-) -> tuple[dict[str, object], list[str]]:
+) -> tuple[Brought, list[str]]:
     """Store a chat file as a new chat; return {"id", "title"}, and what was repaired or had to make room.
 
     `title` is that of an index, where there is one; `unix_ms` is when a chat ended whose messages tell no time.

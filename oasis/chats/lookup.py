@@ -10,10 +10,33 @@ from oasis.core.schema import is_message, text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import TypedDict
+
+    from typing_extensions import NotRequired
 
     from oasis.core.shapes import Entry, Message
     from oasis.core.store import Chat
+
+    class Node(TypedDict):
+        """A turn of a chat."""
+
+        id: str
+        end: str  # its newest message
+        parent: str
+        parents: list[str]
+        text: str
+        answer: str
+        unix_s: int
+        heads: list[str]  # bookmarks
+        state: NotRequired[str]
+
+    class Tree(TypedDict):
+        """The turns of a chat, see tree()."""
+
+        head: str
+        nodes: list[Node]
+        more: bool
+
 
 # A tree is for looking at; the newest turns of a longer chat are shown, and that it has more.
 NODES = 500
@@ -97,13 +120,13 @@ def words(message: Message) -> str:
     return said or ("[%s]" % message["error"].get("message", "") if message.get("error") else "")
 
 
-def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
+def tree(chat: Chat, hide: Callable[[Message], Message]) -> Tree:
     """Return the turns of a chat as nodes, in file order; `hide(message)` gives one without secrets.
 
     Shape: {"head": newest message, "nodes": [{"id", "end", "parent", "parents", "text", "answer", "unix_s", "heads",
     "state"?}], "more": whether older ones are left out}.
     """
-    nodes: dict[str, dict[str, Any]] = {}
+    nodes: dict[str, Node] = {}
     node_of: dict[str, str] = {}
     newest = ""
 
@@ -124,7 +147,7 @@ def tree(chat: Chat, hide: Callable[[Any], Any]) -> dict[str, object]:
     return {"head": newest, "nodes": found[-NODES:], "more": len(found) > NODES}
 
 
-def _join(message: Message, nodes: dict[str, dict[str, Any]], node_of: dict[str, str]) -> None:
+def _join(message: Message, nodes: dict[str, Node], node_of: dict[str, str]) -> None:
     """Enter a message: the owner's begins an exchange, every other belongs to that of what it continues."""
     name = message["id"]
     above = [node_of[parent] for parent in message.get("continues", []) if parent in node_of]

@@ -15,9 +15,23 @@ from oasis.errors import SchemaError, StoreError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import TypedDict
 
     from oasis.system.files import Files
+
+    class Own(TypedDict, total=False):
+        """A topic in the owner's file: a text, or that a shipped one is hidden."""
+
+        title: str
+        text: str
+        is_removed: bool
+
+    class Topic(Own):
+        """A topic as it is listed."""
+
+        key: str
+        is_shipped: bool
+
 
 DEFAULT = "default"
 # A topic goes along with every request of its chat.
@@ -34,12 +48,12 @@ class Topics:
         self._files = files
         self._path = path
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> list[Topic]:
         """Return all topics, the default first, then the shipped ones, then the owner's in their order."""
         own = self._own()
         with open(_SHIPPED, "rb") as handle:
-            shipped = jsonl.shipped(handle.read())
-        found = [{**topic, **own.pop(topic["key"], {}), "is_shipped": True} for topic in shipped]
+            shipped: list[Topic] = jsonl.shipped(handle.read())
+        found: list[Topic] = [{**topic, **own.pop(topic["key"], {}), "is_shipped": True} for topic in shipped]
         found += [{**topic, "key": key, "is_shipped": False} for key, topic in own.items()]
         return [topic for topic in found if not topic.get("is_removed")]
 
@@ -97,13 +111,13 @@ class Topics:
         """Return whether a topic of the earlier Oasis may have its key here."""
         return key.startswith("custom_") and key[7:].isdigit() and key not in self._own()
 
-    def _get(self, key: str) -> dict[str, Any]:
+    def _get(self, key: str) -> Topic:
         for topic in self.list():
             if topic["key"] == key:
                 return topic
         raise UsageError("there is no topic %r" % key, "list them with: oasis topics")
 
-    def _own(self) -> dict[str, dict[str, Any]]:
+    def _own(self) -> dict[str, Own]:
         data = self._files.read(self._path)
         if data is None:
             return {}
@@ -115,7 +129,7 @@ class Topics:
             raise StoreError("%s does not hold topics" % self._path, "move it away and add them anew")
         return value
 
-    def _write(self, own: dict[str, dict[str, Any]]) -> None:
+    def _write(self, own: dict[str, Own]) -> None:
         if len(own) > TOPICS:
             raise UsageError("there are %d topics already" % TOPICS, "delete one first")
         self._files.replace(self._path, jsonl.line(own))
@@ -127,7 +141,7 @@ def _is_topic(value: object) -> bool:
     return value.get("is_removed") is True or all(isinstance(value.get(name), str) for name in ("title", "text"))
 
 
-def _topic(title: str, text: str) -> dict[str, Any]:
+def _topic(title: str, text: str) -> Own:
     title = " ".join(title.split())
     if not title or len(title) > TITLE_CHARS:
         raise UsageError("the title must have 1 to %d characters" % TITLE_CHARS, "like: Guests and their Wi-Fi")

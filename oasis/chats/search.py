@@ -15,8 +15,24 @@ from oasis.errors import StoreError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypedDict
 
     from oasis.core.shapes import Message
+
+    class Result(TypedDict):
+        """A message that holds all words."""
+
+        chat: str
+        message: str
+        role: str
+        snippet: str
+
+    class Results(TypedDict):
+        """What a search found, see search()."""
+
+        results: list[Result]
+        more: bool
+        reports: list[str]
 
     Term = tuple[str, bytes]  # folded, and what of it stands in the bytes of every line that holds it
 
@@ -57,13 +73,13 @@ def _needle(folded: str) -> bytes:
 
 def search(
     chats: Iterable[tuple[str, Iterator[bytes]]], wanted: list[Term], limit: int, hide: Callable[[str], str]
-) -> dict[str, object]:
+) -> Results:
     """Search chats, (id, pieces of bytes); `hide(text)` gives a text without secrets, before anything is looked for.
 
     Shape: {"results": [{"chat", "message", "role", "snippet"}], "more": whether it ended before all was searched,
     "reports"}.
     """
-    found: list[dict[str, object]] = []
+    found: list[Result] = []
     reports: list[str] = []
     room = SEARCH_BYTES
     for name, pieces in chats:

@@ -13,7 +13,7 @@ from oasis.core import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, Finding, Round
+    from oasis.cli.shapes import Call, Finding, Round
     from oasis.cli.terminal import Screen
 
 _LOOKS = {"error": "-", "warning": "bold", "info": ""}
@@ -27,7 +27,7 @@ def doctor(call: Call, arguments: dict[str, str], screen: Screen) -> int:
         started = call("doctor.fix", {"finding": arguments["--fix"]})
         return follow(call, started, screen, waits=not arguments["--no-wait"])
     try:
-        found: Any = call("doctor.run", {})
+        found = call("doctor.run", {})
     except NoDaemon as reason:
         from oasis.cli import without_daemon
 

@@ -22,7 +22,7 @@ from oasis.errors import OasisError, StoreError, UnprovedError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, AuditLine, AuditVerdict, Call, Change, OneChange, Params, PlanCard
+    from oasis.cli.shapes import Any, AuditLine, AuditVerdict, Call, Change, ChangeParams, OneChange, Params, PlanCard
     from oasis.cli.terminal import Screen
 
 
@@ -189,7 +189,7 @@ def list_changes(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Print the changes, newest first, or one whole."""
     if arguments["CHANGE"]:
         return _show_one(call, arguments["CHANGE"], screen)
-    params: Params = {}
+    params: ChangeParams = {}
     if arguments["--since"]:
         params["since_unix_s"] = since(arguments["--since"], int(time.time()))
     if arguments["--package"]:
@@ -214,7 +214,7 @@ def _show_one(call: Call, change: str, screen: Screen) -> int:
     return OK
 
 
-def _call_or_read(call: Call, method: str, params: Params, screen: Screen) -> Any:
+def _call_or_read(call: Call, method: str, params: ChangeParams, screen: Screen) -> Any:
     """Ask the daemon, or read the history on flash where it does not run."""
     try:
         return call(method, params)

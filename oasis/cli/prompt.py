@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         EndEvent,
         ErrorEvent,
         GoalEnding,
-        Mapping,
         MessageEvent,
         Params,
         PlanCard,
@@ -89,7 +88,7 @@ def checked(text: str) -> str:
 
 def follow(
     call: Call,
-    started: Started | PlanCard | Mapping[str, Any],
+    started: Started | PlanCard,
     screen: Screen,
     waits: bool = True,
     after_plan: str = "",

@@ -100,7 +100,7 @@ class Client:
             raise absent
         return channel
 
-    def _result(self, reply: dict[str, Any], method: str) -> dict[str, Any]:
+    def _result(self, reply: Mapping[str, object], method: str) -> dict[str, Any]:
         if "method" in reply or reply.get("id") not in (self._number, None):
             self.close()
             raise PeerError(f"the answer to {method} belongs to another call", "restart the service")
@@ -112,9 +112,10 @@ class Client:
         return result
 
 
-def error_of(error: Mapping[str, Any]) -> OasisError:
+def error_of(error: object) -> OasisError:
     """Return the exception for a JSON-RPC error object, or for {"code", "message", "hint"} itself."""
-    data = error.get("data") or error
+    told = error if isinstance(error, dict) else {}
+    data = told.get("data") or told
     code = data.get("code")
     message = str(data.get("message") or "the service gave no reason")
     hint = str(data.get("hint") or "")

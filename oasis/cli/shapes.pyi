@@ -24,12 +24,21 @@ from oasis.change.shapes import Action, Seen
 from oasis.change.shapes import LineDiff as LineDiff
 from oasis.change.shapes import Source as SecretSource
 from oasis.core.shapes import Json as Json
+from oasis.parts.mcp import shapes as mcp
+from oasis.parts.memory import shapes as memory
 from oasis.parts.schedule import shapes as schedule
 from oasis.parts.telegram import shapes as telegram
 from oasis.tools.shapes import OfferedTool as OfferedTool
 from oasis.tools.shapes import ToolRow as ToolRow
 
 Params = dict[str, object]  # of a method
+
+class ChangeParams(TypedDict, total=False):
+    """Which changes are asked for, of change.list and change.load."""
+
+    change: str
+    since_unix_s: int
+    package: str
 
 class RunOptions(TypedDict, total=False):
     provider_ptr: str
@@ -494,7 +503,7 @@ class Call(Protocol):
     def __call__(
         self,
         method: Literal["run.start", "agent.start", "plan.propose", "plan.force", "change.undo", "chat.summarise",
-                        "doctor.fix", "tool.call"],
+                        "doctor.fix", "tool.call", "knowledge.add", "knowledge.embed"],
         params: Mapping[str, object],
         /,
     ) -> Started: ...  # fmt: skip
@@ -595,5 +604,13 @@ class Call(Protocol):
     def __call__(self, method: Literal["telegram.pair"], params: Mapping[str, object], /) -> telegram.Opened: ...
     @overload
     def __call__(self, method: Literal["telegram.forget"], params: Mapping[str, object], /) -> telegram.Done: ...
+    @overload
+    def __call__(self, method: Literal["mcp.list"], params: Mapping[str, object], /) -> mcp.ServerList: ...
+    @overload
+    def __call__(self, method: Literal["memory.list"], params: Mapping[str, object], /) -> memory.FactList: ...
+    @overload
+    def __call__(self, method: Literal["skill.list"], params: Mapping[str, object], /) -> memory.SkillList: ...
+    @overload
+    def __call__(self, method: Literal["skill.load"], params: Mapping[str, object], /) -> memory.SkillText: ...
     @overload
     def __call__(self, method: str, params: Mapping[str, object], /) -> dict[str, Any]: ...

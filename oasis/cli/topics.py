@@ -12,7 +12,7 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, Mapping, Params, Topic
+    from oasis.cli.shapes import Call, Mapping, Params, Topic
     from oasis.cli.terminal import Screen
 
 _USAGE = "usage: oasis topics [list|show KEY|add TITLE|edit KEY|delete KEY]"
@@ -109,7 +109,7 @@ def _text(screen: Screen) -> str:
     return text
 
 
-def _done(reply: Mapping[str, Any], what: str, screen: Screen) -> int:
+def _done(reply: Mapping[str, object], what: str, screen: Screen) -> int:
     return screen.result(reply, f"topic {reply['key']} {what}")
 
 

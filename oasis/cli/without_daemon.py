@@ -16,7 +16,7 @@ from oasis.errors import OasisError, SettingsError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call, Params
+    from oasis.cli.shapes import Any, Call, ChangeParams, Params, Round
     from oasis.cli.terminal import Screen
 
 # A slow router needs some seconds for the interpreter; an unconfirmed change is rolled back before anything is served.
@@ -100,7 +100,7 @@ def _root() -> str:
     return os.environ.get("OASIS_ROOT") or "/"
 
 
-def changes(folder: str, params: dict[str, Any]) -> dict[str, object]:
+def changes(folder: str, params: ChangeParams) -> dict[str, object]:
     """Return what change.list and change.load answer, read from the history on flash.
 
     Raises: UsageError for a change that is not there, StoreError for a history that cannot be read.
@@ -119,7 +119,7 @@ def changes(folder: str, params: dict[str, Any]) -> dict[str, object]:
     return {"changes": [shown(record) for record in chosen]}
 
 
-def doctor(folder: str, search: str) -> dict[str, Any]:
+def doctor(folder: str, search: str) -> Round:
     """Return a round of the doctor over a router root; `search` is where programs are looked for."""
     from oasis.system.child import Executor
     from oasis.system.files import Files
@@ -145,4 +145,6 @@ def doctor(folder: str, search: str) -> dict[str, Any]:
         return model.listed(files.names(root.confdir))
 
     facts = Facts(config, ubus.call, lambda path: files.read(root.path(path)), lambda: int(time.time()), packages)
-    return examined(root, files, executor.run, facts)
+    found: Any = examined(root, files, executor.run, facts)
+    told: Round = found
+    return told

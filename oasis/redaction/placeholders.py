@@ -18,7 +18,6 @@ from oasis.redaction.redactor import ENTERED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oasis.redaction.redactor import Redactor
     from oasis.uci.edit import Operation
@@ -32,7 +31,7 @@ COPIED_FROM = "copied from %s"
 _MASKS = (secret_options.MASK, "(secret)", "(new secret)")
 
 
-def refuse(given: Any, where: str) -> None:
+def refuse(given: object, where: str) -> None:
     """Raise PolicyError when a placeholder stands anywhere in a JSON value, keys too."""
     if isinstance(given, str) and _ANY.search(given):
         raise PolicyError(

@@ -26,10 +26,12 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, TextIO
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TextIO, TypeVar
 
     from oasis.system.files import Files
+
+    T = TypeVar("T")
 
     # (package, section, type, option, value); type "" is a secret that no placeholder stands for; of an entered one
     # package and type are ENTERED, and section is its placeholder
@@ -136,7 +138,7 @@ class Redactor:
         """Tell whether a placeholder stands for what somebody typed in a message."""
         return placeholder in self._typed
 
-    def hide(self, value: Any, chat: str = "") -> Any:
+    def hide(self, value: T, chat: str = "") -> T:
         """Return a JSON value without secrets in its texts: with placeholders of a chat, without one masked."""
         held = self._forms()
         replaced = [(form, self.placeholder(chat, secret) if chat and secret[2] else MASK) for form, secret in held]
@@ -148,7 +150,9 @@ class Redactor:
             return self._hidden(text, is_owner, chat, replaced)
 
         turned = _turned(value, change)
-        return _without_blocks(turned) if marked and not isinstance(value, str) else turned
+        hidden: Any = _without_blocks(turned) if marked and not isinstance(value, str) else turned
+        given: T = hidden  # only its texts are others
+        return given
 
     def _hidden(self, text: str, is_owner: bool, chat: str, replaced: list[tuple[str, str]]) -> str:
         """Return a text without secrets; `is_owner`: its sentences are somebody's own, who may type a password."""
@@ -191,7 +195,7 @@ class Redactor:
         """Return a text with every secret masked."""
         return str(self.hide(text))
 
-    def first_words(self, text: str, inputs: list[Any]) -> str:
+    def first_words(self, text: str, inputs: Sequence[object]) -> str:
         """Return the owner's text with every secret masked, also those that tools were called with: they typed them."""
         text = self.hide({"role": "user", "content": text})["content"]
         if not text or "=" not in str(inputs):
@@ -285,20 +289,14 @@ def _encoded(value: str) -> list[str]:
     return found
 
 
-def walk(value: Any, change: Callable[[str], str]) -> Any:
+def walk(value: T, change: Callable[[str], str]) -> T:
     """Return a JSON value with every text in it changed, keys not; parts without a change are the same objects."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, (list, tuple)):
-        items = [walk(item, change) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    if isinstance(value, dict):
-        fields = {key: walk(item, change) for key, item in value.items()}
-        return value if all(fields[key] is item for key, item in value.items()) else fields
-    return value
+    walked: Any = _turned(value, lambda text, is_owner: change(text))
+    given: T = walked  # only its texts are others
+    return given
 
 
-def _turned(value: Any, change: Callable[[str, bool], str], is_owner: bool = False) -> Any:
+def _turned(value: object, change: Callable[[str, bool], str], is_owner: bool = False) -> object:
     """Return a JSON value with every text changed as by `walk`; those of an owner's message are marked as theirs."""
     if isinstance(value, str):
         return change(value, is_owner)
@@ -319,7 +317,7 @@ def _may_be_key(text: str) -> bool:
     )
 
 
-def _without_blocks(value: Any) -> Any:
+def _without_blocks(value: object) -> object:
     """Return a JSON value in which private keys are masked whose lines are texts of their own, as those of a log."""
     from oasis.redaction import secret_forms as forms  # an idle daemon does without
 
@@ -348,7 +346,7 @@ def _pieces(texts: list[str], found: list[tuple[int, int]]) -> list[str]:
     return shown
 
 
-def _gather(value: Any, name: tuple[str, ...], groups: dict[tuple[str, ...], list[str]]) -> None:
+def _gather(value: object, name: tuple[str, ...], groups: dict[tuple[str, ...], list[str]]) -> None:
     from oasis.redaction import secret_forms as forms  # an idle daemon does without
 
     if isinstance(value, str):
@@ -362,7 +360,7 @@ def _gather(value: Any, name: tuple[str, ...], groups: dict[tuple[str, ...], lis
             _gather(item, name, groups)
 
 
-def _put(value: Any, name: tuple[str, ...], changed: dict[tuple[str, ...], Iterator[str]]) -> Any:
+def _put(value: object, name: tuple[str, ...], changed: dict[tuple[str, ...], Iterator[str]]) -> object:
     """Return a JSON value with the texts of some places replaced, in the order of _gather."""
     from oasis.redaction import secret_forms as forms
 

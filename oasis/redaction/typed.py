@@ -16,7 +16,9 @@ from oasis.uci.shell_words import commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 # What stands before a value: a quote when the whole argument is in quotes, and the path. It is looked for at the
 # beginning of a word only: elsewhere, a word of 70,000 letters would be read as often as it has letters.
@@ -26,7 +28,7 @@ _WORD = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|[^\s;'"\\]
 _MARKS = re.compile(r"['\"\\]")
 
 
-def values(given: Any) -> list[str]:
+def values(given: object) -> list[str]:
     """Return the secrets that are set in the texts of a JSON value, long enough to be looked for elsewhere."""
     found: dict[str, None] = {}
 
@@ -41,7 +43,7 @@ def values(given: Any) -> list[str]:
     return list(found)
 
 
-def hide(given: Any) -> Any:
+def hide(given: T) -> T:
     """Return a JSON value in whose texts the secrets that are set there are masked, wherever they stand again."""
     forms = _Forms(values(given))
     return walk(given, lambda text: forms.without(_mask(text)))

@@ -13,7 +13,7 @@ from oasis.errors import ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     Place = tuple[int, str | None, int, int]
 
@@ -38,7 +38,7 @@ def decode(data: bytes) -> dict[str, object]:
     return _Reader(data).table(0, len(data), 0)
 
 
-def encode(values: dict[str, object]) -> bytes:
+def encode(values: Mapping[str, object]) -> bytes:
     """Return named values as the content of a blob.
 
     Raises: ToolError for a value that the bus has no type for, and for too many levels.
@@ -110,7 +110,7 @@ class _Reader:
         return None
 
 
-def _table(values: dict[str, object], depth: int) -> bytes:
+def _table(values: Mapping[str, object], depth: int) -> bytes:
     # The programs of the bus print a value without a name as if it stood in a list.
     return b"".join([_value(str(key) or "\ufffd", value, depth) for key, value in values.items()])
 

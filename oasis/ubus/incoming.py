@@ -15,7 +15,7 @@ from oasis.ubus.blobmsg import attribute, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from oasis.ubus.connection import Link
 
@@ -54,7 +54,7 @@ class Turn:
         self._sequence = sequence
         self._ours = busmessage.number(busmessage.OF_OBJECT, number)
 
-    def reply(self, values: dict[str, object]) -> None:
+    def reply(self, values: Mapping[str, object]) -> None:
         """Send data and a status of success; data that the bus does not take become an error."""
         what = "the reply of %s %s" % (self.call.object, self.call.method)
         try:
@@ -78,7 +78,7 @@ class Turn:
 class Turns:
     """The calls that are being answered. `answer(call)` returns the reply; what it raises is a fault of ours."""
 
-    def __init__(self, answer: Callable[[Call], dict[str, object]], tell: Callable[[str], None], most: int) -> None:
+    def __init__(self, answer: Callable[[Call], Mapping[str, object]], tell: Callable[[str], None], most: int) -> None:
         self._answer = answer
         self._tell = tell
         self._most = most
@@ -115,7 +115,7 @@ class Turns:
         finally:
             self._forget(turn)
 
-    def _answered(self, call: Call, data: bytes) -> tuple[dict[str, object] | None, int]:
+    def _answered(self, call: Call, data: bytes) -> tuple[Mapping[str, object] | None, int]:
         try:
             call.arguments = decode(data)
         except ToolError:

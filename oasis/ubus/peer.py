@@ -19,7 +19,7 @@ from oasis.ubus.connection import Link
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from oasis.ubus.incoming import Call, Turns
     from oasis.ubus.watch import Watches
@@ -51,7 +51,7 @@ class Peer:
         self,
         connect: Callable[[float], _socket.socket],
         objects: Objects,
-        answer: Callable[[Call], dict[str, object]],
+        answer: Callable[[Call], Mapping[str, object]],
         tell: Callable[[str], None],
         waiters: int = 16,
     ) -> None:

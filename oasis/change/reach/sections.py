@@ -21,7 +21,7 @@ from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import Any, Callable, Config, Networks, Table, Tables, Values, Zone
+    from oasis.change.reach.shapes import Callable, Config, Networks, Table, Tables, Values, Zone
 
 
 def read(files: dict[str, bytes]) -> Config:
@@ -144,7 +144,7 @@ class Reader:
                 values[option] = found
         return values
 
-    def _value(self, raw: Any, flags: str, kind: str, default: str) -> Any:
+    def _value(self, raw: object, flags: str, kind: str, default: str) -> object:
         """Return what an option says, () when it is not set, None when it is wrong."""
         if raw is None:
             if "+" in flags:
@@ -152,10 +152,10 @@ class Reader:
             raw = default
             if not default:
                 return ()
-        parse: Callable[[str], Any] = getattr(self, "_" + kind)
+        parse: Callable[[str], object] = getattr(self, "_" + kind)
         if "*" in flags:
             words = raw if isinstance(raw, list) else str(raw).split()
-            found: list[Any] = []
+            found: list[object] = []
             for one in words:
                 value = parse(str(one))
                 if value is None:
@@ -209,7 +209,7 @@ class Reader:
             return 4
         return 6 if "6" in text else None
 
-    def _zone(self, text: str) -> Any:
+    def _zone(self, text: str) -> Zone | str | None:
         if text == "*":
             return "*"
         return next((zone for zone in self.zones if zone["name"] == text), None)
@@ -226,7 +226,7 @@ class Reader:
         invert, value = _inverted(text)
         return {"invert": invert, "name": value} if value in _HELPERS else None
 
-    def _protocol(self, text: str) -> Any:
+    def _protocol(self, text: str) -> Values | list[Values] | None:
         value = _inverted(text)[1].lower()  # fw4 forgets the inversion when it writes the rule
         if value == "tcpudp":
             return [{"name": "tcp", "any": False}, {"name": "udp", "any": False}]
@@ -265,44 +265,44 @@ class Reader:
         return {"invert": invert, "nets": held, "is_complete": not network["unknown4"] and not network["unknown6"],
                 "text": value}  # fmt: skip
 
-    def _icmptype(self, text: str) -> Any:
+    def _icmptype(self, text: str) -> str | None:
         return text if _ICMP_NAME.match(text) else None
 
     def _settype(self, text: str) -> str | None:
         match = re.match(r"(?:src|dst|dest)_(.+)\Z", text)
         return _begins(match.group(1) if match else text, ("ip", "port", "mac", "net", "set"))
 
-    def _limit(self, text: str) -> Any:
+    def _limit(self, text: str) -> list[int | str] | None:
         match = re.match(r"([0-9]+)(?:/([a-z]+))?\Z", _inverted(text)[1])
         unit = match and _begins(match.group(2) or "second", ("second", "minute", "hour", "day"))
         return [int(match.group(1)), unit] if match and unit else None
 
-    def _date(self, text: str) -> Any:
+    def _date(self, text: str) -> bool | None:
         return True if re.match(r"[0-9]{4}(?:-[0-9]{1,2}(?:-[0-9]{1,2}(?:T[0-9:]+)?)?)?\Z", text) else None
 
-    def _time(self, text: str) -> Any:
+    def _time(self, text: str) -> bool | None:
         match = re.match(r"([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2}))?)?\Z", text)
         if not match:
             return None
         hour, minute, second = (int(part or 0) for part in match.groups())
         return True if hour <= 23 and minute <= 59 and second <= 59 else None
 
-    def _weekdays(self, text: str) -> Any:
+    def _weekdays(self, text: str) -> bool | None:
         days = _inverted(text)[1].split()
         return True if days and all(_begins(day, _DAYS) for day in days) else None
 
-    def _monthdays(self, text: str) -> Any:
+    def _monthdays(self, text: str) -> bool | None:
         days = _inverted(text)[1].split()
         return True if days and all(day.isdigit() and 1 <= int(day) <= 31 for day in days) else None
 
-    def _mark(self, text: str) -> Any:
+    def _mark(self, text: str) -> bool | None:
         return (
             True
             if re.match(r"(?:0x[0-9a-fA-F]+|[0-9]+)(?:/(?:0x[0-9a-fA-F]+|[0-9]+))?\Z", _inverted(text)[1])
             else None
         )
 
-    def _dscp(self, text: str) -> Any:
+    def _dscp(self, text: str) -> bool | None:
         value = _inverted(text)[1].upper()
         if re.match(r"(?:CS[0-7]|BE|LE|AF[1-4][1-3]|EF)\Z", value):
             return True

@@ -17,11 +17,12 @@ from oasis.parts.mcp.server import Bridge, Session, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Mapping
 
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
+    from oasis.parts.mcp.server import Call as Ask
+    from oasis.parts.mcp.shapes import ServerList
 
 
 ACTIONS = ("list", "add", "remove", "key", "refresh")
@@ -45,7 +46,7 @@ def servers(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return _refresh(call, name, screen)
 
 
-def _list(reply: dict[str, Any], screen: Screen) -> int:
+def _list(reply: ServerList, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
         return OK
@@ -92,7 +93,7 @@ def _refresh(call: Call, name: str, screen: Screen) -> int:
     return OK
 
 
-def _done(reply: dict[str, Any], words: str, screen: Screen) -> int:
+def _done(reply: Mapping[str, object], words: str, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
     else:
@@ -104,7 +105,7 @@ def serve(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     """Serve one client over standard input and output, or many over HTTP on this machine."""
     call("info", {})  # says at once when the service is not running
 
-    def connect(name: str) -> Callable[[str, dict[str, object]], dict[str, Any]]:
+    def connect(name: str) -> Ask:
         root = os.environ.get("OASIS_ROOT") or "/"
         return joined(Client(os.path.join(root, "var/run/oasis/oasis.sock")).call, name)
 

@@ -29,7 +29,6 @@ from oasis.system.child import SERVER, Child
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oasis.parts.mcp.shapes import IsCancelled, Line, Message, OnMessage
 
@@ -301,7 +300,7 @@ class Stdio:
         return "the MCP server %s is gone: %s" % (self._name, self._ended), last or "look at its command"
 
 
-def _is_broken(message: Any) -> bool:
+def _is_broken(message: object) -> bool:
     """Return whether a JSON value was meant as an answer but is not one; no log message looks like that."""
     if not isinstance(message, dict):
         return True

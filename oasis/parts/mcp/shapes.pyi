@@ -36,6 +36,9 @@ class Kept(TypedDict, total=False):
     tools: list[Message]
     has: list[str]  # resources, prompts
 
+class ServerList(TypedDict):
+    servers: list[ServerRow]
+
 class ServerRow(TypedDict):
     """A server in the list."""
 

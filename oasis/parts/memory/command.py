@@ -12,17 +12,18 @@ from oasis.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from oasis.cli.rpc_client import Call
     from oasis.cli.terminal import Screen
+    from oasis.parts.memory.shapes import DocumentList, FoundAll, OptionTold
 
     Act = Callable[[Call, str, Screen], int]
-    Show = Callable[[dict[str, Any], Screen], None]
+    Show = Callable[[Any, Screen], None]  # each says what it is given
 
 
-def _done(reply: dict[str, Any], words: str, screen: Screen) -> int:
+def _done(reply: Mapping[str, object], words: str, screen: Screen) -> int:
     if screen.is_json:
         screen.json(reply)
     else:
@@ -56,7 +57,7 @@ def knowledge(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     show = KNOWLEDGE_ACTIONS[action]
     if show is None:
         return _keep(call, action, words, arguments["--title"], screen)
-    given: dict[str, dict[str, object]] = {
+    given: dict[str, Mapping[str, object]] = {
         "search": {"query": words, **_limit(arguments["--limit"])},
         "delete": {"id": words},
         "option": {"path": words},
@@ -69,7 +70,7 @@ def knowledge(call: Call, arguments: dict[str, str], screen: Screen) -> int:
     return OK
 
 
-def _limit(text: str) -> dict[str, object]:
+def _limit(text: str) -> dict[str, int]:
     if not text:
         return {}
     if not text.isdigit():
@@ -84,7 +85,7 @@ def _keep(call: Call, action: str, words: str, title: str, screen: Screen) -> in
 
     if action == "embed":
         return follow(call, call("knowledge.embed", {}), screen)
-    given: dict[str, object] = {"title": title} if title else {}
+    given: dict[str, str] = {"title": title} if title else {}
     if action == "note":
         given["text"] = words
     elif words.startswith(("http://", "https://")):
@@ -94,7 +95,7 @@ def _keep(call: Call, action: str, words: str, title: str, screen: Screen) -> in
     return follow(call, call("knowledge.add", given), screen)
 
 
-def _show_documents(reply: dict[str, Any], screen: Screen) -> None:
+def _show_documents(reply: DocumentList, screen: Screen) -> None:
     for one in reply["documents"]:
         screen.line(clean.line(one["title"]), "bold")
         more = [one["kind"], f"{one['chars']} characters", f"chunks: {one['chunks']}", _VECTORS[one["vectors"]],
@@ -111,22 +112,22 @@ def _show_documents(reply: dict[str, Any], screen: Screen) -> None:
     screen.line(clean.line(f"documents: {len(reply['documents'])}, {room}; {model}"))
 
 
-def _show_found(reply: dict[str, Any], screen: Screen) -> None:
+def _show_found(reply: FoundAll, screen: Screen) -> None:
     for one in reply["passages"]:
         screen.line(f"[{one['source']}]", "bold")
         for line in clean.text(one["text"]).split("\n"):
             screen.line("  " + line)
-    for one in reply["sources"]:
-        screen.line(clean.line(f"[{one['number']}] {one['title']} ({one.get('url') or one['id']})"))
-    for one in reply["options"]:
-        _show_option(one, screen)
+    for source in reply["sources"]:
+        screen.line(clean.line(f"[{source['number']}] {source['title']} ({source.get('url') or source['id']})"))
+    for option in reply["options"]:
+        _show_option(option, screen)
     if not reply["passages"] and not reply["options"]:
         screen.line("nothing was found")
     if reply.get("note"):
         screen.line(clean.line(reply["note"]), "-")
 
 
-def _show_option(reply: dict[str, Any], screen: Screen) -> None:
+def _show_option(reply: OptionTold, screen: Screen) -> None:
     screen.line(clean.line(reply["path"]) + (f": {clean.line(reply['title'])}" if reply.get("title") else ""), "bold")
     if reply.get("what"):
         screen.line("  " + clean.line(reply["what"]))

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         FoundAll,
         IsCancelled,
         Note,
+        OptionTold,
         Passage,
         Read,
         SaidRow,
@@ -351,7 +352,7 @@ def _unknown(message: str, word: str, names: list[str]) -> UsageError:
     return UsageError(message, entries.hint(word, names) or _USAGE)
 
 
-def found_options(query: str, type_of: TypeOf, most: int) -> list[Option]:
+def found_options(query: str, type_of: TypeOf, most: int) -> list[OptionTold]:
     """Return the options that a question names by their paths; where it names none, those that fit its words best.
 
     Shape: [{"path", "title"?, "what"?, "takes", …}] as in catalogue/described.py, shortened.
@@ -375,12 +376,13 @@ def found_options(query: str, type_of: TypeOf, most: int) -> list[Option]:
     return [_short(one) for one in options if one is not None]
 
 
-def _short(told: Option) -> Option:
-    kept = {key: told[key] for key in told if key not in ("asked", "source", "also")}
+def _short(told: Option) -> OptionTold:
+    kept: Any = {key: told[key] for key in told if key not in ("asked", "source", "also")}
     for key in ("values", "options"):
         if len(kept.get(key, [])) > 40:
             kept[key] = [*kept[key][:40], "…"]
-    return kept
+    short: OptionTold = kept
+    return short
 
 
 class Library:

@@ -26,11 +26,13 @@ from oasis.errors import OasisError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
 
     from oasis.parts.memory.shapes import Fact
     from oasis.parts.memory.structured import Embedder
+
+    Key = TypeVar("Key")
 
 
 # Their usual values: how soon more of a word says nothing more, and how much a long text counts less.
@@ -83,7 +85,7 @@ class Words:
         self._count = 0
         self._chars = 0
         self._with: dict[str, int] = {}
-        self._found: list[tuple[Any, int, dict[str, int]]] = []
+        self._found: list[tuple[object, int, dict[str, int]]] = []
 
     def may_have(self, text: str) -> bool:
         """Return whether a text can hold a word of the question: by its letters, without looking for words."""
@@ -95,7 +97,7 @@ class Words:
         self._count += 1
         self._chars += chars
 
-    def take(self, key: Hashable, text: str, chars: int = 0) -> None:
+    def take(self, key: object, text: str, chars: int = 0) -> None:
         """Look at a chunk; `key` is what it is called in the order, `chars` its length where `text` holds more."""
         length = chars or len(text)
         self.skip(length)
@@ -148,9 +150,9 @@ class Words:
         return rows[:most]
 
 
-def fused(orders: list[list[Any]], most: int) -> list[tuple[float, Any]]:
+def fused(orders: Sequence[Sequence[Key]], most: int) -> list[tuple[float, Key]]:
     """Return (score, key) of what stands high in several orders of keys, the best first."""
-    scores: dict[Any, float] = {}
+    scores: dict[Key, float] = {}
     for order in orders:
         for place, key in enumerate(order):
             scores[key] = scores.get(key, 0.0) + 1.0 / (FUSED + place + 1)

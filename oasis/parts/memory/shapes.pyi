@@ -1,9 +1,9 @@
 """The types of the part `memory`, for the type checker alone."""
 
-from collections.abc import Callable
-from typing import Any, TypedDict
+from collections.abc import Callable, Sequence
+from typing import TypedDict
 
-from typing_extensions import NotRequired
+from typing_extensions import NotRequired, Required
 
 from oasis.config.shapes import Service
 
@@ -80,6 +80,23 @@ class DocumentSource(TypedDict):
     url: NotRequired[str]
     taint: NotRequired[list[str]]
 
+class OptionTold(TypedDict, total=False):
+    """What an option or a section type is, see catalogue/described.py."""
+
+    path: Required[str]
+    asked: str  # as it was named
+    title: str
+    what: str
+    takes: str
+    values: list[str]
+    list: bool  # it may have several
+    names: str  # what it is the name of
+    when: Sequence[str]
+    note: str
+    options: Sequence[str]  # of a section type
+    also: Sequence[str]  # other paths of that name
+    source: str
+
 class Found(TypedDict):
     """Passages that answer a question."""
 
@@ -91,7 +108,7 @@ class Found(TypedDict):
 class FoundAll(Found):
     """What fits a question: also options, and what was said in chats."""
 
-    options: list[dict[str, Any]]  # see catalogue/described.py
+    options: list[OptionTold]
     messages: NotRequired[list[SaidShort]]
     untrusted: NotRequired[list[str]]
 
