@@ -12,6 +12,7 @@ from oasis.core import jsonl, schema
 from oasis.errors import SchemaError, UsageError
 
 if False:  # annotations only
+    from oasis.agent.shapes import Outcome
     from oasis.core.shapes import Block, Message
 
 TURNS = 6  # upstream's own
@@ -42,7 +43,7 @@ class Goal:
         self.turns = turns
         self.repeats = Repeats(SAME)
 
-    def outcome(self, messages: list[Message], state: str) -> dict[str, object]:
+    def outcome(self, messages: list[Message], state: str) -> Outcome:
         """Return how it ended, from the messages that followed the owner's.
 
         Shape: {"state", "message", "turns": int, "tools": [names in the order of their first call]}

@@ -19,7 +19,7 @@ from oasis.errors import BusyError, OasisError, SchemaError, UsageError
 if False:  # annotations only
     from typing import TypeVar
 
-    from oasis.agent.shapes import Came
+    from oasis.agent.shapes import Came, News
     from oasis.core.shapes import Any, Callable
 
     T = TypeVar("T")
@@ -152,7 +152,7 @@ class Run:
         """Return whether the run ended so long ago that nobody asks for it any more."""
         return self._ended_s is not None and self._now_s() - self._ended_s > KEEP_S
 
-    def poll(self, since: int, wait_ms: int) -> dict[str, object]:
+    def poll(self, since: int, wait_ms: int) -> News:
         """Return the events from number `since` on, waiting for the first of them.
 
         Shape: {"run", "chat", "state", "events", "next"}; `next` is the `since` of the following poll.

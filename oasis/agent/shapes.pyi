@@ -2,6 +2,7 @@
 
 from collections.abc import Callable as Callable
 from collections.abc import Sequence as Sequence
+from typing import Any
 from typing import Protocol as Protocol
 
 from typing_extensions import Required, TypedDict
@@ -73,3 +74,20 @@ class Preview(TypedDict):
 
     service: Service
     request: dict[str, object]  # as llm/pool.py has it, {} for the built-in service
+
+class Outcome(TypedDict):
+    """How the work on a goal ended, see goal.py."""
+
+    state: str
+    message: str
+    turns: int
+    tools: list[str]
+
+class News(TypedDict):
+    """What happened in a run since it was last asked for, see Run.poll."""
+
+    run: str
+    chat: str
+    state: str
+    events: list[dict[str, Any]]  # see Run.emit
+    next: int

@@ -21,7 +21,7 @@ if False:  # annotations only
     from collections.abc import Iterator, Mapping
 
     from oasis.agent.runs import Run
-    from oasis.agent.shapes import Asked
+    from oasis.agent.shapes import Asked, News
     from oasis.api.parts import Services
     from oasis.api.shapes import (
         ActiveRuns,
@@ -160,7 +160,7 @@ class Methods:
         run = self._exchanges().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
-    def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> dict[str, object]:
+    def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> News:
         return self._run(role, run).poll(since, wait_ms)
 
     def _run(self, role: Role, name: str) -> Run:

@@ -49,7 +49,9 @@ from oasis.uci.model import tables
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
     from oasis.agent.client import Offline
     from oasis.agent.start import Exchanges
@@ -79,7 +81,7 @@ class Services:
         self.files = files = Files()
         files.folder(root.run_folder)
         self._lock = hold(root.run_folder + "/lock", root.folder)
-        self._made: dict[str, Any] = {}
+        self._made: dict[str, object] = {}
         self._making = threading.RLock()  # of what is made with its first use: calls come in many threads
         self.clock = clock = Clock()
         self.now_s = clock.now_s
@@ -152,12 +154,14 @@ class Services:
         """Return what is wrong with our place on the bus, nothing where we have none."""
         return []
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+    def _once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make()` gives, called with the first use of a name."""
         with self._making:
             if name not in self._made:
                 self._made[name] = make()
-            return self._made[name]
+            made: Any = self._made[name]
+            given: T = made  # each name is made by one function
+            return given
 
     def times(self, said: str) -> list[tuple[str, list[str]]]:
         """Return what of a sentence is a time or a condition; see tools/times.py."""
@@ -183,8 +187,7 @@ class Services:
 
             return Texts(self.root, self.files, self.settings.install_key(), self.journal)
 
-        texts: Texts = self._once("texts", make)
-        return texts
+        return self._once("texts", make)
 
     def exchanges(self) -> Exchanges:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
@@ -194,8 +197,7 @@ class Services:
 
             return gather(self)
 
-        exchanges: Exchanges = self._once("exchanges", make)
-        return exchanges
+        return self._once("exchanges", make)
 
     def conversations(self) -> Conversations:
         """Return the methods about chats."""
@@ -205,8 +207,7 @@ class Services:
 
             return Conversations(self)
 
-        conversations: Conversations = self._once("conversations", make)
-        return conversations
+        return self._once("conversations", make)
 
     def has_old(self) -> bool:
         """Tell whether chats of the Lua Oasis wait to be imported."""
@@ -230,8 +231,7 @@ class Services:
 
             return gather(self.ubus.call, self.clock.now_s)
 
-        origins: Origins = self._once("origins", make)
-        return origins
+        return self._once("origins", make)
 
     def _unconfined(self) -> str:
         """Return why the worker could reach the router by itself, "" when it cannot."""
@@ -255,8 +255,7 @@ class Services:
             is_here_fine = self.settings.choice("alive_loopback", ("0", "1")) == "1"
             return gather(self.root, self.executor, self.files, self.ubus.call, self.clock, is_here_fine)
 
-        evidence: Evidence = self._once("evidence", make)
-        return evidence
+        return self._once("evidence", make)
 
     def _service_urls(self) -> list[str]:
         try:

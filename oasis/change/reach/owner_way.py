@@ -97,7 +97,7 @@ class OwnerWay:
         except StoreError:
             return b""  # as below: a fact that cannot be had is missing
 
-    def _ask(self, name: str, method: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _ask(self, name: str, method: str, arguments: dict[str, str] | None = None) -> dict[str, Any]:
         try:
             return self._call(name, method, arguments) or {}
         except ToolError:
