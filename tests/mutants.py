@@ -645,8 +645,8 @@ MUTANTS = (
     (
         "secrets: keys over many lines",
         "oasis/redaction/redactor.py",
-        "return _without_blocks(turned) if marked and not isinstance(value, str) else turned",
-        "return turned",
+        "= _without_blocks(turned) if marked and not isinstance(value, str) else turned",
+        "= turned",
         ("tests/redaction/test_typed_secrets.py",),
     ),
     (

@@ -16,7 +16,7 @@ from oasis.errors import OasisError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.cli.shapes import Any, Call
+    from oasis.cli.shapes import Any, Call, Callable
 
 SOCKET = "var/run/oasis/oasis.sock"
 
@@ -85,10 +85,13 @@ def _read(name: str, usage: str, words: list[str]) -> dict[str, str]:
         raise UsageError(error.message, f"usage: oasis {name} {usage}".rstrip())
 
 
-def _function(place: str) -> Any:
+def _function(place: str) -> Callable[[Call, dict[str, str], Screen], int]:
     """Return the function that a table of commands names; its module is imported now."""
     module, _, function = place.partition(":")
-    return getattr(__import__("oasis." + module, fromlist=(function,)), function)
+    found: Callable[[Call, dict[str, str], Screen], int] = getattr(
+        __import__("oasis." + module, fromlist=(function,)), function
+    )
+    return found
 
 
 def _caller() -> Call:

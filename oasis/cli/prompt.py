@@ -30,12 +30,14 @@ if TYPE_CHECKING:
         EndEvent,
         ErrorEvent,
         GoalEnding,
+        Mapping,
         MessageEvent,
         Params,
         PlanCard,
         PlanEvent,
         RefusedEvent,
         RunParams,
+        Sequence,
         Started,
         TextEvent,
         TitleEvent,
@@ -178,7 +180,7 @@ class Turn:
         """Cancel the run and say nothing: who would read it may be gone."""
         self._call("run.cancel", {"run": self._run})
 
-    def _poll(self, wait_ms: int) -> list[dict[str, Any]]:
+    def _poll(self, wait_ms: int) -> Sequence[Mapping[str, object]]:
         reply = self._call("run.poll", {"run": self._run, "since": self._since, "wait_ms": wait_ms})
         self._since = reply["next"]
         self._state = reply["state"]
@@ -186,14 +188,14 @@ class Turn:
             self._take(event)
         return reply["events"]
 
-    def _take(self, event: dict[str, Any]) -> None:
+    def _take(self, event: Mapping[str, object]) -> None:
         if event["type"] == "approval" and event["plan"] == self._after_plan:
             self._is_silent = False
         if self._is_silent:
             return
         if self._screen.is_json:
             self._screen.json(event)
-        handler = _HANDLERS.get(event["type"])  # a newer daemon may send more
+        handler = _HANDLERS.get(str(event["type"]))  # a newer daemon may send more
         if handler:
             handler(self, event)
 

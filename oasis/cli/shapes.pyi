@@ -9,6 +9,7 @@ Keys that no command reads are left out. Methods whose reply is only printed giv
 from collections.abc import Callable as Callable
 from collections.abc import Iterator as Iterator
 from collections.abc import Mapping as Mapping
+from collections.abc import Sequence as Sequence
 from typing import Any as Any
 from typing import Literal, Protocol, TypedDict, overload
 

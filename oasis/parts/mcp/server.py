@@ -28,11 +28,11 @@ from oasis.errors import OasisError, SchemaError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from oasis.parts.mcp.shapes import Message
 
-    Call = Callable[[str, dict[str, object]], dict[str, Any]]
+    Call = Callable[[str, dict[str, object]], Message]
 
     class Exchange(Protocol):
         def notify(self, method: str, params: Message) -> None: ...

@@ -362,7 +362,7 @@ class Reading:
             raise ProviderError("%s calls something else a PDF file" % where[:200], "does it open elsewhere?")
         return {"kind": PDF, "url": where, "title": name, **self.pdf(name, data)}
 
-    def _web(self, request: dict[str, object]) -> Read:
+    def _web(self, request: Mapping[str, object]) -> Read:
         whole: dict[str, object] = {"profile": "compatible", "options": dict(_OPTIONS), "chars": READ_CHARS, **request}
         found: Any = self._kit.models.web(whole, self._is_cancelled)
         read: Read = found  # as worker/web.py makes it
