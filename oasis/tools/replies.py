@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 def shown(reply: dict[str, object], redactor: Redactor, facts: Facts, is_owner: bool = False) -> dict[str, object]:
     """Return a method's reply as a front-end may have it; secrets that somebody chose are for the owner's eyes."""
     kept = reply if is_owner else _without_chosen(reply)
-    found: dict[str, object] = walk(
-        redactor.hide(without_typed(kept)), lambda text: with_names(text, lambda: known_devices(facts))
-    )
+    found = walk(redactor.hide(without_typed(kept)), lambda text: with_names(text, lambda: known_devices(facts)))
+    assert isinstance(found, dict)  # as the reply is
     return _with_chosen(found, reply) if is_owner else found
 
 
