@@ -23,10 +23,11 @@ if False:  # annotations only
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Block, Callable, Message, Protocol
+    from oasis.core.shapes import Any, Block, Callable, Mapping, Message, Protocol
     from oasis.redaction.redactor import Redactor
     from oasis.system.clock import Clock
     from oasis.tools.router import Facts
+    from oasis.tools.shapes import Device
 
     class Services(Protocol):
         """What asking needs, of the daemon's services (daemon/wiring.py)."""
@@ -46,12 +47,12 @@ if False:  # annotations only
 
     class Models(Protocol):
         def chat(self, request: dict[str, object], on_event: Take, cancelled: Callable[[], bool]) -> None: ...
-        def show(self, request: dict[str, object], cancelled: Callable[[], bool]) -> dict[str, object]: ...
+        def show(self, request: dict[str, object], cancelled: Callable[[], bool]) -> Mapping[str, object]: ...
         def embed(
             self, request: dict[str, object], texts: list[str], cancelled: Callable[[], bool]
         ) -> list[list[float]]: ...
         def post(self, request: dict[str, object], on_event: Take, cancelled: Callable[[], bool]) -> None: ...
-        def web(self, request: dict[str, object], cancelled: Callable[[], bool]) -> dict[str, object]: ...
+        def web(self, request: dict[str, object], cancelled: Callable[[], bool]) -> Mapping[str, object]: ...
 
     class Offline(Protocol):
         def reply(
@@ -136,7 +137,9 @@ class Asking:
     def _has_tools(self, service: Service) -> bool:
         return service["tool_mode"] != "none" and _place(service) not in self._without_tools
 
-    def show(self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]) -> dict[str, object]:
+    def show(
+        self, service: Service, chat: str, messages: list[Message], tools: list[OfferedTool]
+    ) -> Mapping[str, object]:
         """Return the HTTP request by which a service would be asked first, as the pool has it; nothing is sent."""
         request = self._request(service, chat, *_worded(messages, tools, self._has_tools(service)))
         return self._models.show(request, lambda: False)
@@ -228,7 +231,7 @@ class Asking:
             request["options"] = {**request["options"], "without": list(without)}
         return request
 
-    def _chat(self, request: dict[str, Any], answer: _Answer, is_cancelled: Callable[[], bool]) -> None:
+    def _chat(self, request: dict[str, object], answer: _Answer, is_cancelled: Callable[[], bool]) -> None:
         """Ask a service; where it fails for a clock that NTP has yet to set, wait for that and ask once more."""
         self._models.chat({**request}, answer.take, is_cancelled)
         late = answer.late
@@ -325,7 +328,7 @@ class Listening:
                 self._texts.update((str(one), whose) for one in (value if isinstance(value, list) else [value]))
         return found
 
-    def devices(self) -> list[dict[str, object]]:
+    def devices(self) -> list[Device]:
         found = self._facts.devices()
         names = [str(device["name"]) for device in found if device["name"] and not device.get("is_own")]
         self._texts.update(dict.fromkeys(names, DEVICES))

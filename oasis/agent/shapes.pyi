@@ -1,6 +1,7 @@
 """The types of agent/, for the type checker alone."""
 
 from collections.abc import Callable as Callable
+from collections.abc import Mapping
 from collections.abc import Sequence as Sequence
 from typing import Any
 from typing import Protocol as Protocol
@@ -73,7 +74,7 @@ class Preview(TypedDict):
     """The service that a message would go to first, and the request that it would make."""
 
     service: Service
-    request: dict[str, object]  # as llm/pool.py has it, {} for the built-in service
+    request: Mapping[str, object]  # as llm/pool.py has it, {} for the built-in service
 
 class Outcome(TypedDict):
     """How the work on a goal ended, see goal.py."""
