@@ -12,17 +12,16 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Plan, Record
+    from oasis.change.shapes import CalledTool, Plan, Record
+    from oasis.core.shapes import Json
 
 # Nobody reads more before they say yes.
 ARGUMENT_CHARS = 16 * 1024
 
 
 def plan(
-    planner: Planner, tool: dict[str, Any], arguments: dict[str, Any], told: tuple[list[str], list[str]], run: str,
+    planner: Planner, tool: CalledTool, arguments: dict[str, Json], told: tuple[list[str], list[str]], run: str,
     chat: str,
 ) -> Plan:  # fmt: skip
     """Return the plan of one call, which always waits for the owner; `tool` is {"name", "source", "class"}.
@@ -55,7 +54,7 @@ def check_idle(pending: Record | None) -> None:
         )
 
 
-def _shown(name: str, value: Any) -> list[str]:
+def _shown(name: str, value: Json) -> list[str]:
     """Return an argument, whole; each line of a longer text is marked, so that none looks like an argument."""
     lines = (value if isinstance(value, str) else jsonl.dumps(value)).split("\n")
     if len(lines) == 1:

@@ -16,12 +16,12 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Difference, Images
+    from oasis.change.shapes import Callable, Difference, Images, PlaceRule, Value
     from oasis.system.files import Files, KnownFiles
     from oasis.system.root import Root
     from oasis.uci.model import Package, Section
 
-    Check = Callable[[Difference, list[Difference], "Router", dict[str, Any]], str]
+    Check = Callable[[Difference, list[Difference], "Router", PlaceRule], str]
 
 _LEASES = "/tmp/dhcp.leases"  # noqa: S108 - where dnsmasq keeps them by default
 _NEIGHBOURS = "/proc/net/arp"
@@ -73,7 +73,7 @@ class Router:
         """Return a package as the change makes it."""
         return model.parse(self._images[name][1], name) if name in self._images else self.package(name)
 
-    def options(self, package: str, kind: str, name: str = "") -> list[dict[str, Any]]:
+    def options(self, package: str, kind: str, name: str = "") -> list[dict[str, Value]]:
         """Return the options of the sections of a type, or of the one with a name."""
         sections = self.package(package).sections
         return [dict(one.options) for one in sections if one.type == kind and name in ("", one.name)]
@@ -139,7 +139,7 @@ class Router:
             return None
 
 
-def _values(value: Any) -> list[str]:
+def _values(value: Value) -> list[str]:
     return " ".join(value).lower().split() if isinstance(value, list) else str(value).lower().split()
 
 
@@ -176,7 +176,7 @@ def _host_bits(mask: str) -> int:
 # Checks: by their names in policy.json.
 
 
-def label(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+def label(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:
     """Check the router's new name: one plain label that nobody else has."""
     name = item.get("new")
     if not isinstance(name, str) or not _is_label(name):
@@ -188,7 +188,7 @@ def label(item: Difference, mine: list[Difference], router: Router, row: dict[st
     return ""
 
 
-def reservation(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+def reservation(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:
     """Check a fixed address: a new section that gives a device a free address of the LAN and a new plain name."""
     if any(one["kind"] not in ("section_added", "added") for one in mine) or mine[0]["kind"] != "section_added":
         return "a fixed address that is there is changed or removed"
@@ -267,7 +267,7 @@ def _fault_of_pool(value: int, base: int, others: list[Section], router: Router)
     return ""
 
 
-def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, row: dict[str, Any]) -> str:
+def _fault_of_name(name: str, mac: str, others: list[Section], router: Router, row: PlaceRule) -> str:
     if not name:
         return ""
     if not _is_label(name):
@@ -289,12 +289,12 @@ def _is_label(name: str) -> bool:
     return _LABEL.match(name) is not None and not name.isdigit() and len(name) > 2 and is_short
 
 
-def among(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+def among(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:
     """Check that an option gets one of the values of the row."""
     return "" if item.get("new") in row["values"] else str(row["reason"])
 
 
-def between(item: Difference, mine: list[Difference], router: Router, row: dict[str, Any]) -> str:
+def between(item: Difference, mine: list[Difference], router: Router, row: PlaceRule) -> str:
     """Check that an option gets a time within the bounds of the row, in seconds."""
     match = _DURATION.match(str(item.get("new", "")))
     if match is None:

@@ -17,8 +17,19 @@ from oasis.core import jsonl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from oasis.change.harmless import Router
-    from oasis.change.shapes import Action, Any, Callable, Difference
+    from oasis.change.shapes import (
+        Action,
+        Any,
+        Callable,
+        Difference,
+        PolicyRules,
+        SectionRule,
+        ServiceRule,
+        ServiceRules,
+    )
     from oasis.uci.model import Package, Section
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -32,7 +43,7 @@ class Policy:
     """
 
     def __init__(self, approval: str = "risky", confirm_s: int = 0, management_s: int = 0) -> None:
-        self._data = _read("policy.json")
+        self._data: PolicyRules = _read("policy.json")
         self.set(approval, confirm_s, management_s)
 
     def set(self, approval: str, confirm_s: int, management_s: int) -> None:
@@ -173,7 +184,7 @@ class Policy:
 
         return held.put_to_use(after, differences, self._data["switches"])
 
-    def _rules(self, kind: str, package: str) -> list[dict[str, Any]]:
+    def _rules(self, kind: Literal["openings", "barriers"], package: str) -> list[SectionRule]:
         return [rule for rule in self._data[kind] if rule["package"] == package]
 
     def needs_approval(self, risk: str, is_asked: bool = False) -> bool:
@@ -194,7 +205,9 @@ class Policy:
         """
         data = services()
         known = [rule["package"] for rule in data["services"]] + list(data["none"])
-        unknown = [{"package": name, "name": name, "action": "reload"} for name in packages if name not in known]
+        unknown: list[ServiceRule] = [
+            {"package": name, "name": name, "action": "reload"} for name in packages if name not in known
+        ]
         found: list[Action] = []
         for rule in data["services"] + unknown:
             item: Action = {"name": rule["name"], "action": rule["action"]}
@@ -219,23 +232,22 @@ def _is_code(item: Difference, gone: set[tuple[object, object]]) -> bool:
     return check.mark(str(item["package"]), str(item["type"]), option) == "exec"
 
 
-_SERVICES: dict[str, Any] = {}
+_SERVICES: ServiceRules = {}
 
 
-def services() -> dict[str, Any]:
+def services() -> ServiceRules:
     """Return services.json, which is read with the first change: what a change of each package reloads."""
     if not _SERVICES:
         _SERVICES.update(_read("services.json"))
     return _SERVICES
 
 
-def _read(name: str) -> dict[str, Any]:
+def _read(name: str) -> Any:
     with open(_FOLDER + "/" + name, "rb") as handle:
-        found: dict[str, Any] = jsonl.shipped(handle.read())
-        return found
+        return jsonl.shipped(handle.read())
 
 
-def _fits(section: Section | None, rule: dict[str, Any]) -> bool:
+def _fits(section: Section | None, rule: SectionRule) -> bool:
     """Return whether a section is of a rule's kind; an option that is not set counts as ""."""
     if section is None or section.type != rule["type"]:
         return False
@@ -258,7 +270,7 @@ def _named(package: Package, section: Section) -> str:
     return "%s.%s" % (package.name, label(package, section))
 
 
-def _which(section: Section, rule: dict[str, Any]) -> str:
+def _which(section: Section, rule: SectionRule) -> str:
     """Return what makes a section fit a rule; the values are words of the rule, never a foreign text."""
     told = ["%s %s" % (name, section.options.get(name) or "not set") for name in rule["has"]]
     return " (%s)" % ", ".join([section.type, *told])

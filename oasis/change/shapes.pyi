@@ -3,12 +3,14 @@
 from collections.abc import Callable as Callable
 from collections.abc import Collection as Collection
 from collections.abc import Iterable as Iterable
+from collections.abc import Mapping as Mapping
 from typing import Any as Any
 from typing import Protocol
 
 from typing_extensions import NotRequired, Required, TypedDict
 
 from oasis.change.reach.shapes import Answer
+from oasis.core.shapes import Json
 from oasis.uci.edit import Operation as Operation
 from oasis.uci.model import Section
 
@@ -51,7 +53,9 @@ class Init(TypedDict):
     running: bool
 
 # Of a tool; {} for none.
-Call = TypedDict("Call", {"name": str, "source": str, "class": str, "arguments": dict[str, Any]}, total=False)
+Call = TypedDict("Call", {"name": str, "source": str, "class": str, "arguments": dict[str, Json]}, total=False)
+
+CalledTool = TypedDict("CalledTool", {"name": str, "source": str, "class": str})
 
 class Line(TypedDict):
     op: str  # " ", "-" or "+"
@@ -84,6 +88,67 @@ class Difference(TypedDict, total=False):
     option: str
     old: Value
     new: Value
+
+class PlaceRule(TypedDict, total=False):
+    """What policy.json says of a place, package.type or package.type.option."""
+
+    path: Required[str]
+    check: str  # the name of what looks at the router, see harmless.CHECKS
+    reason: str  # why it is risky
+    why: str
+    refused: list[str]  # names
+    values: list[str]
+    most: int
+    low_s: int
+    high_s: int
+
+class SectionRule(TypedDict):
+    """A kind of section by which somebody comes in, or is kept out; the values of its options are alternatives."""
+
+    package: str
+    type: str
+    has: dict[str, list[str]]
+    unless: dict[str, list[str]]
+
+class PolicyRules(TypedDict):
+    """policy.json."""
+
+    forbidden: dict[str, str]  # why, by package or package.type
+    places: list[PlaceRule]
+    management: list[str]  # packages on the way to the router
+    confirm_s: int
+    management_s: int
+    openings: list[SectionRule]
+    barriers: list[SectionRule]
+    switches: dict[str, list[str]]  # see held.py
+    forbidden_services: dict[str, str]
+    stops: dict[str, str]
+    restarts: dict[str, str]
+
+class ServiceRule(TypedDict):
+    """What a change of a package reloads."""
+
+    package: str
+    name: str
+    action: str
+    about: NotRequired[list[str]]  # a type, TYPE.OPTION or a beginning of it with *
+    switch: NotRequired[str]  # TYPE.OPTION
+    source: NotRequired[str]
+
+class ServiceRules(TypedDict, total=False):
+    """services.json; empty until it is read."""
+
+    about: str
+    services: list[ServiceRule]
+    none: dict[str, str]  # packages that reload nothing, and why
+
+class Mention(TypedDict):
+    """What operations say about a place of an earlier change that ends."""
+
+    place: str
+    end: int  # Unix time
+    how: str  # see ends.py
+    section: int  # id() of the section
 
 class Draft(TypedDict):
     """What a change would do, while it is worked out."""
@@ -160,6 +225,14 @@ class Seen(TypedDict):
 
     what: str
     result: str  # "seen" or "not read back"
+
+class Before(TypedDict):
+    """What was looked at before a change, see verification.py."""
+
+    services: dict[str, dict[str, int] | None]  # process by instance, by service
+    bus: bool  # it answered
+    interfaces: NotRequired[Mapping[str, object] | None]  # network.interface dump, as netifd replies
+    radios: NotRequired[Mapping[str, object] | None]  # network.wireless status
 
 class Record(TypedDict, total=False):
     """A change on flash. Optional keys stand only where they say something."""

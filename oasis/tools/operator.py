@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, Operation, Plan, Record
+    from oasis.change.shapes import Action, Any, Callable, CalledTool, Operation, Plan, Record
     from oasis.change.text_origin import Texts
     from oasis.redaction.redactor import Redactor
     from oasis.tools.principal import Principal
@@ -346,7 +346,8 @@ class Operator:
 
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
-        plan = called.plan(self._shop.planner, {**tool}, arguments, (reasons, words), self._run, self._chat)
+        asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
+        plan = called.plan(self._shop.planner, asked, arguments, (reasons, words), self._run, self._chat)
         told = self._retold(plan)
         plan, decision, reason = self._decided(plan)
         if decision != "approved":

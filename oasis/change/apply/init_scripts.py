@@ -17,7 +17,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Action, Any, Callable, Images, Init
+    from oasis.change.shapes import Action, Callable, Images, Init, Mapping, ServiceRule
     from oasis.system.child import Executor
     from oasis.system.root import Root
     from oasis.uci.model import Package
@@ -59,7 +59,7 @@ class Services:
         self._executor = executor
         self._names = names
 
-    def states(self, services: list[Action], known: dict[str, dict[str, object] | None]) -> list[Init]:
+    def states(self, services: list[Action], known: Mapping[str, Mapping[str, int] | None]) -> list[Init]:
         """Return how services stand now; a script that gives no answer counts as running.
 
         `known` are instances that procd listed (verification.py), {} where it runs no process: no script calls that
@@ -129,7 +129,7 @@ def bystanders(images: Images) -> list[str]:
     return sorted({str(rule["name"]) for rule in rules} - concerned)
 
 
-def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
+def _concerns(rule: ServiceRule, changed: dict[str, list[str]]) -> bool:
     if "about" not in rule:
         return True
     for place in changed[rule["package"]]:
@@ -143,7 +143,7 @@ def _concerns(rule: dict[str, Any], changed: dict[str, list[str]]) -> bool:
     return False
 
 
-def _turns(images: tuple[bytes, bytes], rule: dict[str, Any]) -> bool:
+def _turns(images: tuple[bytes, bytes], rule: ServiceRule) -> bool:
     before, after = (_is_off(model.parse(data, str(rule["package"])), *rule["switch"].split(".")) for data in images)
     return after and not before
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from oasis.change.apply.evidence import Evidence
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Plan, Record, Role, Touched
+    from oasis.change.shapes import Action, Any, Callable, Collection, Init, Mapping, Plan, Record, Role, Touched
     from oasis.system.connections import Connection
     from oasis.system.machine import Machine
 
@@ -506,7 +506,7 @@ class Transaction:
             self._journal.write(record)
 
 
-def _asleep(init: list[Init], known: dict[str, dict[str, object] | None]) -> set[str]:
+def _asleep(init: list[Init], known: Mapping[str, Mapping[str, int] | None]) -> set[str]:
     """Return the services that neither run nor start at boot: a reload would start what somebody switched off."""
     return {
         str(one["name"]) for one in init

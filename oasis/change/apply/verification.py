@@ -23,12 +23,12 @@ from oasis.uci.model import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Plan, Seconds, Seen
+    from oasis.change.shapes import Before, Callable, Mapping, Plan, Seconds, Seen
 
     Answer = tuple[str, str]  # (seen | wrong | slow | unread, why)
     Check = tuple[str, Callable[["Now"], Answer]]  # (what, look)
     Bus = Callable[[str, str, dict[str, object]], dict[str, object] | None]
-    Section = dict[str, Any]
+    Section = Mapping[str, object]
 
 WAIT_S = 20.0
 # A service that ends at once runs for a moment: it counts when the same process still runs so much later.
@@ -48,12 +48,12 @@ class Now:
     def __init__(self, bus: Bus, ruleset: Callable[[], str | None], now_s: float) -> None:
         self._bus = bus
         self._ruleset = ruleset
-        self._known: dict[str, dict[str, Any] | None] = {}
+        self._known: dict[str, Mapping[str, object] | None] = {}
         self._rules: list[str | None] = []
         self.has_answer = False
         self.s = now_s
 
-    def ask(self, name: str, method: str, arguments: dict[str, object] | None = None) -> dict[str, Any] | None:
+    def ask(self, name: str, method: str, arguments: dict[str, object] | None = None) -> Mapping[str, object] | None:
         """Return a reply of the bus, None when it says nothing."""
         key = "%s %s %s" % (name, method, arguments)
         if key not in self._known:
@@ -94,18 +94,18 @@ class ReadBack:
         self._sleep = sleep
         self._settle_s = settle_s
 
-    def look(self, plan: Plan) -> dict[str, Any]:
+    def look(self, plan: Plan) -> Before:
         """Return what `verify` will want to know of the time before the change."""
         now = Now(self._bus, self._ruleset, self._now_s())
         names = [str(item["name"]) for item in plan["services"]]
-        before: dict[str, Any] = {"services": {name: service(now, name) for name in names}, "bus": now.has_answer}
+        before: Before = {"services": {name: service(now, name) for name in names}, "bus": now.has_answer}
         if "network" in plan["images"]:
             before["interfaces"] = now.ask("network.interface", "dump")
         if "wireless" in plan["images"]:
             before["radios"] = now.ask("network.wireless", "status")
         return before
 
-    def verify(self, plan: Plan, before: dict[str, Any]) -> list[Seen]:
+    def verify(self, plan: Plan, before: Before) -> list[Seen]:
         """Wait until the router shows what a plan promised; return what was looked at.
 
         Shape: {"what", "result": `seen` or `not read back`}.
@@ -134,7 +134,7 @@ class ReadBack:
                 self._sleep(self._settle_s / 2)
         return list(results.values())
 
-    def _services(self, plan: Plan, before: dict[str, dict[str, Any] | None]) -> list[Check]:
+    def _services(self, plan: Plan, before: dict[str, dict[str, int] | None]) -> list[Check]:
         may_end = _turns_off(plan)
         found: dict[str, Check] = {}
         for item in plan["services"]:
@@ -165,7 +165,7 @@ def _is_given_up(answer: str, why: str, passed_s: float, patience_s: float) -> b
     return answer == "slow" and passed_s >= WAIT_S
 
 
-def service(now: Now, name: str) -> dict[str, Any] | None:
+def service(now: Now, name: str) -> dict[str, int] | None:
     """Return the process of every instance of a service (0: it does not run), None when procd knows no such service."""
     reply = now.ask("service", "list")  # of all at once: a process less for each service
     entry = (reply or {}).get(name)
@@ -180,7 +180,7 @@ class _Service:
     """The check of one service; it remembers since when which processes run."""
 
     def __init__(
-        self, name: str, action: str, before: dict[str, Any] | None, may_end: bool, settle_s: float,
+        self, name: str, action: str, before: dict[str, int] | None, may_end: bool, settle_s: float,
         read: Callable[[str], bytes | None],
     ) -> None:  # fmt: skip
         self._name = name
@@ -189,7 +189,7 @@ class _Service:
         self._may_end = may_end
         self._settle_s = settle_s
         self._read = read
-        self._running: dict[str, Any] | None = None
+        self._running: dict[str, int] | None = None
         self._births: dict[int, str] = {}  # process: when it began, "" when /proc does not tell
         self._since_s = 0.0
 
@@ -245,7 +245,7 @@ class _Service:
         script = self._read("/etc/init.d/" + self._name) or b""
         return b"USE_PROCD=1" in script and b"procd_open_instance" not in script
 
-    def _fault(self, found: dict[str, Any]) -> str:
+    def _fault(self, found: dict[str, int]) -> str:
         before = self._before or {}
         for label, pid in found.items():
             old = before.get(label)
@@ -276,7 +276,7 @@ _HOST_NAME = "/proc/sys/kernel/hostname"
 
 
 def _promised(
-    plan: Plan, before: dict[str, Any], read: Callable[[str], bytes | None], names: Callable[[str], list[str]]
+    plan: Plan, before: Before, read: Callable[[str], bytes | None], names: Callable[[str], list[str]]
 ) -> list[Check]:
     """Return the promises of a plan whose services are reloaded."""
     reloaded = [str(item["name"]) for item in plan["services"]]
@@ -336,7 +336,7 @@ def _board_name(now: Now) -> str:
     return str((now.ask("system", "board") or {}).get("hostname") or "")
 
 
-def _interfaces(sections: list[Section], before: dict[str, Any] | None) -> list[Check]:
+def _interfaces(sections: list[Section], before: Mapping[str, object] | None) -> list[Check]:
     were_up = [entry.get("interface") for entry in _dump(before) if entry.get("up")]
     return [_interface(section) for section in sections if section[".name"] in were_up and not _is_off(section)]
 
@@ -350,7 +350,8 @@ def _interface(section: Section) -> Check:
         entry = next((one for one in _dump(now.ask("network.interface", "dump")) if one.get("interface") == name), None)
         if entry is None:
             return "unread", "the bus does not tell of interface %s" % name
-        held = [one.get("address") for one in entry.get("ipv4-address") or []]
+        addresses = entry.get("ipv4-address")
+        held = [one.get("address") for one in addresses] if isinstance(addresses, list) else []
         missing = [address for address in wanted if address not in held]
         if entry.get("up") and not missing:
             return _SEEN
@@ -361,7 +362,7 @@ def _interface(section: Section) -> Check:
     return " ".join(["interface", name, *wanted]), look
 
 
-def _dump(reply: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _dump(reply: Mapping[str, object] | None) -> list[Mapping[str, object]]:
     found = (reply or {}).get("interface")
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 

@@ -21,7 +21,7 @@ WHOLE = ("section_added", "section_removed")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Difference, Line
+    from oasis.change.shapes import Callable, Difference, Line, Value
     from oasis.uci.model import Package, Section
 
     # (tag, from and to in the old lines, from and to in the new ones); tag is equal, delete, insert or replace
@@ -103,7 +103,7 @@ def _item(kind: str, package: str, section: str, type_: str, **more: object) -> 
     return {"kind": kind, "package": package, "section": section, "type": type_, **more}  # type: ignore[typeddict-item]
 
 
-def _options(package: str, section: str, type_: str, old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
+def _options(package: str, section: str, type_: str, old: dict[str, Value], new: dict[str, Value]) -> list[Difference]:
     found = []
     for option in list(new) + [name for name in old if name not in new]:
         if old.get(option) == new.get(option):

@@ -15,7 +15,7 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Callable, Images
+    from oasis.change.shapes import Callable, Images
 
 # Sections that belong to an interface by the end of their type.
 _BY_TYPE = ("wireguard_", "amneziawg_")
@@ -54,12 +54,12 @@ def _gone(images: Images) -> set[tuple[str, str]]:
     return found
 
 
-def _made_devices(sections: dict[str, dict[str, Any]]) -> set[str]:
+def _made_devices(sections: dict[str, dict[str, object]]) -> set[str]:
     """Return the devices that a package makes; a section without a type only sets up one that the hardware has."""
     return {str(one.get("name")) for one in sections.values() if one[".type"] == "device" and one.get("type")}
 
 
-def _dangling(package: str, held: dict[str, dict[str, Any]], gone: set[tuple[str, str]]) -> list[str]:
+def _dangling(package: str, held: dict[str, dict[str, object]], gone: set[tuple[str, str]]) -> list[str]:
     found = []
     for name, section in held.items():
         kind = str(section[".type"])
@@ -78,7 +78,7 @@ def _dangling(package: str, held: dict[str, dict[str, Any]], gone: set[tuple[str
     return found
 
 
-def _label(held: dict[str, dict[str, Any]], name: str) -> str:
+def _label(held: dict[str, dict[str, object]], name: str) -> str:
     section = held[name]
     if not section.get(".anonymous"):
         return name

@@ -18,8 +18,8 @@ from oasis.uci import edit, model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Any, Callable, Collection, Draft, End, Ends, Fall, Operation, Record
-    from oasis.uci.model import Package
+    from oasis.change.shapes import Any, Callable, Collection, Draft, End, Ends, Fall, Mention, Operation, Record
+    from oasis.uci.model import Package, Section
 
 REASON = "changes when an earlier change ends"
 # Places named in a sentence; the commands on the card name them all.
@@ -118,10 +118,10 @@ class Said:
             if said:
                 self._tell(record, said)
 
-    def _said_of(self, record: Record, looks: dict[str, _Look]) -> list[dict[str, Any]]:
+    def _said_of(self, record: Record, looks: dict[str, _Look]) -> list[Mention]:
         """Return what is said about places of a change. Shape: {"place", "end", "how", "section": id}"""
         kept = state(record)
-        found = []
+        found: list[Mention] = []
         for name in map(str, record["packages"]):
             if name not in looks:
                 continue
@@ -143,7 +143,7 @@ class Said:
                     found.append({"place": place, "end": end, "how": how, "section": id(fall["section"])})
         return found
 
-    def _tell(self, record: Record, said: list[dict[str, Any]]) -> None:
+    def _tell(self, record: Record, said: list[Mention]) -> None:
         until, before = self.until_unix_s, state(record)
         new = {one["place"]: until for one in said if _is_moved(one, until)}
         standing = list({*places(self._journal, record, self._read), *new})
@@ -173,7 +173,7 @@ class Said:
 _FOR_GOOD = "stays for good; it would have ended at %s"
 
 
-def _is_moved(one: dict[str, Any], until: int) -> bool:
+def _is_moved(one: Mention, until: int) -> bool:
     """Return whether a place gets the end of the plan.
 
     What the plan changes for a shorter time falls back to what stands there until its own end.
@@ -188,7 +188,7 @@ def _subject(record: Record, said: list[str], standing: list[str]) -> str:
     return ", ".join(said[:_NAMED] + more)
 
 
-def _with_what_holds_it(said: list[dict[str, Any]], looks: dict[str, _Look]) -> int:
+def _with_what_holds_it(said: list[Mention], looks: dict[str, _Look]) -> int:
     """Return the end of what a plan changes, 0 when not all of it stands in sections that go at an end."""
     parts = {one["section"]: one["end"] for one in said if one["how"] == "part"}
     changed = [one for look in looks.values() for one in look.changed()]
@@ -223,10 +223,10 @@ class _Look:
         is_moved = [id(one) for one in left] != [id(one) for one in self.then.sections]
         return [*found, 0] if is_moved else found
 
-    def _is_there(self, twin: Any) -> bool:
+    def _is_there(self, twin: Section) -> bool:
         return any(one is twin for one in self.then.sections)
 
-    def _is_same(self, one: Any) -> bool:
+    def _is_same(self, one: Section) -> bool:
         twin = self._twins[id(one)]
         return self._is_there(twin) and all(
             getattr(one, key) == getattr(twin, key) for key in ("name", "type", "options")

@@ -23,7 +23,8 @@ from oasis.uci.model import preview
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Any, Images, Operation, Record
+    from oasis.change.shapes import Images, Operation, Record
+    from oasis.core.shapes import Json
     from oasis.system.files import Files
 
 FOLDER = "/backup"
@@ -62,10 +63,12 @@ def _modified_unix_s(place: str) -> int:
 
 def _images(files: Files, place: str) -> Images:
     """Return what a stored change did to each package that it changed: {name: (before, after)}."""
-    names = _json(files, place + "/backup_uci_list.json")
-    before = {}
-    for name in names if isinstance(names, list) else []:
-        data = files.read(place + "/" + name) if isinstance(name, str) and _PACKAGE.match(name) else None
+    listed = _json(files, place + "/backup_uci_list.json")
+    before: dict[str, bytes] = {}
+    for name in listed if isinstance(listed, list) else []:
+        if not isinstance(name, str) or not _PACKAGE.match(name):
+            continue
+        data = files.read(place + "/" + name)
         if data and name != _OWN:
             try:
                 before[name] = model.file_text(model.parse(data, name))  # without the line that names the package
@@ -75,14 +78,14 @@ def _images(files: Files, place: str) -> Images:
     return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
 
 
-def _json(files: Files, path: str) -> Any:
+def _json(files: Files, path: str) -> Json:
     try:
         return jsonl.loads(files.read(path) or b"null")
     except SchemaError:
         return None
 
 
-def _apply(before: dict[str, bytes], commands: Any) -> dict[str, bytes]:
+def _apply(before: dict[str, bytes], commands: Json) -> dict[str, bytes]:
     after = dict(before)
     for step in _steps(commands if isinstance(commands, dict) else {}):
         try:
@@ -92,7 +95,7 @@ def _apply(before: dict[str, bytes], commands: Any) -> dict[str, bytes]:
     return after
 
 
-def _steps(commands: dict[str, Any]) -> list[Operation]:
+def _steps(commands: dict[str, Json]) -> list[Operation]:
     steps: list[Operation] = []
     replaced = []
     for verb in ("add", "set", "add_list", "del_list", "reorder", "delete"):
@@ -108,7 +111,7 @@ def _steps(commands: dict[str, Any]) -> list[Operation]:
     return steps
 
 
-def _classes(items: Any) -> list[dict[str, str]]:
+def _classes(items: Json) -> list[dict[str, str]]:
     found = [item.get("class") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return [{key: str(value) for key, value in one.items()} for one in found if isinstance(one, dict)]
 

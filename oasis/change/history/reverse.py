@@ -20,7 +20,7 @@ from oasis.change.diff.pairing import Pairing, fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Collection, Conflict, Fall, Operation
+    from oasis.change.shapes import Collection, Conflict, Fall, Operation, Value
     from oasis.uci.model import Package, Section
 
 GONE, THERE, OTHER = "gone", "there", "another one"
@@ -62,7 +62,7 @@ class _Reverse:
         self._deletions: list[Section] = []
         self._renames: list[tuple[Section, str]] = []
         self._types: list[tuple[Section, str]] = []
-        self._values: list[tuple[Section, str, Any]] = []  # None as value removes the option
+        self._values: list[tuple[Section, str, Value | None]] = []  # None as value removes the option
         self._creations: list[Section] = []  # sections of `before`
 
     def look(self) -> None:
@@ -77,12 +77,12 @@ class _Reverse:
             else:
                 self._set_back(before, after_it)
 
-    def _conflict(self, section: str, option: str, now: Any, expected: Any) -> None:
+    def _conflict(self, section: str, option: str, now: Value | None, expected: Value | None) -> None:
         self.conflicts.append(
             {"package": self._now.name, "section": section, "option": option, "now": now, "expected": expected}
         )
 
-    def _fall(self, place: str, section: Section, option: str = "", wanted: Any = None, **kind: bool) -> None:
+    def _fall(self, place: str, section: Section, option: str = "", wanted: Value | None = None, **kind: bool) -> None:
         fall: Fall = {"place": place, "section": section, "option": option, "wanted": wanted, **kind}  # type: ignore[typeddict-item]
         self.falls.append(fall)
 
@@ -269,7 +269,7 @@ class _Script:
         self._step("set", one)["type"] = kind
         self._kinds[id(one)] = kind
 
-    def put(self, one: Section, option: str, value: Any) -> None:
+    def put(self, one: Section, option: str, value: Value | None) -> None:
         if value is None:
             self._step("delete", one)["option"] = option
         elif isinstance(value, list):

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Any, Collection, Conflict, Draft, Images, Operation, Plan, Record
+    from oasis.change.shapes import Collection, Conflict, Draft, Images, Operation, Plan, Record, Value
     from oasis.shapes import ErrorReply
 
 # Conflicts shown in words; a program gets them all.
@@ -165,7 +165,7 @@ def conflict_words(item: Conflict) -> str:
     return "the package %s is gone" % where if item["now"] is None else "the order of sections in %s" % where
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value | None) -> str:
     if value is None:
         return "unset"
     return ", ".join("'%s'" % one for one in value) if isinstance(value, list) else "'%s'" % value
