@@ -37,7 +37,7 @@ if False:  # annotations only
         Upload,
     )
     from oasis.api.tool_methods import Toolset
-    from oasis.change.shapes import Record, Role
+    from oasis.change.shapes import Audited, Record, Role
     from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Options
     from oasis.system.connections import Connection
@@ -354,7 +354,7 @@ class Methods:
     def audit_list(self, limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
         return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
 
-    def audit_verify(self) -> dict[str, object]:
+    def audit_verify(self) -> Audited:
         return self._shop.audit.verify()
 
 

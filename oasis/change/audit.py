@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from oasis.change.shapes import Audited
+    from oasis.core.shapes import Json
     from oasis.system.files import Files
 
 # Rotated once to a second file of the same size: two years of daily changes.
@@ -89,9 +91,9 @@ class Audit:
             }
         )
 
-    def lines(self, limit: int, skip: int = 0) -> list[dict[str, object]]:
+    def lines(self, limit: int, skip: int = 0) -> list[dict[str, Json]]:
         """Return lines that can be read, newest first; at most `limit`, after the `skip` newest."""
-        found: list[dict[str, object]] = []
+        found: list[dict[str, Json]] = []
         for _, data in reversed(self._whole()):
             for line in reversed(data.split(b"\n")[:-1]):
                 value = _value(line)
@@ -101,13 +103,13 @@ class Audit:
                         found.append(value)
         return found
 
-    def verify(self) -> dict[str, object]:
+    def verify(self) -> Audited:
         """Follow the chain from the oldest line on.
 
         Shape: {"lines": how many fit, "is_whole", "broken"?: {"file", "line": from 1, "reason"}, "torn"?: file whose
         last line a power cut tore; the next decision cuts it off, "gone"?: lines that were rotated out for good}.
         """
-        reply: dict[str, object] = {"lines": 0, "is_whole": True}
+        reply: Audited = {"lines": 0, "is_whole": True}
         previous: str | None = None  # what the first line of a rotated file names is gone
         parts = self._whole()
         for path, data in parts:
@@ -131,7 +133,7 @@ class Audit:
                 if reason:
                     return {**reply, "is_whole": False, "broken": {"file": path, "line": number, "reason": reason}}
                 previous = sha256(line)
-                reply["lines"] = int(str(reply["lines"])) + 1
+                reply["lines"] = reply["lines"] + 1
         return reply
 
     def _whole(self) -> list[tuple[str, bytes]]:
@@ -143,20 +145,20 @@ class Audit:
 _LOST = "this part is not what it was when it was rotated: it is missing, shortened or altered"
 
 
-def _part(data: bytes) -> dict[str, object]:
+def _part(data: bytes) -> dict[str, Json]:
     """Return what the first line of a file tells of the part before it, {} when it tells of none."""
     first = _value(data.partition(b"\n")[0]) or {}
     part = first.get(ROTATED)
     return part if first.get("what") == ROTATED and isinstance(part, dict) else {}
 
 
-def _gone(part: dict[str, object]) -> int:
+def _gone(part: dict[str, Json]) -> int:
     return sum(count for count in (part.get("lines"), part.get("gone")) if isinstance(count, int))
 
 
-def _value(line: bytes) -> dict[str, object] | None:
+def _value(line: bytes) -> dict[str, Json] | None:
     try:
-        value: object = jsonl.loads(line, AUDIT_BYTES)
+        value = jsonl.loads(line, AUDIT_BYTES)
     except SchemaError:
         return None
     return value if isinstance(value, dict) else None

@@ -13,7 +13,7 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any, Difference, Plan, Source
+    from oasis.change.shapes import Difference, Moved, Plan, Source
     from oasis.uci.model import Package
 
 WROTE = "as you wrote it"
@@ -26,7 +26,7 @@ _CLEAR = (MODEL, OTHERS)
 _REASON = "the secret of %s is %s, who knows it"
 
 
-def changes(plan: Plan, known: dict[str, str], otherwise: str) -> dict[str, Any]:
+def changes(plan: Plan, known: dict[str, str], otherwise: str) -> Moved:
     """Return what changes in a plan that names where its new secrets come from, {} when it has none.
 
     `known` tells it by value, `otherwise` of any other one.
@@ -41,10 +41,10 @@ def changes(plan: Plan, known: dict[str, str], otherwise: str) -> dict[str, Any]
         return {}
     chosen = [one["where"] for one in found if one["from"] in _CLEAR]
     words = [*plan["words"], *["%s: %s" % (one["where"], one["from"]) for one in found]]
-    made: dict[str, Any] = {"secrets": found, "words": words}
+    made: Moved = {"secrets": found, "words": words}
     if chosen:
         reasons = [_REASON % (where, otherwise) for where in dict.fromkeys(chosen)]
-        made.update(risk="risky", reasons=[*reasons, *plan["reasons"]])
+        made["risk"], made["reasons"] = "risky", [*reasons, *plan["reasons"]]
     return made
 
 

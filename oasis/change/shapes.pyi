@@ -57,6 +57,49 @@ Call = TypedDict("Call", {"name": str, "source": str, "class": str, "arguments":
 
 CalledTool = TypedDict("CalledTool", {"name": str, "source": str, "class": str})
 
+class Broken(TypedDict):
+    """Where the chain of the audit log does not fit."""
+
+    file: str
+    line: int  # from 1
+    reason: str
+
+class Audited(TypedDict, total=False):
+    """What following the chain of the audit log found, see audit.py."""
+
+    lines: Required[int]
+    is_whole: Required[bool]
+    broken: Broken
+    torn: str
+    gone: int
+
+class Moved(TypedDict, total=False):
+    """What takes the place of keys of a plan before it is bound."""
+
+    ends: list[Ends]
+    secrets: list[Source]
+    words: list[str]
+    risk: str
+    reasons: list[str]
+
+class OwnTexts(TypedDict):
+    """Keys of texts that the owner wrote, and by change those that it took away, see text_origin.py."""
+
+    own: dict[str, None]
+    gone: dict[str, list[str]]
+
+class FencedItem(TypedDict, total=False):
+    """What one command in an answer is, see parse/fenced.py."""
+
+    kind: str  # "change", "read", "offer" or "refused"
+    command: Required[str]
+    input: dict[str, Json]  # of a tool: package and section, or name and action
+    words: str
+    reason: str
+    hint: str
+    stops: bool
+    implied: bool
+
 class Line(TypedDict):
     op: str  # " ", "-" or "+"
     text: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Images, Record
+    from oasis.change.shapes import Images, OwnTexts, Record
     from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.uci.model import Package
@@ -58,7 +58,7 @@ class Texts:
         self._path = root.state_folder + "/own_texts.json"
         self._lock = threading.Lock()
         self._roms: dict[str, set[str]] = {}  # package: "type.option text" of what the image brought it with
-        self._records: dict[str, Any] | None = None
+        self._records: OwnTexts | None = None
         self._known: dict[str, tuple[object, list[Text]]] = {}  # package: (stamp of its file, its free texts)
 
     # Whose a text is
@@ -179,9 +179,9 @@ class Texts:
             if own == list(records["own"]):
                 return
             left = {**records["gone"], **({str(change["id"]): gone} if gone else {})}
-            new = {"own": own[-MOST:], "gone": dict(list(left.items())[-_CHANGES:])}
-            self._files.replace(self._path, jsonl.line(new))
-            self._records = {**new, "own": dict.fromkeys(own[-MOST:])}
+            kept = dict(list(left.items())[-_CHANGES:])
+            self._files.replace(self._path, jsonl.line({"own": own[-MOST:], "gone": kept}))
+            self._records = {"own": dict.fromkeys(own[-MOST:]), "gone": kept}
 
     def _keys(self, change: Record, which: str) -> set[str]:
         packages = [
@@ -190,7 +190,7 @@ class Texts:
         ]
         return {key for package in packages for key, _, _, _ in self._of(package)}
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> OwnTexts:
         if self._records is None:
             data = self._files.read(self._path)
             try:

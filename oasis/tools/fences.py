@@ -16,14 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oasis.change.shapes import FencedItem as Item
     from oasis.core.shapes import Block, Json, Message
-
-    Item = fenced.Item
 
 # Calls with this before their id were made here: the model's own text says what they do.
 MARK = "fence_"
 TOLD = 12  # refusals and offers named at once; more say the same
-_CUT = {
+_CUT: Item = {
     "command": "…", "reason": "the answer was cut off at its length limit, commands may be missing",
     "hint": "write less text and all commands in one block",
 }  # fmt: skip

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
     from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, CalledTool, Operation, Plan, Record
+    from oasis.change.shapes import Action, Any, Callable, CalledTool, Moved, Operation, Plan, Record
     from oasis.change.text_origin import Texts
     from oasis.redaction.redactor import Redactor
     from oasis.tools.principal import Principal
@@ -289,7 +289,7 @@ class Operator:
         summary = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
         return shop.planner.bind(plan, summary=summary, **self._sources_of(plan, known))
 
-    def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> dict[str, Any]:
+    def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Moved:
         """Return what changes in a plan that names where its secrets come from."""
         from oasis.change import secret_origin
 

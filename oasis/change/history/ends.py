@@ -18,7 +18,7 @@ from oasis.uci import edit, model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.apply.journal import Journal
-    from oasis.change.shapes import Any, Callable, Collection, Draft, End, Ends, Fall, Mention, Operation, Record
+    from oasis.change.shapes import Callable, Collection, Draft, End, Ends, Fall, Mention, Moved, Operation, Record
     from oasis.uci.model import Package, Section
 
 REASON = "changes when an earlier change ends"
@@ -31,7 +31,7 @@ def state(record: Record) -> End:
     return {"until_unix_s": record.get("until_unix_s", 0), "ends": record.get("ends_at", {})}
 
 
-def fields(kept: End) -> dict[str, Any]:
+def fields(kept: End) -> dict[str, int | str | dict[str, int]]:
     """Return a state as the fields of a record."""
     return {"until_unix_s": kept["until_unix_s"] or "", "ends_at": kept["ends"] or ""}
 
@@ -253,9 +253,9 @@ class _Look:
         return "part" if named and fall.get("is_gone") else ""
 
 
-def changes(plan: Draft, entries: list[Ends], words: list[str], is_risky: bool) -> dict[str, Any]:
+def changes(plan: Draft, entries: list[Ends], words: list[str], is_risky: bool) -> Moved:
     """Return what changes in a plan that sets ends of earlier changes."""
-    found: dict[str, Any] = {"ends": entries, "words": [*plan["words"], *words]}
+    found: Moved = {"ends": entries, "words": [*plan["words"], *words]}
     return {**found, "risk": "risky", "reasons": [*plan["reasons"], REASON]} if is_risky else found
 
 

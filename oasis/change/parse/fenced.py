@@ -26,9 +26,8 @@ from oasis.uci.shell_words import quoted, unprompted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Any
-
-    Item = dict[str, Any]
+    from oasis.change.shapes import FencedItem as Item
+    from oasis.core.shapes import Json
 
 SHOWN_CHARS = 200  # of a refused command: enough to know it again
 LEVELS = 3  # of answers that were wrapped whole into a block of Markdown
@@ -306,11 +305,11 @@ def _service(words: list[str], shown: str) -> Item:
 
 
 def _implied(words: list[str], shown: str) -> Item:
-    service = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
+    service: dict[str, Json] = {"name": "network", "action": "reload"} if words[0] != "uci" else {}
     return {**_offer(shown, service, "commit and reload happen by themselves with each change"), "implied": True}
 
 
-def _offer(command: str, service: dict[str, str], words: str) -> Item:
+def _offer(command: str, service: dict[str, Json], words: str) -> Item:
     return {"kind": "offer", "command": command, "input": service, "words": words}
 
 
