@@ -18,14 +18,33 @@ from oasis.uci import model as uci
 if False:  # annotations only
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Any, Callable, Protocol
+    from oasis.llm.shapes import (
+        Alias,
+        AliasList,
+        Callable,
+        ChatUsage,
+        Done,
+        Fault,
+        Look,
+        Made,
+        Mapping,
+        Model,
+        ModelList,
+        Protocol,
+        Provider,
+        ProviderList,
+        Trial,
+        UsageList,
+        Value,
+    )
     from oasis.llm.usage import Usage
+    from oasis.llm.workers import Cancelled, Event, OnEvent
     from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Operation, Step
 
     class Models(Protocol):
-        def chat(self, request: Any, on_event: Any, cancelled: Any) -> None: ...
-        def models(self, request: Any, cancelled: Any) -> list[dict[str, object]]: ...
+        def chat(self, request: Event, on_event: OnEvent, cancelled: Cancelled) -> None: ...
+        def models(self, request: Event, cancelled: Cancelled) -> list[Event]: ...
         def usage(self) -> Usage: ...
 
 
@@ -52,7 +71,7 @@ class Book:
 
     def __init__(
         self, settings: Settings, cursor: Callable[[], Cursor], models: Models, now_s: Callable[[], float],
-        look: Callable[[str, Callable[[Any], Any]], Any],
+        look: Look,
     ) -> None:  # fmt: skip
         self._settings = settings
         self._cursor = cursor
@@ -63,17 +82,17 @@ class Book:
 
     # Services
 
-    def service_providers(self) -> dict[str, object]:
+    def service_providers(self) -> ProviderList:
         """Return what a service can be of."""
         known = self._settings.profiles()
-        kinds = [
+        kinds: list[Provider] = [
             {"profile": name, "name": entry["name"], "endpoint": entry.get("base_url", ""),
              "model": entry.get("model", ""), "key": entry.get("key", "none"), "local": bool(entry.get("local"))}
             for name, entry in known.items()
         ]  # fmt: skip
         return {"providers": kinds}
 
-    def service_add(self, name: str, key: str = "", **given: Any) -> dict[str, object]:
+    def service_add(self, name: str, key: str = "", **given: str | int) -> Made:
         """Add a service behind the others; return its identifier."""
         with self._lock:
             known = self._settings.profiles()
@@ -95,7 +114,7 @@ class Book:
             self._write(steps)
             return {"identifier": identifier}
 
-    def service_change(self, identifier: str, name: str = "", position: int = -1, **given: Any) -> dict[str, object]:
+    def service_change(self, identifier: str, name: str = "", position: int = -1, **given: str | int) -> Done:
         """Change options of a service; an empty text or 0 takes one back. `position`: among the services, from 0."""
         with self._lock:
             section = self._section(identifier)
@@ -112,7 +131,7 @@ class Book:
             self._write(steps + self._moved(section.name, position))
             return {"status": "OK"}
 
-    def service_select(self, identifier: str) -> dict[str, object]:
+    def service_select(self, identifier: str) -> Done:
         """Make a service the active one: it becomes the first, as upstream does it."""
         self._settings.service(identifier)
         for section in [one for one in self._settings.sections() if one.type == "service"][:1]:
@@ -126,7 +145,7 @@ class Book:
             self._write(self._moved(self._section(identifier).name, 0))
         return {"status": "OK"}
 
-    def service_delete(self, identifier: str) -> dict[str, object]:
+    def service_delete(self, identifier: str) -> Done:
         """Take a service and its key away."""
         if identifier == OFFLINE:
             raise UsageError("the built-in service is always there", "choose another one: oasis select")
@@ -137,7 +156,7 @@ class Book:
             self._write([_step("delete", section.name)])
         return {"status": "OK"}
 
-    def service_key(self, identifier: str, key: str) -> dict[str, object]:
+    def service_key(self, identifier: str, key: str) -> Done:
         """Keep the key of a service, or take it away with an empty one.
 
         IDENTIFIER/proxy keeps USER:PASSWORD of its proxy; the name of a search engine, that one's key.
@@ -172,7 +191,7 @@ class Book:
         index = 0 if position == 0 else places[position] if position < len(places) else places[-1] + 1
         return [{**_step("reorder", name), "index": index}]
 
-    def _judge(self, values: dict[str, Any]) -> None:
+    def _judge(self, values: Mapping[str, Value]) -> None:
         """Look at a section as it will be read.
 
         Raises: UsageError for a value that is none, or that a file of UCI cannot hold.
@@ -192,7 +211,7 @@ class Book:
 
     # Trying
 
-    def service_test(self, identifier: str) -> dict[str, object]:
+    def service_test(self, identifier: str) -> Trial:
         """Have a service say a word; a reply with `error` would be a failed call, so what failed is `fault`.
 
         Shape: {"ok", "ms", "model", "fault"?: {"code", "message", "hint"}}.
@@ -200,19 +219,21 @@ class Book:
         service = self._settings.service(identifier)
         if service["vendor"] == OFFLINE:
             return {"ok": True, "ms": 0, "model": service["model"]}
-        heard: list[dict[str, Any]] = []
+        heard: list[Event] = []
         request = self._request(service, {"max_tokens": 16})
         request.update(messages=[{"role": "user", "content": "Answer with the word OK."}], tools=[])
         began_s = self._now_s()
         self._models.chat(request, heard.append, lambda: self._now_s() - began_s > TRIAL_S)
-        reply = {"ms": int((self._now_s() - began_s) * 1000), "model": service["model"]}
+        ms = int((self._now_s() - began_s) * 1000)
         last = heard[-1]
         if last["type"] == "done":
-            return {"ok": True, **reply, "model": last.get("model") or service["model"]}
-        error = last["error"] if last["error"]["code"] != "cancelled" else _late(service)
-        return {"ok": False, **reply, "fault": {key: error.get(key, "") for key in ("code", "message", "hint")}}
+            return {"ok": True, "ms": ms, "model": str(last.get("model") or service["model"])}
+        error = last["error"]
+        assert isinstance(error, dict)
+        fault = _late(service) if error["code"] == "cancelled" else _fault(error)
+        return {"ok": False, "ms": ms, "model": service["model"], "fault": fault}
 
-    def service_models(self, identifier: str) -> dict[str, object]:
+    def service_models(self, identifier: str) -> ModelList:
         """Return what models a service has. Shape: {"models": [{"id", "context_tokens"?, "tools"?}], "is_cut"}."""
         service = self._usable(identifier)
         if service["vendor"] == OFFLINE:
@@ -239,7 +260,7 @@ class Book:
         item = next(item for item in offered if item["identifier"] == identifier)
         return item if item["ready"] else self._settings.service(identifier + "/unknown")
 
-    def _request(self, service: Service, more: dict[str, object]) -> dict[str, Any]:
+    def _request(self, service: Service, more: Mapping[str, object]) -> Event:
         given = {name: value for name, value in service["options"].items() if name in _WAY}
         request = self._settings.request(service)
         request["options"] = {**given, "stream": True, "retries": 0, "connect_s": _CONNECT_S, **more}
@@ -247,11 +268,11 @@ class Book:
 
     # Usage
 
-    def usage_list(self, month: str = "") -> dict[str, object]:
+    def usage_list(self, month: str = "") -> UsageList:
         """Return what models used; see usage.py."""
         return self._models.usage().list(month)
 
-    def usage_chat(self, id: str) -> dict[str, object]:
+    def usage_chat(self, id: str) -> ChatUsage:
         """Return what a chat used, as its messages tell it; shape as that of usage_list, without months."""
         from oasis.llm.usage import of_chat
 
@@ -259,7 +280,7 @@ class Book:
         found = self._look(id, lambda chat: of_chat(chat.entries(), prices))
         return {"usage": found, "currency": self._settings.main().get("currency", "")}
 
-    def usage_limit(self, **given: Any) -> dict[str, object]:
+    def usage_limit(self, **given: str | int) -> Done:
         """Set the budget of a month; see usage.py."""
         from oasis.llm import usage as prices
 
@@ -267,7 +288,7 @@ class Book:
             self._write(prices.budget(self._settings.main(), given))
         return {"status": "OK"}
 
-    def usage_price(self, model: str, **given: Any) -> dict[str, object]:
+    def usage_price(self, model: str, **given: str) -> Done:
         """Set what a model costs; see usage.py."""
         from oasis.llm import usage as prices
 
@@ -277,19 +298,19 @@ class Book:
 
     # Aliases
 
-    def alias_list(self) -> dict[str, object]:
+    def alias_list(self) -> AliasList:
         """Return the aliases. Shape: {"alias": [{"name", "targets", "ready", "note"}], "usual": [name]}."""
         found = []
         for name, targets in self._settings.aliases().items():
-            item: dict[str, object] = {"name": name, "targets": targets, "ready": True, "note": ""}
+            item: Alias = {"name": name, "targets": targets, "ready": True, "note": ""}
             try:
                 self._settings.chain(name)
             except OasisError as error:
-                item.update(ready=False, note=error.message)
+                item["ready"], item["note"] = False, error.message
             found.append(item)
         return {"alias": found, "usual": [*sections.RESERVED, *sections.SIZES]}
 
-    def alias_set(self, name: str, targets: list[str]) -> dict[str, object]:
+    def alias_set(self, name: str, targets: list[str]) -> Done:
         """Let a name stand for services, or models of them, in the order to try them."""
         identifiers = {item["identifier"] for item in self._settings.services()}
         if not name or name.strip(_LETTERS + "._-") or len(name) > 32:
@@ -309,7 +330,7 @@ class Book:
             self._write(steps)
         return {"status": "OK"}
 
-    def alias_delete(self, name: str) -> dict[str, object]:
+    def alias_delete(self, name: str) -> Done:
         """Take an alias away."""
         with self._lock:
             steps = self._without(name)
@@ -344,7 +365,7 @@ def _named(section: uci.Section, identifier: str) -> bool:
     return section.type == "service" and identifier == (section.options.get("identifier") or section.name)
 
 
-def _words(given: dict[str, Any]) -> dict[str, str]:
+def _words(given: Mapping[str, str | int]) -> dict[str, str]:
     """Return arguments as options are written; 0 is how a number is taken back."""
     return {name: "" if value in (0, "") else str(value).strip() for name, value in given.items()}
 
@@ -385,11 +406,20 @@ def _bot_token(key: str) -> str:
     return key
 
 
-def _late(service: Service) -> dict[str, str]:
+def _fault(error: Mapping[str, str]) -> Fault:
+    return {"code": error.get("code", ""), "message": error.get("message", ""), "hint": error.get("hint", "")}
+
+
+def _late(service: Service) -> Fault:
     hint = "a model that is loaded first takes its time: try again" if service["is_local"] else "try again later"
     return {"code": "timeout", "message": "no answer within %d s" % TRIAL_S, "hint": hint}
 
 
-def _model(item: dict[str, object]) -> dict[str, object]:
-    kept = {key: item[key] for key in ("context_tokens", "tools") if isinstance(item.get(key), int)}
-    return {"id": clean.line(str(item["id"]))[:_WORD_CHARS], **kept}
+def _model(item: Event) -> Model:
+    model: Model = {"id": clean.line(str(item["id"]))[:_WORD_CHARS]}
+    context_tokens, tools = item.get("context_tokens"), item.get("tools")
+    if isinstance(context_tokens, int):
+        model["context_tokens"] = context_tokens
+    if isinstance(tools, bool):
+        model["tools"] = tools
+    return model

@@ -20,11 +20,9 @@ from oasis.errors import OasisError, SchemaError, SettingsError, StoreError, Usa
 from oasis.llm.workers import Requests
 
 if False:  # annotations only
-    from collections.abc import Iterable
-
     from oasis.config.settings import Settings
-    from oasis.core.shapes import Any, Callable, TypeIs
     from oasis.llm.pool import Pool
+    from oasis.llm.shapes import Budget, Callable, Entry, Iterable, Mapping, ModelUsage, TypeIs, UsageList
     from oasis.llm.workers import Cancelled, Event, Models, OnEvent
     from oasis.system.files import Files
     from oasis.uci.edit import Operation
@@ -94,7 +92,7 @@ class Usage:
 
     # Counting
 
-    def add(self, service: str, model: str, spent: dict[str, Any]) -> None:
+    def add(self, service: str, model: str, spent: Mapping[str, object]) -> None:
         """Count one request. `spent` is the usage as its message has it."""
         with self._lock:
             models = self._months.setdefault(self._month(), {}).setdefault(service, {})
@@ -143,7 +141,7 @@ class Usage:
 
     # Looking
 
-    def list(self, month: str = "") -> dict[str, object]:
+    def list(self, month: str = "") -> UsageList:
         """Return the counts of all months, or of one.
 
         Shape: {"usage": [{"month", "service", "model", "requests", "input_tokens", "output_tokens", "cached_tokens",
@@ -161,7 +159,7 @@ class Usage:
                 if month in ("", name)
             ]
             now = self._month()
-        reply: dict[str, object] = {"usage": found, "month": now, "currency": self._settings.main().get("currency", "")}
+        reply: UsageList = {"usage": found, "month": now, "currency": self._settings.main().get("currency", "")}
         budget = self._budget()
         if budget:
             reply["budget"] = budget
@@ -182,7 +180,7 @@ class Usage:
         budget = self._budget()
         if not budget or service in self._free():
             return ""
-        percent = int(str(budget["percent"]))
+        percent = budget["percent"]
         if percent >= 100:
             if self._spent != self._month():
                 self._spent = self._month()
@@ -197,12 +195,12 @@ class Usage:
             self._warned = self._month()
         return "%d %% of this month's budget are used (%s)" % (percent, _told(budget))
 
-    def _budget(self) -> dict[str, object]:
-        """Return how much of the budget is used, {} where there is none."""
+    def _budget(self) -> Budget | None:
+        """Return how much of the budget is used, None where there is none."""
         tokens = self._settings.number("budget_tokens", 0)
         cost = amount("oasis.main.budget_cost", self._settings.main().get("budget_cost", "0"))
         if not tokens and not cost:
-            return {}
+            return None
         prices, free = self.prices(), self._free()
         used_tokens = used_cost = 0
         with self._lock:
@@ -211,7 +209,7 @@ class Usage:
                     used_tokens += row[1] + row[2]
                     used_cost += _cost(service, model, row, prices) or 0
         shares = [100 * used // limit for used, limit in ((used_tokens, tokens), (used_cost, cost)) if limit]
-        budget: dict[str, object] = {"tokens_used": used_tokens, "cost_used": _money(used_cost), "percent": max(shares)}
+        budget: Budget = {"tokens_used": used_tokens, "cost_used": _money(used_cost), "percent": max(shares)}
         if tokens:
             budget["tokens"] = tokens
         if cost:
@@ -250,7 +248,7 @@ def amount(name: str, text: str) -> int:
     return int(whole or "0") * _MILLION + int((part + "000000")[:6])
 
 
-def of_chat(lines: Iterable[dict[str, Any]], prices: Prices) -> list[dict[str, object]]:
+def of_chat(lines: Iterable[Entry], prices: Prices) -> list[ModelUsage]:
     """Return what the messages of a chat say that they used, by service and model; titles are not among them."""
     rows: dict[tuple[str, str], Row] = {}
     for line in lines:
@@ -261,8 +259,7 @@ def of_chat(lines: Iterable[dict[str, Any]], prices: Prices) -> list[dict[str, o
             row[0] += 1
             for number, field in enumerate(FIELDS, 1):
                 row[number] += _whole(spent.get(field))
-    items = [_item("", service, model, row, prices) for (service, model), row in sorted(rows.items())]
-    return [{key: value for key, value in item.items() if key != "month"} for item in items]
+    return [_item("", service, model, row, prices) for (service, model), row in sorted(rows.items())]
 
 
 def _is_months(value: object) -> TypeIs[Months]:
@@ -294,12 +291,16 @@ def _cost(service: str, model: str, row: Row, prices: Prices) -> int | None:
     return (fresh * price[0] + row[2] * price[1] + row[3] * price[2]) // _MILLION
 
 
-def _item(month: str, service: str, model: str, row: Row, prices: Prices) -> dict[str, object]:
-    item: dict[str, object] = {"month": month, "service": service, "model": model, "requests": row[0]}
-    item.update(input_tokens=row[1], output_tokens=row[2], cached_tokens=row[3])
+def _item(month: str, service: str, model: str, row: Row, prices: Prices) -> ModelUsage:
+    item: ModelUsage = {
+        "month": month, "service": service, "model": model, "requests": row[0],
+        "input_tokens": row[1], "output_tokens": row[2], "cached_tokens": row[3],
+    }  # fmt: skip
     cost = _cost(service, model, row, prices)
     if cost is not None:
         item["cost"] = _money(cost)
+    if not month:
+        del item["month"]  # of a chat
     return item
 
 
@@ -310,7 +311,7 @@ def _money(millionths: int) -> str:
     return "%d.%02d" % (millionths // _MILLION, millionths % _MILLION // 10000)
 
 
-def _told(budget: dict[str, object]) -> str:
+def _told(budget: Budget) -> str:
     parts = ["%s of %s tokens" % (budget["tokens_used"], budget["tokens"])] if "tokens" in budget else []
     parts += ["%s of %s" % (budget["cost_used"], budget["cost"])] if "cost" in budget else []
     return ", ".join(parts)
@@ -325,7 +326,7 @@ _WORD_CHARS = 256
 _MOST_TOKENS = 10**12
 
 
-def budget(present: dict[str, str], given: dict[str, object]) -> Steps:
+def budget(present: dict[str, str], given: Mapping[str, object]) -> Steps:
     """Return the steps that set the budget. `given`: budget_tokens, budget_cost, currency; 0 or "" takes one back.
 
     Raises: UsageError, SettingsError for what is no budget.
