@@ -1705,7 +1705,7 @@ MUTANTS = (
     (
         "read-back: after every reload",
         TRANSACTION,
-        'evidence.readback.verify({**plan, "services": record["services"]}, before)',
+        'evidence.verification.verify({**plan, "services": record["services"]}, before)',
         "[]",
         ("tests/change/apply/test_verification.py",),
     ),

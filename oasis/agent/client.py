@@ -171,7 +171,9 @@ class Asking:
             return False
         return bool(events)
 
-    def aside(self, service: Service, chat: str, messages: list[Message], is_cancelled: Callable[[], bool]) -> str:
+    def side_request(
+        self, service: Service, chat: str, messages: list[Message], is_cancelled: Callable[[], bool]
+    ) -> str:
         """Return what a model says to messages, without tools and search and outside any turn: a title, a summary.
 
         Raises: ProviderError when it fails or says nothing.

@@ -32,7 +32,7 @@ _RULE = "a rule, and no mistake: look for no other way to the same end; tell the
 _LAST = "no further attempt: tell the owner that it was not done, and why"
 
 
-class Repair:
+class CorrectionRounds:
     """The rounds of one turn; `is_over` when no further proposal is taken: then the model is given `tell`."""
 
     tell = TELL

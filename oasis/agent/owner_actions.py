@@ -20,7 +20,7 @@ if False:  # annotations only
     from oasis.uci.edit import Operation
 
 
-class Errands:
+class OwnerActions:
     """The owner actions of one daemon; `came` is as in runs.py."""
 
     def __init__(self, shop: Workshop, runs: Runs, registry: Registry) -> None:

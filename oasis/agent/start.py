@@ -11,13 +11,13 @@ import time
 from oasis.agent import question
 from oasis.agent.client import Asking, prompts
 from oasis.agent.context import Context
-from oasis.agent.correction import Repair
+from oasis.agent.correction import CorrectionRounds
 from oasis.agent.failover import Failover, allowed, failing
 from oasis.agent.goal import Goal
 from oasis.agent.loop_guard import Repeats
-from oasis.agent.owner_actions import Errands
+from oasis.agent.owner_actions import OwnerActions
 from oasis.agent.runs import Run
-from oasis.agent.titles import Asides
+from oasis.agent.titles import SideRequests
 from oasis.agent.turn import ROUNDS, Brief, Turn, newest
 from oasis.config.settings import OFFLINE, OFFLINE_SERVICE
 from oasis.core import schema
@@ -93,7 +93,7 @@ TITLES = ("model", "words")
 NOBODY: Service = {**OFFLINE_SERVICE, "identifier": "", "model": "", "vendor": "", "is_local": False, "ready": False}
 
 
-class Exchanges:
+class TurnStarter:
     """Starts the runs of one daemon."""
 
     def __init__(self, services: Services, registry: Registry, asking: Asking) -> None:
@@ -105,8 +105,8 @@ class Exchanges:
         self._runs = services.runs
         self.asking = asking
         self._new_id = services.new_message_id
-        self._made: Asides | None = None
-        self.errands = Errands(services, services.runs, registry)
+        self._made: SideRequests | None = None
+        self.owner_actions = OwnerActions(services, services.runs, registry)
 
     def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
         """Put a message (question.py) on flash and start its run; `who` it is for: tools/principal.py.
@@ -174,7 +174,7 @@ class Exchanges:
             offered = self._offered(chat, failover.service, told.tools if told else None)
             tools = [spec for spec in offered if may_use(who.role, spec["name"])]
         rounds = goal.turns if goal else ROUNDS
-        correction = Repair() if is_model else None
+        correction = CorrectionRounds() if is_model else None
         brief = Brief(tools, _system(goal, told), str(message.get("head", "")), rounds, correction)
         turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
         state = turn.run()
@@ -272,7 +272,7 @@ class Exchanges:
             return
         titling = self._titling(service)
         if titling["vendor"] != OFFLINE:
-            self._asides().title(run, chat.id, titling, list(chat.messages.values()))
+            self._side_requests().title(run, chat.id, titling, list(chat.messages.values()))
 
     def _titling(self, service: Service) -> Service:
         """Return what makes titles: the alias of that name, or else the service that answered.
@@ -285,9 +285,9 @@ class Exchanges:
             return service  # nobody waits for a title: what is wrong with the alias, its list tells
         return found if found["is_local"] or not service["is_local"] else service
 
-    def _asides(self) -> Asides:
+    def _side_requests(self) -> SideRequests:
         if self._made is None:
-            self._made = Asides(self._chats, self._runs, self.asking, self._new_id)
+            self._made = SideRequests(self._chats, self._runs, self.asking, self._new_id)
         return self._made
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
@@ -299,7 +299,7 @@ class Exchanges:
         if chosen["vendor"] == OFFLINE:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
-        return self._asides().summarise(chat, end, chosen, Context(self._chats).find, came)
+        return self._side_requests().summarise(chat, end, chosen, Context(self._chats).find, came)
 
     def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
         first = self._settings.offline() == "first"
@@ -322,7 +322,7 @@ class Exchanges:
         return _of_thread(allowed(self._settings.chain(), mode), options)
 
 
-def gather(services: Services) -> Exchanges:
+def gather(services: Services) -> TurnStarter:
     """Return the starter of turns of a daemon, with its tools and the client of its services."""
     root, files, clock = services.root, services.files, services.clock
     asking = Asking(
@@ -338,7 +338,7 @@ def gather(services: Services) -> Exchanges:
     workspace: list[Seed] = []
     registry.add(lambda: workspace or workspace.append(_workspace(services)) or workspace)  # type: ignore[func-returns-value]
     registry.add(services.parts.sources)
-    return Exchanges(services, registry, asking)
+    return TurnStarter(services, registry, asking)
 
 
 def _workspace(services: Services) -> Seed:

@@ -33,7 +33,7 @@ _TRIES, _PAUSE_S = 40, 0.5
 SUMMARY = "[Summary of what was said before; a model wrote it, not the owner:]\n"
 
 
-class Asides:
+class SideRequests:
     """`new_id()` gives message ids."""
 
     def __init__(self, chats: Collection, runs: Runs, asking: Asking, new_id: Callable[[], str]) -> None:
@@ -52,7 +52,7 @@ class Asides:
         said = trim.fit([message for message in messages if message["content"]], _TITLE_TOKENS)["messages"]
         order: Message = {"role": "user", "content": prompts()["title"]}
         try:
-            answer = self._asking.aside(service, chat, [*said, order], lambda: time.monotonic() > until_s)
+            answer = self._asking.side_request(service, chat, [*said, order], lambda: time.monotonic() > until_s)
             title = _title(answer)
             if title:
                 self._note(chat, {"type": "title", "title": title, "by": "model"})
@@ -98,7 +98,7 @@ class Asides:
         order: Message = {"role": "user", "content": prompts()["summary"]}
         room = trim.budget(int(service["context_tokens"])) - trim.message_tokens(order)
         fit = trim.fit([message for message in found["messages"] if message["content"]], room)
-        words = self._asking.aside(service, name, [*fit["messages"], order], run.is_cancelled)
+        words = self._asking.side_request(service, name, [*fit["messages"], order], run.is_cancelled)
         message: Message = {"id": self._new_id(), "role": "user", "content": SUMMARY + words.strip(), "summary_of": end}
         message["provider"], message["model"] = str(service["identifier"]), str(service["model"])
         taint = thread.taint(found["messages"])

@@ -23,7 +23,7 @@ from oasis.errors import CancelledError, OasisError, ProviderError
 from oasis.tools import fences
 
 if False:  # annotations only
-    from oasis.agent.correction import Repair
+    from oasis.agent.correction import CorrectionRounds
     from oasis.agent.shapes import (
         AnswerEvent,
         Arguments,
@@ -79,7 +79,7 @@ class Brief:
 
     def __init__(
         self, tools: list[OfferedTool], system: str, head: str = "", rounds: int = ROUNDS,
-        correction: Repair | None = None,
+        correction: CorrectionRounds | None = None,
     ) -> None:  # fmt: skip
         self.tools = tools
         self.system = system

@@ -65,7 +65,7 @@ class Methods:
         self._services = services
         self._chats = services.chats
         self._settings = services.settings
-        self._exchanges = services.exchanges
+        self._turn_starter = services.turn_starter
         self._talks = services.conversations
         self._runs = services.runs
         self._shop = services
@@ -144,7 +144,7 @@ class Methods:
             "files": self._talks().files(attachments) if attachments else [],
         }  # fmt: skip
         who = MESSENGER if role["name"] == "messenger" else OWNER
-        run = self._exchanges().start(asked, self._came(role), who)
+        run = self._turn_starter().start(asked, self._came(role), who)
         if attachments:
             self._talks().uploads.drop(attachments)
         return {"run": run.id, "chat": run.chat, "message": run.message}
@@ -153,11 +153,11 @@ class Methods:
         from oasis.agent.goal import checked  # an idle daemon does without
 
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
-        run = self._exchanges().start(asked, self._came(role))
+        run = self._turn_starter().start(asked, self._came(role))
         return {"run": run.id, "chat": run.chat, "message": run.message}
 
     def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
-        run = self._exchanges().summarise(id, head, service, self._came(role))
+        run = self._turn_starter().summarise(id, head, service, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> News:
@@ -182,7 +182,7 @@ class Methods:
 
     def _cards(self) -> list[dict[str, object]]:
         now_s = self._shop.now_s()
-        return [card(plan, now_s) for plan in self._shop.desk.plans()]
+        return [card(plan, now_s) for plan in self._shop.approvals.plans()]
 
     def plan_propose(
         self, role: Role, commands: list[str], summary: str = "", force: list[str] | None = None,
@@ -195,7 +195,7 @@ class Methods:
         operations, notes = parse("\n".join(commands))
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
-        run = self._exchanges().errands.propose(operations, summary, forces, self._came(role))
+        run = self._turn_starter().owner_actions.propose(operations, summary, forces, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def doctor_run(self) -> dict[str, object]:
@@ -211,18 +211,18 @@ class Methods:
         from oasis.tools.refused import find, kinds
 
         kept = find(self._shop, refused)
-        run = self._exchanges().errands.force(kept, kinds(kept, force), self._came(role))
+        run = self._turn_starter().owner_actions.force(kept, kinds(kept, force), self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> Decision:
-        applying = ahead(self._shop.desk.approve(plan, hash, role, word))
+        applying = ahead(self._shop.approvals.approve(plan, hash, role, word))
         reply: Decision = {"plan": plan, "decision": "approved"}
         if applying:
             reply["applying"] = applying
         return reply
 
     def plan_decline(self, plan: str, reason: str = "") -> Decision:
-        self._shop.desk.decline(plan, reason)
+        self._shop.approvals.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
     def change_list(self, role: Role, since_unix_s: int = 0, chat: str = "", package: str = "") -> dict[str, object]:
@@ -289,7 +289,7 @@ class Methods:
         return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
-        run = self._exchanges().errands.undo(change, skip_conflicts, self._came(role))
+        run = self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role))
         return {"run": run.id, "chat": run.chat}
 
     def chat_list(self) -> dict[str, object]:

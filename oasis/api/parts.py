@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from oasis.agent import start as agent
     from oasis.agent.shapes import TurnAbout
-    from oasis.agent.start import Exchanges
+    from oasis.agent.start import TurnStarter
     from oasis.api.chat_methods import Conversations
     from oasis.change.shapes import Role
     from oasis.llm.services import Book
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         def new_id(self) -> str:
             """Return a new id of a record: xid."""
 
-        def exchanges(self) -> Exchanges: ...
+        def turn_starter(self) -> TurnStarter: ...
         def conversations(self) -> Conversations: ...
         def book(self) -> Book: ...
         def bus_faults(self) -> list[str]:

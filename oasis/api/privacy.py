@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oasis.agent.start import Exchanges
+    from oasis.agent.start import TurnStarter
     from oasis.api.parts import Services
 
 PART_BYTES = 96 * 1024  # as base64 below what a reply of the bus may hold
@@ -23,14 +23,14 @@ _BYTES_A_TOKEN = 4  # about, of English
 
 def gather(kit: Services) -> Privacy:
     """Return the part of a daemon; `kit` is that of parts.py."""
-    return Privacy(kit.exchanges)
+    return Privacy(kit.turn_starter)
 
 
 class Privacy:
     """Shows requests; `exchanges()` makes them."""
 
-    def __init__(self, exchanges: Callable[[], Exchanges]) -> None:
-        self._exchanges = exchanges
+    def __init__(self, exchanges: Callable[[], TurnStarter]) -> None:
+        self._turn_starter = exchanges
 
     def privacy_show(self, message: str, chat: str = "", service: str = "", part: int = 0) -> dict[str, object]:
         """Return what a message would send: the receiver, and a part of the bytes.
@@ -40,7 +40,7 @@ class Privacy:
                 "url" is "" and "bytes" 0.
         Raises: UsageError, SettingsError and StoreError as run.start does.
         """
-        found = self._exchanges().show({"message": message, "chat": chat, "service": service})
+        found = self._turn_starter().show({"message": message, "chat": chat, "service": service})
         request = found["request"] or {"method": "", "url": "", "headers": {}, "text": ""}
         body = str(request["text"]).encode("utf-8")
         count = max((len(body) + PART_BYTES - 1) // PART_BYTES, 1)

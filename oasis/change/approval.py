@@ -48,7 +48,7 @@ class Allowance:
             return ""
 
 
-class Desk:
+class ApprovalQueue:
     """Plans that wait. `now_s()` is monotonic."""
 
     def __init__(self, now_s: Seconds) -> None:

@@ -18,7 +18,7 @@ from oasis.api.parts import OptionalParts
 from oasis.change.apply.commit import Committer
 from oasis.change.apply.journal import Journal
 from oasis.change.apply.transaction import SCRIPTS, Followers, Transaction
-from oasis.change.approval import Allowance, Desk
+from oasis.change.approval import Allowance, ApprovalQueue
 from oasis.change.audit import Audit
 from oasis.change.history.expiry import Expiry
 from oasis.change.plan import Planner, Questions, ahead
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     from oasis.agent.client import Offline
-    from oasis.agent.start import Exchanges
+    from oasis.agent.start import TurnStarter
     from oasis.api.chat_methods import Conversations
     from oasis.change.apply.evidence import Evidence
     from oasis.change.origin import Origins
@@ -131,7 +131,7 @@ class Services:
             known=known,
         )
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
-        self.desk, self.allowance = Desk(clock.now_s), Allowance(clock.now_s)
+        self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
         self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
         self.expiry = Expiry(self)
         self.moment = self.expiry.moment
@@ -189,15 +189,15 @@ class Services:
 
         return self._once("texts", make)
 
-    def exchanges(self) -> Exchanges:
+    def turn_starter(self) -> TurnStarter:
         """Return what answers messages: tools, agent and all, which an idle daemon does without."""
 
-        def make() -> Exchanges:
+        def make() -> TurnStarter:
             from oasis.agent.start import gather
 
             return gather(self)
 
-        return self._once("exchanges", make)
+        return self._once("turn_starter", make)
 
     def conversations(self) -> Conversations:
         """Return the methods about chats."""

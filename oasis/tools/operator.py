@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from oasis.change.apply.journal import Journal
     from oasis.change.apply.transaction import Transaction
-    from oasis.change.approval import Allowance, Desk
+    from oasis.change.approval import Allowance, ApprovalQueue
     from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
     from oasis.change.origin import Origins
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
         facts: Facts
         planner: Planner
-        desk: Desk
+        approvals: ApprovalQueue
         transaction: Transaction
         journal: Journal
         audit: Audit
@@ -423,11 +423,11 @@ class Operator:
         if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
             plan = self._counted(plan)
         if plan["needs_approval"] and self._unattended is None:
-            self._shop.desk.put(plan)
+            self._shop.approvals.put(plan)
         self._emit("plan", plan=card(plan, self._shop.now_s()))
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
-            decision, words = (self._unattended or self._shop.desk).wait(plan, self._handle.is_cancelled)
+            decision, words = (self._unattended or self._shop.approvals).wait(plan, self._handle.is_cancelled)
         self._emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
             self._context.flush()

@@ -256,7 +256,7 @@ def inside(tmp_path_factory):
         run.is_cancelled = lambda: True
         return Operator(made.methods._services, run, Principal(role))
 
-    yield made.methods._exchanges().registry, operator
+    yield made.methods._turn_starter().registry, operator
     made.transaction.stop()
 
 

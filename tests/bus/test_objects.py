@@ -366,7 +366,7 @@ def test_what_is_made_with_its_first_use_is_made_once(tmp_path):
     root = copy_root(str(tmp_path / "r"))
     daemon = Daemon(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
     try:
-        for part in (daemon.exchanges, daemon.conversations, daemon.book, daemon.origins):
+        for part in (daemon.turn_starter, daemon.conversations, daemon.book, daemon.origins):
             found = at_once(part)
             assert len(found) == 8
             assert len(set(map(id, found))) == 1

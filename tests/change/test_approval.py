@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from oasis.change.approval import SHORT, Desk
+from oasis.change.approval import SHORT, ApprovalQueue
 from oasis.errors import PolicyError, UsageError
 
 HASH = "0123456789abcdef" * 4
@@ -29,7 +29,7 @@ class Waiting:
     """A plan that waits in a thread; `decision()` gives what came of it."""
 
     def __init__(self, desk, name="plan1", hash_=HASH, expires_s=600, **more):
-        self.desk = desk
+        self.approvals = desk
         self.cancelled = False
         self.result = None
         self.plan = {"id": name, "hash": hash_, "expires_s": expires_s, **more}
@@ -41,7 +41,7 @@ class Waiting:
             time.sleep(0.001)
 
     def _wait(self):
-        self.result = self.desk.wait(self.plan, lambda: self.cancelled)
+        self.result = self.approvals.wait(self.plan, lambda: self.cancelled)
 
     def decision(self):
         self.thread.join(5)
@@ -56,7 +56,7 @@ def clock():
 
 @pytest.fixture
 def desk(clock):
-    return Desk(clock)
+    return ApprovalQueue(clock)
 
 
 def test_the_whole_hash_approves(desk):

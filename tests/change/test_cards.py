@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from oasis.api.table import ROLES
-from oasis.change.approval import Desk
+from oasis.change.approval import ApprovalQueue
 from oasis.core import clean
 from oasis.errors import PolicyError
 from oasis.parts.telegram import card as telegram_card
@@ -131,7 +131,7 @@ def waiting_at_a_desk(card):
     """Return a desk where the plan of a card waits."""
     import threading
 
-    desk = Desk(lambda: 0.0)
+    desk = ApprovalQueue(lambda: 0.0)
     plan = {"secrets": [], **card, "expires_s": 60.0}
     threading.Thread(target=desk.wait, args=(plan, lambda: False), daemon=True).start()
     while not desk.plans():

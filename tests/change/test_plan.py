@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from oasis.change.approval import Desk
+from oasis.change.approval import ApprovalQueue
 from oasis.change.plan import BOUND, UNBOUND, card
 from oasis.cli import cards
 from oasis.errors import ApplyError, PolicyError, UciError
@@ -126,7 +126,7 @@ def test_a_line_of_the_card_that_is_reworded_makes_another_plan(kit, key):
 
 
 def test_an_approval_fits_no_plan_that_was_bound_again(kit):
-    desk, shown = Desk(lambda: 0.0), kit.plan(WIFI)
+    desk, shown = ApprovalQueue(lambda: 0.0), kit.plan(WIFI)
     waiting = kit.planner.bind(shown, summary="something else", expires_s=600.0)
     thread = threading.Thread(target=desk.wait, args=(waiting, lambda: False), daemon=True)
     thread.start()

@@ -7,7 +7,7 @@ import io
 import os
 
 from oasis.api.methods import ROLES, TABLE, check
-from oasis.change.approval import SHORT, Desk
+from oasis.change.approval import SHORT, ApprovalQueue
 from oasis.change.parse import fenced, uci_commands
 from oasis.core import export, framing, jsonl, lua_chats, rpc, schema
 from oasis.core.thread import IMPORTED
@@ -96,7 +96,7 @@ def approval(data):
     pieces = data.decode("utf-8", "replace").split("\n")
     role = {"name": pieces[0], "terminal": len(pieces[1:]) % 2 == 1}
     given = pieces[1] if len(pieces) > 1 else ""
-    desk = Desk(lambda: 0.0)
+    desk = ApprovalQueue(lambda: 0.0)
     desk._plans["p"] = {"id": "p", "hash": HASH, "expires_s": 1.0}
     is_right = given.lower() == HASH or (role["terminal"] and given.lower() == HASH[:SHORT])
     try:

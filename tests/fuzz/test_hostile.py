@@ -80,7 +80,7 @@ class Router(Daemon):
 
     def __init__(self, root):
         super().__init__(root)
-        self.models = self.methods._exchanges().asking._models = Proposing()
+        self.models = self.methods._turn_starter().asking._models = Proposing()
 
     def ask(self, method, **words):
         return self.methods.call(method, words, OWNER)

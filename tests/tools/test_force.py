@@ -55,7 +55,7 @@ class Router(Daemon):
         with open(path, "w", encoding="ascii") as handle:
             handle.write(text + service)
         super().__init__(Root(root, [root + "/bin", "/usr/bin", "/bin"]))
-        self.models = self.methods._exchanges().asking._models = Model()
+        self.models = self.methods._turn_starter().asking._models = Model()
         self.planner = self.methods._services.planner
 
     def ask(self, name, **params):

@@ -67,7 +67,7 @@ def test_a_skill_chooses_the_service_for_the_owner_and_not_for_a_guest(router):
     said(router, "make a guest network", "owner")
     assert [one["model"] for one in router.requests] == ["dear"]
     assert "Anna" in str(router.requests[0]["messages"][0])
-    begun = router.exchanges().start({"message": "make a guest network", "taint": [WORDS]}, (), Guest())
+    begun = router.turn_starter().start({"message": "make a guest network", "taint": [WORDS]}, (), Guest())
     router.runs.wait_ended(10)
     assert begun.state == "done"
     assert [one["model"] for one in router.requests] == ["dear", "scripted"]
@@ -77,7 +77,7 @@ def test_a_skill_chooses_the_service_for_the_owner_and_not_for_a_guest(router):
 
 def test_the_owner_himself_is_who_a_run_is_for_when_nobody_says_otherwise(router):
     active(router, "scripted")
-    begun = router.exchanges().start({"message": "good morning"})
+    begun = router.turn_starter().start({"message": "good morning"})
     router.runs.wait_ended(10)
     assert begun.state == "done" and router.part.after_of == [("good morning", [])]
     assert OWNER.approver is None and OWNER.is_attended and not OWNER.taint

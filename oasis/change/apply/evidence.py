@@ -10,7 +10,7 @@ import time
 
 from oasis.change.apply.init_scripts import Services, bystanders, turned_off
 from oasis.change.apply.proof_of_life import Life
-from oasis.change.apply.verification import SETTLE_S, ReadBack
+from oasis.change.apply.verification import SETTLE_S, Verification
 from oasis.errors import ToolError
 from oasis.system.connections import connections, login_of
 from oasis.ubus.outgoing import NO_DATA, NOT_FOUND, SESSION
@@ -29,14 +29,14 @@ _FOLDER_SETTLE_S = 0.1
 
 
 class Evidence:
-    """The three parts: `services`, `readback`, `life`; and which services a change turns off, or is not about."""
+    """The three parts: `services`, `verification`, `life`; and which services a change turns off, or is not about."""
 
     turned_off = staticmethod(turned_off)
     bystanders = staticmethod(bystanders)
 
-    def __init__(self, services: Services, readback: ReadBack, life: Life) -> None:
+    def __init__(self, services: Services, verification: Verification, life: Life) -> None:
         self.services = services
-        self.readback = readback
+        self.verification = verification
         self.life = life
 
 
@@ -51,12 +51,12 @@ def gather(root: Root, executor: Executor, files: Files, bus: Bus, clock: Clock,
         status, out, _ = executor.run([nft, "list", "table", "inet", "fw4"])
         return None if status else out.decode("utf-8", "replace")
 
-    readback = ReadBack(
+    verification = Verification(
         bus, ruleset, lambda path: files.read(root.path(path)), lambda folder: files.names(root.path(folder)),
         clock.now_s, time.sleep, settle_s=_FOLDER_SETTLE_S if is_folder else SETTLE_S,
     )  # fmt: skip
     life = Life(connections, lambda session: may_keep(bus, session), login_of, clock.up_s, is_here_fine and is_folder)
-    return Evidence(Services(root, executor, files.names), readback, life)
+    return Evidence(Services(root, executor, files.names), verification, life)
 
 
 def luci_waits(bus: Bus) -> bool:

@@ -144,7 +144,7 @@ class Transaction:
             self._planner.check_current(plan)
             evidence = self._evidence()
             record = self._new_record(plan, message, own)
-            before = evidence.readback.look(plan)
+            before = evidence.verification.look(plan)
             if plan["images"]:
                 record["init"] = evidence.services.states(plan["services"], before["services"])
                 self._prepare_or_clear(record, plan)
@@ -160,7 +160,7 @@ class Transaction:
                     [one for one in plan["services"] if one["name"] not in aside or one["name"] not in asleep],
                     off, lambda one: one["name"] in aside or self._fails_anyway(one, plan),
                 )  # fmt: skip
-                record["verified"] = evidence.readback.verify({**plan, "services": record["services"]}, before)
+                record["verified"] = evidence.verification.verify({**plan, "services": record["services"]}, before)
                 self._finish(record, plan)
             except UnwrittenError as error:
                 self._abandon(record)

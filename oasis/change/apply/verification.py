@@ -74,7 +74,7 @@ class Now:
         return self._rules[0]
 
 
-class ReadBack:
+class Verification:
     """The running state of one router.
 
     `bus(object, method, arguments)` calls, `ruleset()` is `nft list table inet fw4` or None without nft, `read(path)`

@@ -189,7 +189,7 @@ class Phone:
     def _service_operate(self, role: Role, cmd: str, service: str) -> Reply:
         if cmd not in ("restart", "reload"):
             raise PolicyError("a service is only restarted or reloaded here, not %r" % cmd, "LuCI: System, Startup")
-        run = self._daemon.exchanges().errands.act(service, cmd, self._daemon.came(role))
+        run = self._daemon.turn_starter().owner_actions.act(service, cmd, self._daemon.came(role))
         story = self._sending.follow(run.id, role, self._now_s() + _OPERATE_S)
         told = story.text("")
         return {"status": ERROR, "desc": told} if story.is_failed else {"status": OK, "message": told, "run": run.id}
@@ -283,7 +283,7 @@ class Phone:
         return {"status": OK, "comment": "%s is %s" % (tool, "on" if is_on else "off")}
 
     def _tool_edge_tool_list(self, role: Role) -> Reply:
-        schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.exchanges().registry.specs()}
+        schemas = {spec["name"]: spec["input_schema"] for spec in self._daemon.turn_starter().registry.specs()}
         tools = self._tools(role)
         found = {
             tool["name"]: {
@@ -309,7 +309,7 @@ class Phone:
                 "the tool %s is not run by itself: it may change something or reach others" % tool,
                 "say what you want in the chat; what it changes is then shown to you before it is done",
             )
-        text = self._daemon.exchanges().errands.look(tool, arguments_of(param))
+        text = self._daemon.turn_starter().owner_actions.look(tool, arguments_of(param))
         reply: object = jsonl.loads(text)
         return reply if isinstance(reply, dict) else {"result": reply}
 

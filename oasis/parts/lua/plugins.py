@@ -556,7 +556,7 @@ def gather(kit: Services) -> Methods:
     """Return the part of a daemon."""
     plugins = Plugins(
         kit.root, kit.files, kit.settings.uci_sections, kit.cursor, kit.ubus_call,
-        lambda *call: kit.exchanges().registry.call(*call),
+        lambda *call: kit.turn_starter().registry.call(*call),
     )  # fmt: skip
     return Methods(plugins, kit.audit)
 

@@ -151,7 +151,7 @@ class Reading:
 
     def _asks(self) -> structured.Structured:
         if self._structured is None:
-            self._structured = structured.Structured.of(self._kit.exchanges().asking)
+            self._structured = structured.Structured.of(self._kit.turn_starter().asking)
         return self._structured
 
     def _before(self, turn: EndedTurn) -> tuple[list[str], list[Json]]:

@@ -125,7 +125,7 @@ class Skills:
 
     def _tools(self) -> dict[str, str]:
         """Return why each tool cannot be used, "" if it can."""
-        listed = self._kit.exchanges().registry.listed()
+        listed = self._kit.turn_starter().registry.listed()
         return {tool["name"]: _against(tool) for tool in listed}
 
     # What turns call
@@ -176,7 +176,7 @@ class Skills:
         if service is None:
             return None
         if self._structured is None:
-            self._structured = structured.Structured.of(self._kit.exchanges().asking)
+            self._structured = structured.Structured.of(self._kit.turn_starter().asking)
         return self._structured.answer(service, messages, form, self._end(turn))
 
     def _end(self, turn: Turn) -> Callable[[], bool]:

@@ -47,7 +47,7 @@ class Structured:
     @classmethod
     def of(cls, asking: Asking) -> Structured:
         """Return one that asks through the daemon's model client, outside any chat."""
-        return cls(lambda service, said, end: asking.aside(service, "", said, end))
+        return cls(lambda service, said, end: asking.side_request(service, "", said, end))
 
     def answer(self, service: Service, messages: list[Message], schema: Schema, is_cancelled: IsCancelled) -> str:
         """Return a model's words, which are JSON where the service can be held to it.

@@ -156,7 +156,7 @@ class JobRun(Principal):
         if self._is_ahead:
             return "approved", _AHEAD % self.job["id"]
         try:
-            found = self._shop.desk.wait(plan, is_cancelled)
+            found = self._shop.approvals.wait(plan, is_cancelled)
             self.decided = found[0]
             return found
         finally:
@@ -166,7 +166,7 @@ class JobRun(Principal):
         why = approved_ahead.fault(plan)
         if why:
             return "declined", "not to be approved ahead: %s; it waits for the owner each time" % why
-        decision, words = self._shop.desk.wait(plan, is_cancelled)
+        decision, words = self._shop.approvals.wait(plan, is_cancelled)
         if decision != "approved":
             return decision, words
         self.approved.append(approved_ahead.approval(plan, self._shop.planner.read))
@@ -281,7 +281,7 @@ class Runner:
                 "message": job["wish"], "chat": self._open_chat(job), "service": service, "continues": [],
                 "head": "schedule:" + job["id"], "moves_head": True,
             }  # fmt: skip
-            run = self._kit.exchanges().start(asked, (), made)
+            run = self._kit.turn_starter().start(asked, (), made)
             self._chats[job["id"]] = run.chat
             if not rehearses:  # nobody waits for the end of one
                 self._runs.append(made)

@@ -191,7 +191,7 @@ class Schedule:
         models = [one for one in ready if one["vendor"] != OFFLINE and mode != "only"]
         if any(one["is_local"] or is_at_home(one["base_url"]) for one in models):
             return ""
-        if mode != "never" and self._kit.exchanges().asking.is_sure_offline(job["wish"]):
+        if mode != "never" and self._kit.turn_starter().asking.is_sure_offline(job["wish"]):
             return ""
         if not models:
             return "no AI service is set up, and the built-in one does not understand this wish"
@@ -249,7 +249,7 @@ class Schedule:
             return
         from oasis.tools import specs as arguments
 
-        specs = {spec["name"]: spec for spec in self._kit.exchanges().registry.specs()}
+        specs = {spec["name"]: spec for spec in self._kit.turn_starter().registry.specs()}
         for call in calls:
             name = call["tool"]
             if name not in specs or name.startswith("schedule_"):

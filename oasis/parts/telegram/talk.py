@@ -95,7 +95,9 @@ class Talks:
         self._asked_s: dict[int, list[float]] = {}  # when a guest asked
         self._told_changes: list[str] = []
         self.buttons = part.buttons()
-        self.approval = Approval(kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s, kit.desk.outcome)
+        self.approval = Approval(
+            kit.call, part.codes, lambda: part.is_on("approve"), kit.clock.now_s, kit.approvals.outcome
+        )
 
     def forget(self, chat: int) -> None:
         """Invalidate everything in a chat and end its run, because another person is there now."""
@@ -222,7 +224,7 @@ class Talks:
 
     def _show_decision(self, update: Update, card: Card) -> None:
         """Replace the card of a plan by its outcome; where another run proposed it, nobody else does."""
-        decision, _ = self.kit.desk.outcome(card["id"])
+        decision, _ = self.kit.approvals.outcome(card["id"])
         if decision not in ("", "waiting"):
             telegram_answer.change(self.line, update["chat"], update["message"], of_decision(card, decision))
 
@@ -384,7 +386,7 @@ class Talks:
         return True
 
     def _is_waiting(self, plan: PlanName) -> bool:
-        return bool(self.kit.desk.outcome(plan["id"])[0] == "waiting")
+        return bool(self.kit.approvals.outcome(plan["id"])[0] == "waiting")
 
     def _remember(self, chat: int, here: str, messages: list[int]) -> None:
         with self._lock:
@@ -415,7 +417,7 @@ class Talks:
                 asked["attachments"] = [self._taken(update["file"])]
             chat, name = self._forwarded(asked) if update.get("is_forwarded") else self._ordered(asked)
         else:
-            begun = self.kit.exchanges().start(_as_turn(asked, WORDS), (), Guest())
+            begun = self.kit.turn_starter().start(_as_turn(asked, WORDS), (), Guest())
             chat, name = begun.chat, begun.id
         self._part.people().talk(person["id"], chat)
         return name
@@ -429,7 +431,7 @@ class Talks:
         """Begin the run of words that the owner passes on: somebody else's, whoever sent them."""
         uploads, talks = asked.pop("attachments", []), self.kit.conversations()
         files = talks.files(uploads) if uploads else []
-        run = self.kit.exchanges().start({**_as_turn(asked, FORWARDED), "files": files}, (), MESSENGER)
+        run = self.kit.turn_starter().start({**_as_turn(asked, FORWARDED), "files": files}, (), MESSENGER)
         if uploads:
             talks.uploads.drop(uploads)
         return run.chat, run.id

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from oasis.change.apply.verification import WAIT_S, ReadBack
+from oasis.change.apply.verification import WAIT_S, Verification
 from oasis.errors import ApplyError, ToolError
 from oasis.ubus.outgoing import Ubus
 from tests.change.kit import RENAME, WIFI
@@ -78,9 +78,9 @@ class World:
                 del self.later[at]
                 act(self)
 
-    def readback(self):
+    def verification(self):
         names = {path.rpartition("/")[2] for path in self.files}
-        return ReadBack(
+        return Verification(
             self.bus,
             lambda: self.rules,
             self.files.get,
@@ -92,10 +92,10 @@ class World:
     def verify(self, plan, before=None):
         """Return {what: result} of a change; `before` are replies of the time before it."""
         after, self.replies = self.replies, {**self.replies, **(before or {})}
-        readback = self.readback()
-        seen = readback.look(plan)
+        verification = self.verification()
+        seen = verification.look(plan)
         self.replies = after
-        return {item["what"]: item["result"] for item in readback.verify(plan, seen)}
+        return {item["what"]: item["result"] for item in verification.verify(plan, seen)}
 
 
 def plan(package="", old=b"", new=b"", services=(), diff=()):
@@ -389,7 +389,9 @@ def impatient(kit):
         passed[0] += 5
 
     bus = Ubus(kit.executor, kit.root.program("ubus")).call
-    kit.evidence().readback = ReadBack(bus, lambda: None, lambda path: None, lambda path: [], lambda: passed[0], sleep)
+    kit.evidence().verification = Verification(
+        bus, lambda: None, lambda path: None, lambda path: [], lambda: passed[0], sleep
+    )
     return kit
 
 

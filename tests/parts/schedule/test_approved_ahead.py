@@ -147,7 +147,7 @@ def test_call_of_a_tool_fits_to_the_letter(world):
         assert not approved_ahead.fits(other, kept, world.planner.read)
 
 
-class Desk:
+class ApprovalQueue:
     def __init__(self, decision="approved"):
         self.decision, self.seen = decision, []
 
@@ -158,7 +158,7 @@ class Desk:
 
 class Shop:
     def __init__(self, planner, desk):
-        self.planner, self.desk = planner, desk
+        self.planner, self.approvals = planner, desk
 
     def now_s(self):
         return 1000.0
@@ -180,7 +180,7 @@ def role(world, desk, job=None, rehearses=False):
 
 
 def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(world):
-    desk = Desk()
+    desk = ApprovalQueue()
     alone = role(world, desk)
     risky, low = world.plan(WIFI), world.plan(RENAME)
     risky = world.planner.bind(risky, needs_approval=False)  # as the setting 'none' has it
@@ -200,7 +200,7 @@ def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(wo
 
 
 def test_rehearsal_asks_for_low_risk_too_and_approves_nothing_to_be_done(world):
-    desk = Desk()
+    desk = ApprovalQueue()
     alone = role(world, desk, rehearses=True)
     plan = alone.judge(world.plan(RENAME))
     assert plan["needs_approval"]

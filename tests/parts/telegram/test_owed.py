@@ -153,7 +153,7 @@ class Codes:
             raise PolicyError("this code is not good", "type the one shown now")
 
 
-class Desk:
+class ApprovalQueue:
     """Approvals on a clock set by hand; `outcome` is what became of the plan."""
 
     def __init__(self):
@@ -169,7 +169,7 @@ class Desk:
 
 @pytest.mark.parametrize("code, words", [("111111", "too late"), ("222222", "not good")])
 def test_after_a_code_request_that_expired_approve_works_again(code, words):
-    desk = Desk()
+    desk = ApprovalQueue()
     assert "Send the six digits" in desk.approval.press(1, desk.card)
     desk.now += ASK_S + 1
     said = desk.approval.code(1, code)
@@ -181,7 +181,7 @@ def test_after_a_code_request_that_expired_approve_works_again(code, words):
 
 
 def test_a_wrong_code_leaves_time_for_the_next_one():
-    desk = Desk()
+    desk = ApprovalQueue()
     desk.approval.press(1, desk.card)
     for _ in range(3):
         desk.now += ASK_S - 1
@@ -201,7 +201,7 @@ def test_a_wrong_code_leaves_time_for_the_next_one():
     ],
 )
 def test_a_press_and_a_code_say_what_became_of_a_plan_that_is_over(outcome, words):
-    desk = Desk()
+    desk = ApprovalQueue()
     desk.approval.press(1, desk.card)
     desk.outcome = outcome
     assert words in desk.approval.press(1, desk.card)
