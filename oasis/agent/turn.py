@@ -260,7 +260,7 @@ class Turn:
 
 
 def newest(chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
-    """Return the context of a chat's newest message, uncut; see MakeContext."""
+    """Return the context of a chat's newest message, uncut."""
     ordered = thread.context(chat.messages, chat.heads)
     return [{"role": "system", "content": system}, *[message for message in ordered if message["content"]]]
 

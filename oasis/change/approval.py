@@ -59,9 +59,15 @@ class ApprovalQueue:
         self._over: dict[str, tuple[str, str]] = {}
 
     def put(self, plan: Plan) -> None:
-        """Queue a plan before it is shown: whoever sees it may decide at once. `wait` must follow."""
+        """Queue a plan before it is shown: whoever sees it may decide at once. `wait` or `drop` must follow."""
         with self._lock:
             self._plans[str(plan["id"])] = plan
+
+    def drop(self, plan: Plan) -> None:
+        """Take a plan out of the queue that could not be shown, so that nobody will wait for it."""
+        with self._lock:
+            self._plans.pop(str(plan["id"]), None)
+            self._decisions.pop(str(plan["id"]), None)
 
     def wait(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
         """Wait for the decision on a plan.

@@ -17,7 +17,7 @@ from oasis.uci import model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.change.shapes import Callable, Difference, Images, PlaceRule, Value
-    from oasis.system.files import Files, KnownFiles
+    from oasis.system.files import Files
     from oasis.system.root import Root
     from oasis.uci.model import Package, Section
 
@@ -47,7 +47,7 @@ class Router:
     `read` holds the files of /etc/config that were looked at, as they were: a plan is bound to them.
     """
 
-    def __init__(self, root: Root, files: Files | KnownFiles, images: Images) -> None:
+    def __init__(self, root: Root, files: Files, images: Images) -> None:
         self._root = root
         self._files = files
         self._images = images

@@ -357,7 +357,7 @@ class Planner:
         """Fill in class and reasons; return the revisions that a class of low was judged by."""
         from oasis.change.harmless import Router  # an idle daemon does without
 
-        router = Router(self._root, self._known, plan["images"])
+        router = Router(self._root, self._files, plan["images"])
         plan["risk"], plan["reasons"] = self.policy.judge(differences, True, router)
         if plan["risk"] == "forbidden":
             raise PolicyError("; ".join(plan["reasons"]), "leave that part out")

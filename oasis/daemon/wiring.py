@@ -126,7 +126,7 @@ class Services:
         self.facts = Facts(
             self._config,
             self.ubus.call,
-            lambda path: self.machine.known.read(root.path(path)),
+            lambda path: files.read(root.path(path)),
             clock.unix_s,
             known=known,
         )

@@ -298,8 +298,8 @@ class Known:
             return seen[1]
         data = self._files.read(self._path) if version else None
         is_settled = not version or self._now_ns() - version[0] >= SETTLED_NS
-        if version and version[2] != len(data or b""):
-            is_settled = False  # a file of the kernel's, which changes without a write
+        if version and (not data or version[2] != len(data)):
+            is_settled = False  # it may be a file of the kernel's, which changes without a write
         self._seen = (version, data) if is_settled else None
         return data
 

@@ -422,9 +422,16 @@ class Operator:
         plan = self._timely(plan)
         if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
             plan = self._counted(plan)
-        if plan["needs_approval"] and self._unattended is None:
+        shown = card(plan, self._shop.now_s())
+        is_queued = plan["needs_approval"] and self._unattended is None
+        if is_queued:
             self._shop.approvals.put(plan)
-        self._emit("plan", plan=card(plan, self._shop.now_s()))
+        try:
+            self._emit("plan", plan=shown)
+        except BaseException:
+            if is_queued:
+                self._shop.approvals.drop(plan)
+            raise
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
             decision, words = (self._unattended or self._shop.approvals).wait(plan, self._handle.is_cancelled)

@@ -203,7 +203,7 @@ def test_the_kernel_s_word_is_the_role(uid, name):
 
 @pytest.mark.parametrize("role", ["viewer", "client", "schedule", "messenger", "guest", "", "Owner", "owner "])
 def test_who_is_not_the_owner_decides_nothing(role):
-    names = ("parts", "chats", "settings", "exchanges", "conversations", "runs", "book")
+    names = ("parts", "chats", "settings", "turn_starter", "conversations", "runs", "book")
     methods = Methods(SimpleNamespace(**dict.fromkeys(names)))
     for name in TABLE:
         if name in ROLES.get(role, ()):

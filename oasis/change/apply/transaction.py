@@ -327,7 +327,7 @@ class Transaction:
             return found
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
-        """Return what a connection proves (see alive.py); a proof is recorded and reported, and confirms nothing."""
+        """Return what a connection proves; a proof is recorded and reported, and confirms nothing. See proof_of_life.py."""
         answer = self._evidence().life.judge(change, nonce, session, one)
         with self._lock:
             if answer == "proved" and self._record is not None and not self._record.get("proof"):
@@ -338,7 +338,7 @@ class Transaction:
     def arrive(self, session: str, one: Connection) -> dict[str, str]:
         """Return what the connection of a page proves that did not make the change that waits; {} where none does.
 
-        Shape: {"change", "proof": one of the words of alive.py}
+        Shape: {"change", "proof": one of the words of proof_of_life.py}
         """
         record = self._record
         answer = self._evidence().life.arrive(session, one) if record is not None else ""
@@ -351,7 +351,7 @@ class Transaction:
     def witness(self, role: Role, is_unproved: bool) -> str:
         """Return what speaks for keeping the change that waits.
 
-        Raises: UnprovedError; see alive.py.
+        Raises: UnprovedError; see proof_of_life.py.
         """
         record = self._record
         if record is None:
@@ -398,7 +398,7 @@ class Transaction:
     def pending(self, session: str = "") -> Record | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None.
 
-        A session that may keep it as a login of its own, see alive.py, learns that: `proof` is "login" for it alone.
+        A session that may keep it as a login of its own (proof_of_life.py) learns that: `proof` is "login" for it alone.
         """
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:

@@ -140,7 +140,7 @@ class Verification:
         for item in plan["services"]:
             name, action = str(item["name"]), str(item["action"])
             one = _Service(name, action, before.get(name), may_end, self._settle_s, self._read)
-            # A script may complain only because its service is turned off (services.py): then that must be true.
+            # A script may complain only because its service is turned off (init_scripts.py): then that must be true.
             if action in ("enable", "disable"):
                 found["start of %s at boot" % name] = ("start of %s at boot" % name, self._look_for_link(name, action))
                 continue

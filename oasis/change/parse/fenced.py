@@ -3,7 +3,7 @@
 Every line of a block that looks like a command becomes an item, in order. Prose, configuration texts, logs and data
 become none, and neither does a block in a quotation, which somebody else said:
 
-    {"kind": "change", "command"}                           one UCI change, as commands.py writes it
+    {"kind": "change", "command"}                           one UCI change, as uci_commands.py writes it
     {"kind": "read", "command", "input": {"package", "section"?}}
                     uci show, get, export: for `read_config`, which also tells a name that is none
     {"kind": "offer", "command", "input", "words", "implied"?}

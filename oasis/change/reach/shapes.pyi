@@ -127,7 +127,7 @@ class Packet(TypedDict):
     type: NotRequired[int]
 
 class Judged(TypedDict):
-    """Where a new connection ends, see firewall.py."""
+    """Where a new connection ends, see packet_path.py."""
 
     state: str
     reason: str

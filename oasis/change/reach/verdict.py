@@ -1,7 +1,7 @@
 """Will the owner still reach the router after this change? "yes", "no" or "cannot_tell", and why.
 
 For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall
-let a new connection in (ruleset.py, firewall.py), does somebody answer it (listeners.py).
+let a new connection in (ruleset.py, packet_path.py), does somebody answer it (listeners.py).
 Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
 
 - "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".

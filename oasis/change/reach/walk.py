@@ -1,6 +1,6 @@
 """Which packets a firewall lets to the router and through it, as a set of boxes : all of them at once.
 
-The same rule set (ruleset.py) that firewall.py sends one packet through. What a match hangs on and no packet carries
+The same rule set (ruleset.py) that packet_path.py sends one packet through. What a match hangs on and no packet carries
 (members of a set, marks, dates) is a question of its own in the box, the same one before and after a change.
 
 Boxes: a set of packets is a union of boxes {dimension: ((low, high), …)}. A packet is in a box when each of its numbers

@@ -394,12 +394,12 @@ _VERBS = ("set", "add", "add_list", "del_list", "delete", "reorder")
 class _Sent:
     """A turn that a call began: when it was last asked for, by which session, and whether its end was reported."""
 
-    def __init__(self, run: str, chat: str, wanted_chat: str, message: str) -> None:
+    def __init__(self, run: str, chat: str, wanted_chat: str, message: str, now_s: float) -> None:
         self.run = run
         self.chat = chat
         self.wanted_chat = wanted_chat  # "" where a new chat was wanted
         self.message = message  # its digest
-        self._since_s = 0.0
+        self._since_s = now_s
         self._session = ""
         self._is_reported = False
         self._is_received = False
@@ -488,7 +488,8 @@ class Sending:
             known = [item["key"] for item in self._call("topic.list", {}, role)["topics"]]
             params["topic"] = topic if topic in known else "default"  # as upstream does
         run = self._call("run.start", params, role)
-        sent = _Sent(run["run"], run["chat"], chat, sha256(message.encode("utf-8", "replace")))
+        digest = sha256(message.encode("utf-8", "replace"))
+        sent = _Sent(run["run"], run["chat"], chat, digest, self._now_s())
         self._known = [*self._known[1 - _KEPT :], sent]
         return sent
 

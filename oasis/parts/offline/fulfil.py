@@ -55,6 +55,7 @@ class Fulfilment:
         name = self._intents[part.intent].get("as", part.intent)
         intent, texts = self._intents[name], self._texts_of(name)
         if "commands" in intent:
+            # All changes of one message are one plan: approved, applied and undone together.
             found = commands(intent["commands"], fields, lambda one: SETS[one](self._world, slots))
             summary = sentence(texts["summary"], fields)
             until = slots.get("until", "")

@@ -350,7 +350,7 @@ class Session:
         return caution.clocks_left(clause, parts) if clause else []
 
     def _understood(self, said: str, before: Answer) -> Answer:
-        # Return the reading in the best language, which then is in use; with `keep` only a match changes it.
+        # The reading in the best language, which then is in use; with `keep` only a match changes it.
         keep = bool(before.missing[1])
         found: dict[str, Reading] = {}
         for name in self._order:

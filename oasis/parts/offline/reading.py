@@ -462,7 +462,7 @@ class Reader:
 
     def _split(self, sentence: str, tokens: list[Token]) -> list[Part]:
         whole = self._one(sentence, tokens, may_change=True)
-        # Return (end of one request, start of the next) wherever a joining word or a mark stands.
+        # One request may end, and the next begin, wherever a joining word or a mark stands.
         joiners = self._grammar.words("joiners")
         found = []
         for at in range(1, len(tokens)):

@@ -329,7 +329,7 @@ def _packets():
 
 
 def _passes(rules, one):
-    """Return whether one packet passes: the walk of firewall.py to the router, and here that through it."""
+    """Return whether one packet passes: the walk of packet_path.py to the router, and here that through it."""
     device, source, port, to, address = one
     number, target = address_text.number(source)[1], address_text.number(address)[1]
     packet = {

@@ -292,3 +292,20 @@ def test_a_difference_is_told_as_commands():
         "set wireless.home.ssid=New", "delete wireless.home.key", "add_list wireless.home.x=b",
         "del_list wireless.home.x=c", "set wireless.@rule.name=A b",
     ]  # fmt: skip
+
+
+def test_a_send_whose_answer_failed_is_joined_and_not_begun_again(methods, sending):
+    """On a router that is up for long: the time counts from the start of the turn."""
+    methods.now_s = 5000.0
+    poll, methods.run_poll = methods.run_poll, failing
+    with pytest.raises(UsageError):
+        sending.send(ROLE, "", "", "hello")
+    methods.run_poll = poll
+    methods.say(delta("Done"), MESSAGE, state="done")
+    methods.now_s += 5
+    assert sending.send(ROLE, "", "", "hello")["content"] == "Done"
+    assert len(methods.started) == 1
+
+
+def failing(**_):
+    raise UsageError("the daemon is busy")

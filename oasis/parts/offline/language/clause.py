@@ -186,7 +186,7 @@ class Scanner:
             is_small = FILLER in concepts and len(token.norm) < 4
             if name and name.end - at == length and not (concepts & _NO_NAMES or is_small):
                 values = {**values, **name.values}
-            # Return a segment of a number word with the unit after it.
+            # A number word with the unit after it is one segment.
             segment = Segment(at, at + length, concepts, values, slips)
             number = segment.values.get("number")
             if number is None:

@@ -498,7 +498,7 @@ class Sounds:
                 at += 1
                 continue
             size = longest(words, at)
-            # Return how many tokens from a place on are one word in katakana.
+            # How many tokens from here on are one word in katakana.
             end = at
             while end < len(tokens) and not tokens[end].is_quoted:
                 norm = tokens[end].norm
