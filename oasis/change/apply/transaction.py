@@ -327,7 +327,7 @@ class Transaction:
             return found
 
     def judge(self, change: str, nonce: str, session: str, one: Connection) -> str:
-        """Return what a connection proves; a proof is recorded and reported, and confirms nothing. See proof_of_life.py."""
+        """Return what a connection proves, see proof_of_life.py; it is recorded and reported, and confirms nothing."""
         answer = self._evidence().life.judge(change, nonce, session, one)
         with self._lock:
             if answer == "proved" and self._record is not None and not self._record.get("proof"):
@@ -398,7 +398,7 @@ class Transaction:
     def pending(self, session: str = "") -> Record | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None.
 
-        A session that may keep it as a login of its own (proof_of_life.py) learns that: `proof` is "login" for it alone.
+        A session that may keep it as a login of its own, see proof_of_life.py, learns it: `proof` is "login" for it alone.
         """
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
