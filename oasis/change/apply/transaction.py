@@ -398,7 +398,7 @@ class Transaction:
     def pending(self, session: str = "") -> Record | None:
         """Return the change that waits to be kept, with `confirm_in_s`, or None.
 
-        A session that may keep it as a login of its own, see proof_of_life.py, learns it: `proof` is "login" for it alone.
+        A session that may keep it as a login of its own learns it: `proof` is "login" for it alone (proof_of_life.py).
         """
         record = self._record  # without the lock: an apply may hold it for as long as a network restarts
         if record is None:
