@@ -27,7 +27,7 @@ class Unhurried:
 def router(tmp_path):
     running = Router(tmp_path)
     set_option(running.root.folder, "titles", "words")
-    running.exchanges().asking._pace = Unhurried()
+    running.turn_starter().asking._pace = Unhurried()
     yield running
     running.stop()
 
