@@ -1,7 +1,7 @@
 """Owner actions that run without a model: undo, raw UCI commands, service actions, direct tool calls.
 
-Each is a run of its own that a front-end follows as any other, by the same hands as a turn's (tools/operator.py). Knows
-no service and no chat.
+Each is a run of its own that a front-end follows as any other, acting through the same operator as a turn
+(tools/operator.py). Knows no service and no chat.
 """
 
 from __future__ import annotations
@@ -41,25 +41,27 @@ class OwnerActions:
     def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what they let through."""
         return self._runs.start(
-            "", lambda run: self._propose(run, forces, lambda hands: hands.change(operations, summary)), None, came
+            "",
+            lambda run: self._propose(run, forces, lambda operator: operator.change(operations, summary)),
+            None,
+            came,
         )
 
     def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
         return self._runs.start(
-            "", lambda run: self._propose(run, forces, lambda hands: hands.force(kept), kept), None, came
+            "", lambda run: self._propose(run, forces, lambda operator: operator.force(kept), kept), None, came
         )
 
     def act(self, service: str, action: str, came: Came = ()) -> Run:
         """Start a run that proposes an action on a service."""
         return self._runs.start(
-            "", lambda run: self._propose(run, (), lambda hands: hands.act(service, action)), None, came
+            "", lambda run: self._propose(run, (), lambda operator: operator.act(service, action)), None, came
         )
 
     def look(self, name: str, arguments: Arguments) -> str:
         """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
-        hands = Operator(self._shop, NoRun(), OWNER)
-        return self._registry.call(name, arguments, hands)[0]
+        return self._registry.call(name, arguments, Operator(self._shop, NoRun(), OWNER))[0]
 
     def _propose(
         self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], PlanResult], of: Refused | None = None

@@ -324,10 +324,6 @@ class KnownFiles:
             self._known.pop(old, None)
         return data
 
-    def names(self, folder: str) -> list[str]:
-        """Return the names in a folder."""
-        return self._files.names(folder)
-
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
