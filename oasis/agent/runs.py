@@ -4,8 +4,9 @@ A run keeps its events for a while after its end. Text pieces that nobody fetche
 oldest events give way: who asks for them gets one `reset` with all text that was dropped, then what is kept. Knows no
 front-end.
 
-What is shown is masked a poll at a time, so no event may end within a secret: the end of a text that may be the
-beginning of one is held back until more text, or the end of its block, tells.
+An event is masked once, when it enters; text, when it is first fetched, for then the pieces that came are together. No
+event may end within a secret: the end of a text that may be the beginning of one is held back until more text, or the
+end of its block, tells.
 """
 
 from __future__ import annotations
@@ -51,19 +52,21 @@ _ROOM = "wait for one to end, or decide what waits: `oasis plans` lists it, `oas
 class Run:
     """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
 
-    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py). `open_end(text)`
-    tells how many characters at the end of a text may be part of a secret that goes on.
+    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py); `client`: the program
+    of somebody else's that began it, by the name that it gives itself. `open_end(text)` tells how many characters at
+    the end of a text may be part of a secret that goes on, `masked(event)` gives an event as front-ends may have it.
     """
 
     def __init__(
-        self, name: str, chat: str, now_s: Callable[[], float], news: threading.Condition | None = None,
-        came: Came = (), open_end: Callable[[str], int] | None = None,
+        self, name: str, chat: str, now_s: Callable[[], float], *, news: threading.Condition | None = None,
+        came: Came = (), client: str = "", open_end: Callable[[str], int] | None = None,
+        masked: Callable[[Event], Event] | None = None,
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
         self.message = ""  # the owner's that it answers, where there is one
         self.came = came
-        self.client = ""  # the program of somebody else's that began it, by the name that it gives itself
+        self.client = client
         self.state = "running"
         self._now_s = now_s
         self._ended_s: float | None = None
@@ -76,11 +79,15 @@ class Run:
         self._dropped: list[str] = []  # whole pieces, for the same reason as they are held back
         self._held = ""
         self._open_end = open_end
+        self._masked = masked or (lambda event: event)
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
     def emit(self, kind: str, **fields: object) -> None:
         """Add an event; front-ends that wait are woken."""
+        event = {"type": kind, **fields}
+        if kind not in ("delta", "end"):
+            event = self._masked(event)
         with self._news:
             self._unfold()
             if self._ended_s is None:
@@ -95,7 +102,7 @@ class Run:
                 if kind in _ENDS:
                     held, self._held = self._held, ""
                     self._add_text(held)
-                self._add({"seq": self._next, "type": kind, **fields}, _size(fields))
+                self._add(event)
             while self._size > EVENT_BYTES and len(self._events) > 1:
                 self._drop_first()
             self._fold()
@@ -111,10 +118,12 @@ class Run:
 
     def _add_text(self, text: str) -> None:
         if text and not self._joins(text):
-            self._add({"seq": self._next, "type": "delta", "text": text}, _size({"text": text}))
+            self._add({"type": "delta", "text": text})
 
-    def _add(self, event: Event, size: int) -> None:
-        self._events.append(event)
+    def _add(self, event: Event) -> None:
+        # An estimate is enough for a bound, and events are made of texts.
+        size = 64 + sum(len(str(value)) for value in event.values())
+        self._events.append({"seq": self._next, **event})
         self._sizes.append(size)
         self._size += size
         self._next += 1
@@ -165,10 +174,21 @@ class Run:
                     break
                 self._news.wait(left_s)
             self._unfold()
+            self._mask_text()
             events = self._since(max(since, 0))
             self._fetched = self._next
             self._fold()
             return {"run": self.id, "chat": self.chat, "state": self.state, "events": events, "next": self._next}
+
+    def _mask_text(self) -> None:
+        """Mask the text that nobody fetched yet: pieces that follow each other as one, which the last of them holds."""
+        new = [event for event in self._events if event["seq"] >= self._fetched]
+        for number, event in enumerate(new):
+            if event["type"] == "delta":
+                if number + 1 < len(new) and new[number + 1]["type"] == "delta":
+                    new[number + 1]["text"], event["text"] = event["text"] + new[number + 1]["text"], ""
+                else:
+                    event["text"] = self._masked({"type": "delta", "text": event["text"]})["text"]
 
     def _fold(self) -> None:
         """Keep the events of an ended run as one text: a third of the memory, and hardly anybody asks again."""
@@ -189,7 +209,7 @@ class Run:
         found: list[Event] = []
         first = self._events[0]["seq"] if self._events else self._next
         if since < first:
-            found.append({"seq": since, "type": "reset", "text": "".join(self._dropped)})
+            found.append({"seq": since, **self._masked({"type": "reset", "text": "".join(self._dropped)})})
         for event in self._events[max(since - first, 0) :]:
             if event["type"] == "delta" and found and found[-1]["type"] == "delta":
                 found[-1] = {**event, "text": found[-1]["text"] + event["text"]}
@@ -205,20 +225,17 @@ class Run:
         return self._is_cancelled
 
 
-def _size(fields: Event) -> int:
-    # An estimate is enough for a bound, and events are made of texts.
-    return 64 + sum(len(str(value)) for value in fields.values())
-
-
 class Runs:
-    """All runs of one daemon. `new_id()` gives xids; `open_end` as in Run."""
+    """All runs of one daemon. `new_id()` gives xids; `open_end` and `masked` as in Run."""
 
     def __init__(
-        self, new_id: Callable[[], str], now_s: Callable[[], float], open_end: Callable[[str], int] | None = None
-    ) -> None:
+        self, new_id: Callable[[], str], now_s: Callable[[], float], open_end: Callable[[str], int] | None = None,
+        masked: Callable[[Event], Event] | None = None,
+    ) -> None:  # fmt: skip
         self._new_id = new_id
         self._now_s = now_s
         self._open_end = open_end
+        self._masked = masked
         self._lock = threading.Lock()
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
@@ -255,8 +272,10 @@ class Runs:
                 raise BusyError("%d runs are at work already" % RUNNING, _ROOM)
             if client and sum(1 for run in busy if run.client) >= CLIENTS:
                 raise BusyError("%d calls of clients are at work already" % CLIENTS, _ROOM)
-            run = Run(self._new_id(), chat, self._now_s, self._news, came, self._open_end)
-            run.client = client
+            run = Run(
+                self._new_id(), chat, self._now_s, news=self._news, came=came, client=client,
+                open_end=self._open_end, masked=self._masked,
+            )  # fmt: skip
             self._runs[run.id] = run
             return run
 

@@ -96,7 +96,9 @@ class Methods:
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
             raise self._shop.redactor.error(error)
-        return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")
+        if not method.is_masked:
+            reply = replies.masked(reply, self._shop.redactor, self._shop.facts)
+        return reply if role["name"] == "owner" else replies.without_chosen(reply)
 
     def owner(self, name: str) -> Any:
         """Return the object that a row of the table names, made with its first call.

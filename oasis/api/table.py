@@ -34,18 +34,22 @@ class Method:
 
     `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services` (methods.py), one of OWN
     (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is
-    required)}. With `takes_role` the handler gets the caller's role as well.
+    required)}. With `takes_role` the handler gets the caller's role as well; `is_masked` says that its reply holds no
+    secret any more.
     """
 
-    __slots__ = ("access", "arguments", "function", "owner", "takes_role")
+    __slots__ = ("access", "arguments", "function", "is_masked", "owner", "takes_role")
 
-    def __init__(self, access: str, handler: str, arguments: Arguments, takes_role: bool = False) -> None:
+    def __init__(
+        self, access: str, handler: str, arguments: Arguments, takes_role: bool = False, is_masked: bool = False
+    ) -> None:
         self.access = access
         self.owner, _, function = handler.partition(".")
         # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
         self.function = sys.intern(function)
         self.arguments = arguments
         self.takes_role = takes_role
+        self.is_masked = is_masked
 
 
 TABLE: dict[str, Method] = {
@@ -76,6 +80,7 @@ TABLE: dict[str, Method] = {
         "methods.run_poll",
         {"run": (str, True), "since": (int, False), "wait_ms": (int, False)},
         takes_role=True,
+        is_masked=True,  # event by event, as they entered the run
     ),
     "run.cancel": Method("write", "methods.run_cancel", {"run": (str, True)}, takes_role=True),
     "run.active": Method("read", "methods.run_active", {}),

@@ -40,6 +40,7 @@ from oasis.system.files import Files, free_bytes, hold
 from oasis.system.line_server import LineServer
 from oasis.system.machine import Machine
 from oasis.system.root import Root
+from oasis.tools import replies
 from oasis.tools.router import Facts, OwnRecords
 from oasis.ubus.outgoing import Ubus, opener
 from oasis.uci import model
@@ -94,7 +95,8 @@ class Services:
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
         self.ubus = Ubus(self.executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self.ubus_call = self.ubus.call
-        self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end)
+        masked = lambda event: replies.masked(event, self.redactor, self.facts)  # noqa: E731
+        self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end, masked)
         self._wire_changes()
         self._wire_models()
         self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)

@@ -407,18 +407,18 @@ class Secret:
     def __init__(self, folder, value):
         (folder / "wireless").write_text(f"config wifi-iface 'a'\n\toption key '{value}'\n")
         self.redactor = Redactor(Files(), str(folder), b"k" * 32, list)
-        self.open_end, self.text = self.redactor.open_end, self.redactor.text
+        self.open_end, self.text, self.masked = self.redactor.open_end, self.redactor.text, self.redactor.hide
 
 
 # The second one begins again in its own middle, so that a cut may go through a whole one.
 @pytest.mark.parametrize("secret", ["correct-horse", "xyzxyzxyzxy"])
 @pytest.mark.parametrize("first, second", [(1, 1), (3, 2), (1, 40)])
 def test_a_secret_that_comes_in_pieces_is_never_shown(tmp_path, clock, secret, first, second):
-    """Every cut of a streamed answer, polled after every piece: what is masked a poll at a time shows no part of it."""
+    """Every cut of a streamed answer, polled after every piece: text that is masked when fetched shows no part of it."""
     mask = Secret(tmp_path, secret)
     whole = f"The key is {secret}; again: {secret}{secret} and {secret[:-1]}."
     for cut in range(len(whole)):
-        run = Run("run1", "chat1", clock, open_end=mask.open_end)
+        run = Run("run1", "chat1", clock, open_end=mask.open_end, masked=mask.masked)
         pieces = [whole[:cut][at : at + first] for at in range(0, cut, first)]
         pieces += [whole[cut:][at : at + second] for at in range(0, len(whole) - cut, second)]
         shown, since = "", 0
@@ -426,12 +426,34 @@ def test_a_secret_that_comes_in_pieces_is_never_shown(tmp_path, clock, secret, f
             run.emit("delta", text=piece)
             reply = run.poll(since, 0)
             since = reply["next"]
-            shown += mask.text(texts(reply["events"]))
+            shown += texts(reply["events"])
         run.emit("change", change={})  # what others tell meanwhile ends no text
         run.end("done", "end_turn")
-        shown += mask.text(texts(run.poll(since, 0)["events"]))
+        shown += texts(run.poll(since, 0)["events"])
         assert shown == mask.text(whole), cut
-        assert "".join(mask.text(event["text"]) for event in run.poll(0, 0)["events"] if "text" in event) == shown
+        assert texts(run.poll(0, 0)["events"]) == shown
+
+
+def test_text_that_was_dropped_unseen_is_masked(tmp_path, clock):
+    mask = Secret(tmp_path, "correct-horse")
+    run = Run("run1", "chat1", clock, open_end=mask.open_end, masked=mask.masked)
+    for number in range(200):
+        run.emit("delta", text="correct-horse " * 200)
+        run.emit("note", text="note %d" % number)
+    events = run.poll(0, 0)["events"]
+    assert events[0]["type"] == "reset" and len(events[0]["text"]) > 2048
+    assert "horse" not in str(events)
+
+
+def test_an_event_is_masked_once(clock):
+    seen = []
+    run = Run("run1", "chat1", clock, masked=lambda event: seen.append(event["type"]) or event)
+    for text in ("one ", "two "):
+        run.emit("delta", text=text)
+        run.emit("tool_use", id="c1", name="status", input={})
+    run.end("done", "end_turn")
+    first, again = run.poll(0, 0), run.poll(0, 0)
+    assert sorted(seen) == ["delta", "delta", "tool_use", "tool_use"] and first == again
 
 
 def test_what_is_held_back_is_shown_with_the_end_of_its_block(tmp_path, clock):
