@@ -160,7 +160,7 @@ class TurnStarter:
         chat, message, options, context, goal, who = taken
         run.emit("message", id=message["id"], role="user")
         about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-        asker = self._asker(run, chat)
+        asker = self.asking.asker(chat.id, run.emit, run.is_cancelled, self._settings.offline() == "first")
         try:
             services, told = self._asked(run.emit, options, context, about, who.is_told)
             services, asker = who.asking(services, told, asker)
@@ -300,10 +300,6 @@ class TurnStarter:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
         return self._side_requests().summarise(chat, end, chosen, Context(self._chats).find, came)
-
-    def _asker(self, run: Run, chat: Chat) -> Callable[[Service], Ask]:
-        first = self._settings.offline() == "first"
-        return lambda service: self.asking.ask(service, chat.id, run.emit, run.is_cancelled, first)
 
     def _services(self, emit: Emit, options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer.

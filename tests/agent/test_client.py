@@ -69,7 +69,7 @@ MESSAGES = [{"role": "system", "content": "s"}, {"role": "user", "content": "hi"
 def ask(asking, service=SERVICE):
     """Return (events, notes) of one request."""
     events, notes = [], []
-    asking.ask(service, "c", lambda kind, text: notes.append(text), lambda: False)(MESSAGES, [], events.append)
+    asking.asker("c", lambda kind, text: notes.append(text), lambda: False)(service)(MESSAGES, [], events.append)
     return events, notes
 
 
@@ -188,7 +188,7 @@ def test_whoever_stops_waits_for_no_clock():
     models, answers = Models([unreached("clock")]), iter([False, False, True])
     asking = make(models, Pace(True), clock=Wait(lambda: False, lambda _: None))
     events = []
-    asking.ask(SERVICE, "c", lambda kind, text: None, lambda: next(answers, True))(MESSAGES, [], events.append)
+    asking.asker("c", lambda kind, text: None, lambda: next(answers, True))(SERVICE)(MESSAGES, [], events.append)
     assert [event["error"]["code"] for event in events] == ["clock"]
 
 
@@ -231,7 +231,7 @@ def test_from_an_event_of_a_worker_to_the_collector_are_few_steps(tmp_path):
     )
     metered = Metered(worker, lambda: usage)
     asking = make(SimpleNamespace(chat=metered.chat), Pace(True))
-    asker = lambda service: asking.ask(service, "c", frames.hear, lambda: False)  # noqa: E731
+    asker = asking.asker("c", frames.hear, lambda: False)
     service = {**SERVICE, "context_tokens": 0, "options": {}}
     failover = Failover([service], asker, frames.hear, lambda _: newest)
     chat = Store(Files(), str(tmp_path / "chats"), lambda: "9m4e2mr0ui3e8a215n4g").create()

@@ -138,6 +138,7 @@ class Provider:
     def reply(self, messages: list[Message], facts: Facts, now_s: int, only_sure: bool = False) -> list[Event]:
         """Return the events that answer the last message: words, or tool calls, and `done`.
 
+        Before changes comes {"type": "closing", "text": what is said when all of them are applied as they stand}.
         With `only_sure` no event where it is not certain what was meant, or where a model called the tools.
         """
         session = Session(self, facts, now_s)
@@ -150,7 +151,12 @@ class Provider:
         answer = session.follow(messages)
         if only_sure and not answer.is_sure:
             return []
-        return answer.events(session.language_name, len(messages))
+        events = answer.events(session.language_name, len(messages))
+        if answer.calls and all(name == CHANGE for name, _ in answer.calls):
+            done = [report.applied(event) for event in events if event["type"] == "tool_use"]
+            words = report.words(done, session.texts("closing"), session.texts("status"))
+            events.insert(0, {"type": "closing", "text": words})
+        return events
 
     def times(self, text: str, facts: Facts) -> list[tuple[str, list[str]]]:
         """Return what of a sentence says when or under which condition; see Session.times."""
@@ -170,6 +176,7 @@ def load(name: str) -> Any:
 
 _WIDE = ("ja", "zh")  # languages written without blanks
 MODEL = "intents"
+CHANGE = "configure"
 CALL = "offline_"  # of the ids of our calls; then the language of their results
 _NO_TOPIC = {"negation", "hearsay", "past", "condition"}  # what is said so asks for no explanation
 CHAIN = 5  # messages of the owner that are looked at, the last one included

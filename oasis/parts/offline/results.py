@@ -433,6 +433,12 @@ def results(messages: list[Message]) -> list[ToolResult]:
     return found
 
 
+def applied(call: Block) -> ToolResult:
+    """Return the result of a change that is applied just as it was asked for."""
+    text = jsonl.dumps({"status": "applied", "summary": call["input"].get("summary", "")})
+    return {"id": call["id"], "name": call["name"], "text": text, "input": call["input"], "is_error": False}
+
+
 def words(found: list[ToolResult], closing: Texts, texts: Texts) -> str:
     """Return what to say about all results."""
     paragraphs = [_one(result, closing, texts) for result in found]

@@ -4,6 +4,7 @@ import pytest
 
 from oasis.agent.failover import allowed
 from oasis.config.settings import OFFLINE_SERVICE
+from oasis.core import jsonl
 from oasis.errors import ProviderError, SettingsError
 from tests.agent.test_client import DONE, SERVICE, Models, Pace, make
 from tests.parts.offline.stock import HOME, NOW_S, ONE, Router
@@ -28,7 +29,7 @@ def asked(text, offline=None, before=(), first=True):
     asking._offline, asking._facts = offline or Offline(), Router(HOME).facts
     events = []
     messages = [{"role": "system", "content": "s"}, *before, {"role": "user", "content": text}]
-    asking.ask(SERVICE, "c", lambda *_, **__: None, lambda: False, first)(messages, [], events.append)
+    asking.asker("c", lambda *_, **__: None, lambda: False, first)(SERVICE)(messages, [], events.append)
     return events, models.requests
 
 
@@ -68,3 +69,54 @@ def test_never_leaves_the_built_in_service_out():
     assert allowed([SERVICE, OFFLINE_SERVICE], "fallback") == [SERVICE, OFFLINE_SERVICE]
     with pytest.raises(SettingsError, match="never"):
         allowed([OFFLINE_SERVICE], "never")
+
+
+class Counting(Offline):
+    def __init__(self):
+        self.requests = 0
+
+    def reply(self, *asked):
+        self.requests += 1
+        return super().reply(*asked)
+
+
+def closing(result, is_error=False):
+    """Return what is said after a change was asked for and ended so, how often the provider was asked, what it says."""
+    offline, events = Counting(), []
+    asking = make(Models([]), Pace(True))
+    asking._offline, asking._facts = offline, Router(HOME).facts
+    ask = asking.asker("c", lambda *_, **__: None, lambda: False)(OFFLINE_SERVICE)
+    messages = [{"role": "user", "content": "call this router attic"}]
+    ask(messages, [], events.append)
+    call = next(event for event in events if event["type"] == "tool_use")
+    text = {"type": "text", "text": jsonl.dumps({"summary": call["input"]["summary"], **result})}
+    told = {"type": "tool_result", "tool_use_id": call["id"], "name": "configure", "content": [text]}
+    messages.append({"role": "assistant", "content": [call]})
+    messages.append({"role": "tool", "content": [{**told, "is_error": True} if is_error else told]})
+    events.clear()
+    ask(messages, [], events.append)
+    return events, offline.requests, ONE.reply(messages, Router(HOME).facts, NOW_S)
+
+
+def test_the_words_for_a_change_that_is_applied_came_with_it():
+    events, requests, said = closing({"status": "applied"})
+    assert (events, requests) == (said, 1) and "attic" in events[0]["text"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"status": "waiting_confirm", "confirm_in_s": 90},
+        {"status": "applied", "until": "22:00"},
+        {"status": "applied", "summary": "something else"},
+        {"status": "declined", "reason": "not today"},
+    ],
+)
+def test_the_words_for_any_other_end_are_asked_for(result):
+    events, requests, said = closing(result)
+    assert (events, requests) == (said, 2)
+
+
+def test_the_words_for_an_error_are_asked_for():
+    events, requests, said = closing({"error": {"code": "policy", "message": "no"}}, is_error=True)
+    assert (events, requests) == (said, 2)
