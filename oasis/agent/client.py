@@ -305,7 +305,7 @@ def _applied(message: Message) -> list[object]:
     found: list[object] = []
     for block in schema.blocks(message):
         try:
-            result = jsonl.loads(schema.text_of(block)) if block["type"] == "tool_result" else None
+            result = jsonl.loads(block["content"][0]["text"]) if block["type"] == "tool_result" else None
         except SchemaError:
             return []
         if not isinstance(result, dict) or result.get("status") != "applied" or any(map(result.get, _SAYS_MORE)):

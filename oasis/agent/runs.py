@@ -21,11 +21,19 @@ if False:  # annotations only
     from typing import TypeVar
 
     from oasis.agent.shapes import Came, News
-    from oasis.core.shapes import Any, Callable
+    from oasis.core.shapes import Any, Callable, Protocol
 
     T = TypeVar("T")
 
     Event = dict[str, Any]
+
+    class Mask(Protocol):
+        def open_end(self, text: str) -> int:
+            """Tell how many characters at the end of a text may be part of a secret that goes on."""
+
+        def event(self, event: Event) -> Event:
+            """Return an event as front-ends may have it."""
+
     Work = Callable[..., tuple[str, str]]
 
 # A page that was asleep finds its run again for this long.
@@ -52,15 +60,13 @@ _ROOM = "wait for one to end, or decide what waits: `oasis plans` lists it, `oas
 class Run:
     """The events of one run. `now_s()` is monotonic; runs may share `news`, a lock of 2 kB that wakes who polls.
 
-    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py); `client`: the program
-    of somebody else's that began it, by the name that it gives itself. `open_end(text)` tells how many characters at
-    the end of a text may be part of a secret that goes on, `masked(event)` gives an event as front-ends may have it.
+    `came`: the connections by which its owner is here, as far as anything tells (change/origin.py); `client`: the
+    program of somebody else's that began it, by the name that it gives itself. Without a `mask` all is shown as it is.
     """
 
     def __init__(
         self, name: str, chat: str, now_s: Callable[[], float], *, news: threading.Condition | None = None,
-        came: Came = (), client: str = "", open_end: Callable[[str], int] | None = None,
-        masked: Callable[[Event], Event] | None = None,
+        came: Came = (), client: str = "", mask: Mask | None = None,
     ) -> None:  # fmt: skip
         self.id = name
         self.chat = chat
@@ -78,8 +84,7 @@ class Run:
         self._fetched = 0  # events below this number were seen by somebody and change no more
         self._dropped: list[str] = []  # whole pieces, for the same reason as they are held back
         self._held = ""
-        self._open_end = open_end
-        self._masked = masked or (lambda event: event)
+        self._mask = mask
         self._news = news or threading.Condition()
         self._is_cancelled = False
 
@@ -108,10 +113,13 @@ class Run:
             self._fold()
             self._news.notify_all()
 
+    def _masked(self, event: Event) -> Event:
+        return self._mask.event(event) if self._mask else event
+
     def _released(self, text: str) -> str:
         """Return what may be shown of the text that was held back and the one that follows it."""
         whole = self._held + text
-        keep = self._open_end(whole) if self._open_end is not None else 0
+        keep = self._mask.open_end(whole) if self._mask else 0
         shown = len(whole) - (keep if keep <= HELD_CHARS else 0)
         self._held = whole[shown:]
         return whole[:shown]
@@ -226,16 +234,12 @@ class Run:
 
 
 class Runs:
-    """All runs of one daemon. `new_id()` gives xids; `open_end` and `masked` as in Run."""
+    """All runs of one daemon. `new_id()` gives xids; `mask` as in Run."""
 
-    def __init__(
-        self, new_id: Callable[[], str], now_s: Callable[[], float], open_end: Callable[[str], int] | None = None,
-        masked: Callable[[Event], Event] | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, new_id: Callable[[], str], now_s: Callable[[], float], mask: Mask | None = None) -> None:
         self._new_id = new_id
         self._now_s = now_s
-        self._open_end = open_end
-        self._masked = masked
+        self._mask = mask
         self._lock = threading.Lock()
         self._news = threading.Condition()
         self._runs: dict[str, Run] = {}
@@ -272,10 +276,7 @@ class Runs:
                 raise BusyError("%d runs are at work already" % RUNNING, _ROOM)
             if client and sum(1 for run in busy if run.client) >= CLIENTS:
                 raise BusyError("%d calls of clients are at work already" % CLIENTS, _ROOM)
-            run = Run(
-                self._new_id(), chat, self._now_s, news=self._news, came=came, client=client,
-                open_end=self._open_end, masked=self._masked,
-            )  # fmt: skip
+            run = Run(self._new_id(), chat, self._now_s, news=self._news, came=came, client=client, mask=self._mask)
             self._runs[run.id] = run
             return run
 

@@ -38,7 +38,6 @@ if False:  # annotations only
     from oasis.agent.runs import Runs
     from oasis.agent.shapes import (
         Arguments,
-        Ask,
         Asked,
         Came,
         Emit,
@@ -52,7 +51,7 @@ if False:  # annotations only
     from oasis.chats.collection import Collection
     from oasis.config.settings import Settings
     from oasis.config.shapes import Service
-    from oasis.core.shapes import Callable, Message, Options, Protocol
+    from oasis.core.shapes import Message, Options, Protocol
     from oasis.core.store import Chat
     from oasis.llm.usage import Metered
     from oasis.system.child import Executor
@@ -131,9 +130,10 @@ class TurnStarter:
             stored.append(message["id"])
             if asked.get("service") or full:
                 options = {**options, "provider_ptr": OFFLINE if full else asked["service"]}
-            return opened, message, options, context, self._goal(asked), who
+            goal = Goal(asked["turns"]) if asked.get("turns") else None
+            return opened, message, options, context, goal, who
 
-        run = self._runs.start(new.id if new else chat, who.around(self._answer), take, came)
+        run = self._runs.start(new.id if new else chat, self._work, take, came)
         run.message = stored[0]
         return run
 
@@ -151,10 +151,14 @@ class TurnStarter:
             return True
         return False
 
-    def _goal(self, asked: Asked) -> Goal | None:
-        if not asked.get("turns"):
-            return None
-        return Goal(asked["turns"])
+    def _work(self, run: Run, taken: Taken) -> tuple[str, str]:
+        who, state = taken[-1], "error"
+        who.began(run.cancel)
+        try:
+            state, stop_reason = self._answer(run, taken)
+            return state, stop_reason
+        finally:
+            who.ended(taken[0], state)
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
         chat, message, options, context, goal, who = taken

@@ -97,7 +97,7 @@ class Methods:
         except OasisError as error:
             raise self._shop.redactor.error(error)
         if not method.is_masked:
-            reply = replies.masked(reply, self._shop.redactor, self._shop.facts)
+            reply = replies.masked(reply, self._services)
         return reply if role["name"] == "owner" else replies.without_chosen(reply)
 
     def owner(self, name: str) -> Any:

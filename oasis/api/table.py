@@ -14,18 +14,18 @@ from oasis.errors import UsageError
 if False:  # annotations only
     from oasis.change.shapes import Role
 
-    Arguments = dict[str, tuple[type, bool]]
+    Arguments = dict[str, type]
 
 # What the owner says of a service; see settings.py.
-SERVICE: dict[str, tuple[type, bool]] = {
-    "model": (str, False),
-    "endpoint": (str, False),
-    "tool_mode": (str, False),
-    "thinking": (str, False),
-    "temperature": (str, False),
-    "search": (str, False),
-    "max_tokens": (int, False),
-    "context_tokens": (int, False),
+SERVICE: dict[str, type] = {
+    "model": str,
+    "endpoint": str,
+    "tool_mode": str,
+    "thinking": str,
+    "temperature": str,
+    "search": str,
+    "max_tokens": int,
+    "context_tokens": int,
 }
 
 
@@ -41,13 +41,15 @@ class Method:
     __slots__ = ("access", "arguments", "function", "is_masked", "owner", "takes_role")
 
     def __init__(
-        self, access: str, handler: str, arguments: Arguments, takes_role: bool = False, is_masked: bool = False
-    ) -> None:
+        self, access: str, handler: str, required: Arguments, optional: Arguments | None = None,
+        takes_role: bool = False, *, is_masked: bool = False,
+    ) -> None:  # fmt: skip
         self.access = access
         self.owner, _, function = handler.partition(".")
         # Interned: the interpreter remembers where thousands of names led, and would keep one for each call.
         self.function = sys.intern(function)
-        self.arguments = arguments
+        self.arguments = {name: (kind, True) for name, kind in required.items()}
+        self.arguments.update((name, (kind, False)) for name, kind in (optional or {}).items())
         self.takes_role = takes_role
         self.is_masked = is_masked
 
@@ -57,194 +59,131 @@ TABLE: dict[str, Method] = {
     "run.start": Method(
         "write",
         "methods.run_start",
+        {"message": str},
         {
-            "message": (str, True),
-            "chat": (str, False),
-            "service": (str, False),
-            "continues": (list, False),
-            "head": (str, False),
-            "options": (dict, False),
-            "topic": (str, False),
-            "attachments": (list, False),
+            "chat": str,
+            "service": str,
+            "continues": list,
+            "head": str,
+            "options": dict,
+            "topic": str,
+            "attachments": list,
         },
         takes_role=True,
     ),
     "agent.start": Method(
-        "write",
-        "methods.agent_start",
-        {"goal": (str, True), "turns": (int, False), "chat": (str, False), "service": (str, False)},
-        takes_role=True,
+        "write", "methods.agent_start", {"goal": str}, {"turns": int, "chat": str, "service": str}, takes_role=True
     ),
     "run.poll": Method(
         "read",
         "methods.run_poll",
-        {"run": (str, True), "since": (int, False), "wait_ms": (int, False)},
+        {"run": str},
+        {"since": int, "wait_ms": int},
         takes_role=True,
         is_masked=True,  # event by event, as they entered the run
     ),
-    "run.cancel": Method("write", "methods.run_cancel", {"run": (str, True)}, takes_role=True),
+    "run.cancel": Method("write", "methods.run_cancel", {"run": str}, takes_role=True),
     "run.active": Method("read", "methods.run_active", {}),
     "plan.list": Method("read", "methods.plan_list", {}),
     "plan.propose": Method(
         "write",
         "methods.plan_propose",
-        {"commands": (list, True), "summary": (str, False), "force": (list, False), "words": (str, False)},
+        {"commands": list},
+        {"summary": str, "force": list, "words": str},
         takes_role=True,
     ),
-    "plan.force": Method(
-        "write", "methods.plan_force", {"refused": (str, True), "force": (list, False)}, takes_role=True
-    ),
-    "plan.approve": Method(
-        "write",
-        "methods.plan_approve",
-        {"plan": (str, True), "hash": (str, False), "word": (str, False)},
-        takes_role=True,
-    ),
-    "plan.decline": Method("write", "methods.plan_decline", {"plan": (str, True), "reason": (str, False)}),
+    "plan.force": Method("write", "methods.plan_force", {"refused": str}, {"force": list}, takes_role=True),
+    "plan.approve": Method("write", "methods.plan_approve", {"plan": str}, {"hash": str, "word": str}, takes_role=True),
+    "plan.decline": Method("write", "methods.plan_decline", {"plan": str}, {"reason": str}),
     "change.list": Method(
-        "read",
-        "methods.change_list",
-        {"since_unix_s": (int, False), "chat": (str, False), "package": (str, False)},
-        takes_role=True,
+        "read", "methods.change_list", {}, {"since_unix_s": int, "chat": str, "package": str}, takes_role=True
     ),
-    "change.load": Method("read", "methods.change_load", {"change": (str, True)}, takes_role=True),
+    "change.load": Method("read", "methods.change_load", {"change": str}, takes_role=True),
     "change.pending": Method("read", "methods.change_pending", {}, takes_role=True),
-    "change.confirm": Method(
-        "write", "methods.change_confirm", {"change": (str, False), "unproved": (bool, False)}, takes_role=True
-    ),
-    "change.extend": Method("write", "methods.change_extend", {"change": (str, False), "seconds": (int, False)}),
+    "change.confirm": Method("write", "methods.change_confirm", {}, {"change": str, "unproved": bool}, takes_role=True),
+    "change.extend": Method("write", "methods.change_extend", {}, {"change": str, "seconds": int}),
     "change.alive": Method(
         "local",
         "methods.change_alive",
         {
-            "change": (str, True),
-            "nonce": (str, True),
-            "session": (str, True),
-            "remote_addr": (str, True),
-            "remote_port": (str, True),
-            "server_addr": (str, True),
-            "server_port": (str, True),
+            "change": str,
+            "nonce": str,
+            "session": str,
+            "remote_addr": str,
+            "remote_port": str,
+            "server_addr": str,
+            "server_port": str,
         },
     ),
     "path.seen": Method(
         "local",
         "methods.path_seen",
-        {
-            "session": (str, True),
-            "remote_addr": (str, True),
-            "remote_port": (str, True),
-            "server_addr": (str, True),
-            "server_port": (str, True),
-        },
+        {"session": str, "remote_addr": str, "remote_port": str, "server_addr": str, "server_port": str},
     ),
-    "change.rollback": Method("write", "methods.change_rollback", {"change": (str, False)}),
-    "change.undo": Method(
-        "write", "methods.change_undo", {"change": (str, False), "skip_conflicts": (bool, False)}, takes_role=True
-    ),
+    "change.rollback": Method("write", "methods.change_rollback", {}, {"change": str}),
+    "change.undo": Method("write", "methods.change_undo", {}, {"change": str, "skip_conflicts": bool}, takes_role=True),
     "chat.list": Method("read", "methods.chat_list", {}),
-    "chat.load": Method(
-        "read",
-        "chats.chat_load",
-        {"id": (str, True), "head": (str, False), "before": (str, False), "limit": (int, False)},
-    ),
-    "chat.tree": Method("read", "chats.chat_tree", {"id": (str, True)}),
-    "chat.export": Method(
-        "read",
-        "chats.chat_export",
-        {"id": (str, True), "form": (str, False), "head": (str, False), "part": (int, False)},
-    ),
+    "chat.load": Method("read", "chats.chat_load", {"id": str}, {"head": str, "before": str, "limit": int}),
+    "chat.tree": Method("read", "chats.chat_tree", {"id": str}),
+    "chat.export": Method("read", "chats.chat_export", {"id": str}, {"form": str, "head": str, "part": int}),
     "chat.summarise": Method(
-        "write",
-        "methods.chat_summarise",
-        {"id": (str, True), "head": (str, False), "service": (str, False)},
-        takes_role=True,
+        "write", "methods.chat_summarise", {"id": str}, {"head": str, "service": str}, takes_role=True
     ),
-    "chat.import": Method("write", "chats.chat_import", {"upload": (str, True)}),
-    "chat.search": Method(
-        "read", "methods.chat_search", {"text": (str, True), "limit": (int, False), "meaning": (bool, False)}
-    ),
-    "chat.rename": Method("write", "methods.chat_rename", {"id": (str, True), "title": (str, True)}),
-    "chat.archive": Method("write", "methods.chat_archive", {"id": (str, True), "archived": (bool, False)}),
-    "chat.forget": Method("write", "methods.chat_forget", {"message": (str, True), "chat": (str, False)}),
-    "chat.delete": Method("write", "methods.chat_delete", {"id": (str, True)}),
-    "bookmark.list": Method("read", "chats.bookmark_list", {"chat": (str, False)}),
-    "bookmark.set": Method(
-        "write",
-        "chats.bookmark_set",
-        {"name": (str, True), "message": (str, True), "chat": (str, False), "move": (bool, False)},
-    ),
-    "bookmark.delete": Method("write", "chats.bookmark_delete", {"name": (str, True), "chat": (str, False)}),
-    "upload.part": Method(
-        "write",
-        "chats.upload_part",
-        {"data": (str, True), "upload": (str, False), "name": (str, False), "is_last": (bool, False)},
-    ),
-    "upload.drop": Method("write", "chats.upload_drop", {"upload": (str, True)}),
+    "chat.import": Method("write", "chats.chat_import", {"upload": str}),
+    "chat.search": Method("read", "methods.chat_search", {"text": str}, {"limit": int, "meaning": bool}),
+    "chat.rename": Method("write", "methods.chat_rename", {"id": str, "title": str}),
+    "chat.archive": Method("write", "methods.chat_archive", {"id": str}, {"archived": bool}),
+    "chat.forget": Method("write", "methods.chat_forget", {"message": str}, {"chat": str}),
+    "chat.delete": Method("write", "methods.chat_delete", {"id": str}),
+    "bookmark.list": Method("read", "chats.bookmark_list", {}, {"chat": str}),
+    "bookmark.set": Method("write", "chats.bookmark_set", {"name": str, "message": str}, {"chat": str, "move": bool}),
+    "bookmark.delete": Method("write", "chats.bookmark_delete", {"name": str}, {"chat": str}),
+    "upload.part": Method("write", "chats.upload_part", {"data": str}, {"upload": str, "name": str, "is_last": bool}),
+    "upload.drop": Method("write", "chats.upload_drop", {"upload": str}),
     "config.list": Method("read", "methods.config_list", {}),
-    "config.attach": Method("write", "methods.config_attach", {"package": (str, True)}),
+    "config.attach": Method("write", "methods.config_attach", {"package": str}),
     "upstream.import": Method("write", "chats.upstream_import", {}),
     "topic.list": Method("read", "chats.topic_list", {}),
-    "topic.add": Method("write", "chats.topic_add", {"title": (str, True), "text": (str, True)}),
-    "topic.update": Method(
-        "write", "chats.topic_update", {"key": (str, True), "title": (str, True), "text": (str, True)}
-    ),
-    "topic.delete": Method("write", "chats.topic_delete", {"key": (str, True)}),
+    "topic.add": Method("write", "chats.topic_add", {"title": str, "text": str}),
+    "topic.update": Method("write", "chats.topic_update", {"key": str, "title": str, "text": str}),
+    "topic.delete": Method("write", "chats.topic_delete", {"key": str}),
     "service.list": Method("read", "methods.service_list", {}),
-    "service.select": Method("write", "services.service_select", {"identifier": (str, True)}),
+    "service.select": Method("write", "services.service_select", {"identifier": str}),
     "service.providers": Method("read", "services.service_providers", {}),
-    "service.add": Method("write", "services.service_add", {"name": (str, True), "key": (str, False), **SERVICE}),
+    "service.add": Method("write", "services.service_add", {"name": str}, {"key": str, **SERVICE}),
     "service.change": Method(
-        "write",
-        "services.service_change",
-        {"identifier": (str, True), "name": (str, False), "position": (int, False), **SERVICE},
+        "write", "services.service_change", {"identifier": str}, {"name": str, "position": int, **SERVICE}
     ),
-    "service.delete": Method("write", "services.service_delete", {"identifier": (str, True)}),
-    "service.key": Method("write", "services.service_key", {"identifier": (str, True), "key": (str, True)}),
-    "service.test": Method("write", "services.service_test", {"identifier": (str, True)}),
-    "service.models": Method("write", "services.service_models", {"identifier": (str, True)}),
+    "service.delete": Method("write", "services.service_delete", {"identifier": str}),
+    "service.key": Method("write", "services.service_key", {"identifier": str, "key": str}),
+    "service.test": Method("write", "services.service_test", {"identifier": str}),
+    "service.models": Method("write", "services.service_models", {"identifier": str}),
     "alias.list": Method("read", "services.alias_list", {}),
-    "alias.set": Method("write", "services.alias_set", {"name": (str, True), "targets": (list, True)}),
-    "alias.delete": Method("write", "services.alias_delete", {"name": (str, True)}),
-    "usage.list": Method("read", "services.usage_list", {"month": (str, False)}),
-    "usage.chat": Method("read", "services.usage_chat", {"id": (str, True)}),
+    "alias.set": Method("write", "services.alias_set", {"name": str, "targets": list}),
+    "alias.delete": Method("write", "services.alias_delete", {"name": str}),
+    "usage.list": Method("read", "services.usage_list", {}, {"month": str}),
+    "usage.chat": Method("read", "services.usage_chat", {"id": str}),
     "usage.limit": Method(
-        "write",
-        "services.usage_limit",
-        {"budget_tokens": (int, False), "budget_cost": (str, False), "currency": (str, False)},
+        "write", "services.usage_limit", {}, {"budget_tokens": int, "budget_cost": str, "currency": str}
     ),
     "usage.price": Method(
-        "write",
-        "services.usage_price",
-        {
-            "model": (str, True),
-            "service": (str, False),
-            "input": (str, False),
-            "output": (str, False),
-            "cached": (str, False),
-        },
+        "write", "services.usage_price", {"model": str}, {"service": str, "input": str, "output": str, "cached": str}
     ),
     "tool.list": Method("read", "tools.tool_list", {}),
     "tool.specs": Method("read", "tools.tool_specs", {}, takes_role=True),
-    "tool.call": Method("write", "tools.tool_call", {"name": (str, True), "arguments": (dict, False)}, takes_role=True),
-    "client.join": Method("local", "methods.client_join", {"name": (str, True)}, takes_role=True),
-    "tool.set": Method(
-        "write",
-        "tools.tool_set",
-        {"name": (str, True), "enabled": (bool, False), "approval": (str, False)},
-        takes_role=True,
-    ),
-    "secret.keep": Method("write", "methods.secret_keep", {"value": (str, True)}),
+    "tool.call": Method("write", "tools.tool_call", {"name": str}, {"arguments": dict}, takes_role=True),
+    "client.join": Method("local", "methods.client_join", {"name": str}, takes_role=True),
+    "tool.set": Method("write", "tools.tool_set", {"name": str}, {"enabled": bool, "approval": str}, takes_role=True),
+    "secret.keep": Method("write", "methods.secret_keep", {"value": str}),
     "setup.state": Method("read", "setup.setup_state", {}),
     "setup.find": Method("write", "setup.setup_find", {}),
     "privacy.show": Method(
-        "write",
-        "privacy.privacy_show",
-        {"message": (str, True), "chat": (str, False), "service": (str, False), "part": (int, False)},
+        "write", "privacy.privacy_show", {"message": str}, {"chat": str, "service": str, "part": int}
     ),
     "doctor.run": Method("read", "methods.doctor_run", {}),
-    "doctor.fix": Method("write", "methods.doctor_fix", {"finding": (str, True)}, takes_role=True),
-    "notice.list": Method("read", "notice.notice_list", {"since": (str, False)}),
-    "audit.list": Method("read", "methods.audit_list", {"limit": (int, False), "skip": (int, False)}),
+    "doctor.fix": Method("write", "methods.doctor_fix", {"finding": str}, takes_role=True),
+    "notice.list": Method("read", "notice.notice_list", {}, {"since": str}),
+    "audit.list": Method("read", "methods.audit_list", {}, {"limit": int, "skip": int}),
     "audit.verify": Method("read", "methods.audit_verify", {}),
     **{name: Method(*row) for name, row in parts.merged("ROWS").items()},
 }

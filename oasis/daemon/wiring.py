@@ -95,8 +95,7 @@ class Services:
         self.redactor = Redactor(files, root.confdir, self.settings.install_key(), self.settings.keys)
         self.ubus = Ubus(self.executor, root.program("ubus"), opener(root.bus_socket), root.folder == "/")
         self.ubus_call = self.ubus.call
-        masked = lambda event: replies.masked(event, self.redactor, self.facts)  # noqa: E731
-        self.runs = Runs(self.new_id, clock.now_s, self.redactor.open_end, masked)
+        self.runs = Runs(self.new_id, clock.now_s, replies.Mask(self))
         self._wire_changes()
         self._wire_models()
         self.chats = gather_chats(self.machine, self.settings, self.new_id, self.redactor.first_words, fault)

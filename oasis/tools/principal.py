@@ -11,6 +11,7 @@ from oasis import parts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.config.shapes import Service
+    from oasis.core.store import Chat
     from oasis.tools.shapes import Any, Approver, Callable, TurnExtras
 
     Asker = Callable[[Service], Any]  # makes what asks a service, see agent/shapes.pyi
@@ -55,9 +56,11 @@ class Principal:
         """Return the services of a turn and what asks them; `told` is None without a model."""
         return services, asker
 
-    def around(self, answer: Callable[..., tuple[str, str]]) -> Callable[..., tuple[str, str]]:
-        """Return `answer`, with what this principal does around it."""
-        return answer
+    def began(self, cancel: Callable[[], None]) -> None:
+        """Hear that the run has begun, and what ends it."""
+
+    def ended(self, chat: Chat, state: str) -> None:
+        """Hear how the run ended, whatever happened in it."""
 
 
 class _Distant(Principal):

@@ -11,21 +11,38 @@ from oasis.tools.router import known_devices, with_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     from oasis.redaction.redactor import Redactor
     from oasis.tools.router import Facts
 
     T = TypeVar("T")
 
+    class Services(Protocol):
+        redactor: Redactor
+        facts: Facts
 
-def masked(reply: T, redactor: Redactor, facts: Facts) -> T:
-    """Return a method's reply, or an event of a run, as front-ends may have it.
+
+class Mask:
+    """Masks what front-ends get of one daemon.
 
     The secrets on cards that somebody chose are still in clear, also one that the owner typed for something else: they
     are for the owner's eyes, and `without_chosen` takes them out for all others.
     """
-    found: Any = walk(redactor.hide(without_typed(reply)), lambda text: with_names(text, lambda: known_devices(facts)))
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.open_end = services.redactor.open_end
+
+    def event(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return an event of a run as front-ends may have it."""
+        return masked(event, self._services)
+
+
+def masked(reply: T, services: Services) -> T:
+    """Return a method's reply as front-ends may have it; see Mask."""
+    devices = lambda: known_devices(services.facts)  # noqa: E731
+    found: Any = walk(services.redactor.hide(without_typed(reply)), lambda text: with_names(text, devices))
     if isinstance(reply, dict):
         plans, plan = reply.get("plans"), reply.get("plan")
         if isinstance(plans, list):

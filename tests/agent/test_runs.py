@@ -407,18 +407,18 @@ class Secret:
     def __init__(self, folder, value):
         (folder / "wireless").write_text(f"config wifi-iface 'a'\n\toption key '{value}'\n")
         self.redactor = Redactor(Files(), str(folder), b"k" * 32, list)
-        self.open_end, self.text, self.masked = self.redactor.open_end, self.redactor.text, self.redactor.hide
+        self.open_end, self.text, self.event = self.redactor.open_end, self.redactor.text, self.redactor.hide
 
 
 # The second one begins again in its own middle, so that a cut may go through a whole one.
 @pytest.mark.parametrize("secret", ["correct-horse", "xyzxyzxyzxy"])
 @pytest.mark.parametrize("first, second", [(1, 1), (3, 2), (1, 40)])
 def test_a_secret_that_comes_in_pieces_is_never_shown(tmp_path, clock, secret, first, second):
-    """Every cut of a streamed answer, polled after every piece: text that is masked when fetched shows no part of it."""
+    """Every cut of a streamed answer, polled after every piece: what is masked when fetched shows no part of it."""
     mask = Secret(tmp_path, secret)
     whole = f"The key is {secret}; again: {secret}{secret} and {secret[:-1]}."
     for cut in range(len(whole)):
-        run = Run("run1", "chat1", clock, open_end=mask.open_end, masked=mask.masked)
+        run = Run("run1", "chat1", clock, mask=mask)
         pieces = [whole[:cut][at : at + first] for at in range(0, cut, first)]
         pieces += [whole[cut:][at : at + second] for at in range(0, len(whole) - cut, second)]
         shown, since = "", 0
@@ -436,7 +436,7 @@ def test_a_secret_that_comes_in_pieces_is_never_shown(tmp_path, clock, secret, f
 
 def test_text_that_was_dropped_unseen_is_masked(tmp_path, clock):
     mask = Secret(tmp_path, "correct-horse")
-    run = Run("run1", "chat1", clock, open_end=mask.open_end, masked=mask.masked)
+    run = Run("run1", "chat1", clock, mask=mask)
     for number in range(200):
         run.emit("delta", text="correct-horse " * 200)
         run.emit("note", text="note %d" % number)
@@ -447,7 +447,12 @@ def test_text_that_was_dropped_unseen_is_masked(tmp_path, clock):
 
 def test_an_event_is_masked_once(clock):
     seen = []
-    run = Run("run1", "chat1", clock, masked=lambda event: seen.append(event["type"]) or event)
+
+    class Mask:
+        open_end = staticmethod(lambda text: 0)
+        event = staticmethod(lambda event: seen.append(event["type"]) or event)
+
+    run = Run("run1", "chat1", clock, mask=Mask())
     for text in ("one ", "two "):
         run.emit("delta", text=text)
         run.emit("tool_use", id="c1", name="status", input={})
@@ -457,7 +462,7 @@ def test_an_event_is_masked_once(clock):
 
 
 def test_what_is_held_back_is_shown_with_the_end_of_its_block(tmp_path, clock):
-    run = Run("run1", "chat1", clock, open_end=Secret(tmp_path, "correct-horse").open_end)
+    run = Run("run1", "chat1", clock, mask=Secret(tmp_path, "correct-horse"))
     run.emit("delta", text="it is corr")
     assert texts(run.poll(0, 0)["events"]) == "it is "
     run.emit("message", id="m1", role="assistant")
@@ -466,7 +471,7 @@ def test_what_is_held_back_is_shown_with_the_end_of_its_block(tmp_path, clock):
 
 
 def test_text_that_only_begins_again_and_again_is_not_held_for_ever(tmp_path, clock):
-    run = Run("run1", "chat1", clock, open_end=Secret(tmp_path, "abababababac").open_end)
+    run = Run("run1", "chat1", clock, mask=Secret(tmp_path, "abababababac"))
     for _ in range(HELD_CHARS // 512 + 2):
         run.emit("delta", text="ab" * 256)
     assert len(texts(run.poll(0, 0)["events"])) >= HELD_CHARS // 2

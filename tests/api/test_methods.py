@@ -206,7 +206,7 @@ def test_what_the_bus_adds_is_ignored(call):
 
 
 def test_absent_and_null_are_the_same():
-    arguments = {"chat": (str, False), "message": (str, True)}
+    arguments = TABLE["run.start"].arguments
     assert check("run.start", {"message": "x", "chat": None}, arguments) == {"message": "x"}
 
 

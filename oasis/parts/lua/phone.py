@@ -36,7 +36,7 @@ from oasis.uci.model import listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from oasis.bus.calls import Waiters
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
 
     Call = Callable[[str, Params, Role], Mapping[str, Any]]  # a method of ours by its name
-    Rows = Mapping[str, tuple[str, str, dict[str, tuple[type, bool]]]]
+    Rows = Mapping[str, Sequence[Any]]  # of BUS_METHODS
 
 
 # Answers of upstream's, word by word: programs compare them.

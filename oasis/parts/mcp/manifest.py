@@ -10,11 +10,11 @@ _SECTIONS = ("mcp_server", "remote_mcp_server")
 
 METHODS = {"mcp": "parts.mcp.servers"}
 ROWS = {
-    "mcp.list": ("read", "mcp.mcp_list", {}, True),
-    "mcp.add": ("write", "mcp.mcp_add", {"name": (str, True), "command": (list, False), "url": (str, False)}),
-    "mcp.delete": ("write", "mcp.mcp_delete", {"name": (str, True)}),
-    "mcp.key": ("write", "mcp.mcp_key", {"name": (str, True), "key": (str, True)}),
-    "mcp.refresh": ("write", "mcp.mcp_refresh", {"name": (str, True)}),
+    "mcp.list": ("read", "mcp.mcp_list", {}, {}, True),
+    "mcp.add": ("write", "mcp.mcp_add", {"name": str}, {"command": list, "url": str}),
+    "mcp.delete": ("write", "mcp.mcp_delete", {"name": str}),
+    "mcp.key": ("write", "mcp.mcp_key", {"name": str, "key": str}),
+    "mcp.refresh": ("write", "mcp.mcp_refresh", {"name": str}),
 }
 # A client is somebody else's program: it gets the state and the tools, but no chat, which holds what the owner typed.
 # Of runs it follows its own.

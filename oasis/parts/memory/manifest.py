@@ -9,31 +9,23 @@ METHODS = {
     "said": "parts.memory.said",
 }
 ROWS = {
-    "knowledge.add": (
-        "write",
-        "knowledge.knowledge_add",
-        {"title": (str, False), "text": (str, False), "upload": (str, False), "url": (str, False)},
-    ),
+    "knowledge.add": ("write", "knowledge.knowledge_add", {}, {"title": str, "text": str, "upload": str, "url": str}),
     "knowledge.list": ("read", "knowledge.knowledge_list", {}),
-    "knowledge.search": ("read", "knowledge.knowledge_search", {"query": (str, True), "limit": (int, False)}),
-    "knowledge.delete": ("write", "knowledge.knowledge_delete", {"id": (str, True)}),
+    "knowledge.search": ("read", "knowledge.knowledge_search", {"query": str}, {"limit": int}),
+    "knowledge.delete": ("write", "knowledge.knowledge_delete", {"id": str}),
     "knowledge.embed": ("write", "knowledge.knowledge_embed", {}),
-    "knowledge.option": ("read", "knowledge.knowledge_option", {"path": (str, True)}),
+    "knowledge.option": ("read", "knowledge.knowledge_option", {"path": str}),
     "memory.list": ("read", "memory.memory_list", {}),
-    "memory.add": ("write", "memory.memory_add", {"fact": (str, True), "category": (str, False)}),
-    "memory.change": (
-        "write",
-        "memory.memory_change",
-        {"id": (str, True), "fact": (str, True), "category": (str, False)},
-    ),
-    "memory.forget": ("write", "memory.memory_forget", {"id": (str, False), "all": (bool, False)}),
+    "memory.add": ("write", "memory.memory_add", {"fact": str}, {"category": str}),
+    "memory.change": ("write", "memory.memory_change", {"id": str, "fact": str}, {"category": str}),
+    "memory.forget": ("write", "memory.memory_forget", {}, {"id": str, "all": bool}),
     "memory.export": ("read", "memory.memory_export", {}),
-    "memory.set": ("write", "memory.memory_set", {"extract": (bool, False), "tainted": (bool, False)}),
+    "memory.set": ("write", "memory.memory_set", {}, {"extract": bool, "tainted": bool}),
     "skill.list": ("read", "skill.skill_list", {}),
-    "skill.load": ("read", "skill.skill_load", {"name": (str, True)}),
-    "skill.set": ("write", "skill.skill_set", {"name": (str, True), "text": (str, True)}),
-    "skill.delete": ("write", "skill.skill_delete", {"name": (str, True)}),
-    "skill.set_enabled": ("write", "skill.skill_set_enabled", {"name": (str, True), "enabled": (bool, True)}),
+    "skill.load": ("read", "skill.skill_load", {"name": str}),
+    "skill.set": ("write", "skill.skill_set", {"name": str, "text": str}),
+    "skill.delete": ("write", "skill.skill_delete", {"name": str}),
+    "skill.set_enabled": ("write", "skill.skill_set_enabled", {"name": str, "enabled": bool}),
 }
 ROLE_METHODS = {"viewer": ("knowledge.option",)}
 TOOLS = {"knowledge": "parts/memory/knowledge.json"}
@@ -42,11 +34,7 @@ LOOKING = ("memory", "said")
 
 CHAT_COMMANDS = {
     "/skills": ("list the guides for tasks", "parts.memory.command:skills", {"ACTION": "list", "NAME": ""}),
-    "/memory": (
-        "list what is remembered of you",
-        "parts.memory.command:memory",
-        {"ACTION": "list", "WORDS": ""},
-    ),
+    "/memory": ("list what is remembered of you", "parts.memory.command:memory", {"ACTION": "list", "WORDS": ""}),
 }
 
 COMMANDS = {

@@ -17,7 +17,7 @@ from oasis.parts.offline.language.template import bare, duration, items, quoted,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.parts.offline.language.template import Data
-    from oasis.parts.offline.shapes import Block, Message, Texts, ToolResult
+    from oasis.parts.offline.shapes import Block, Event, Message, Texts, ToolResult
 
 
 LINES = 60  # devices, services or options shown; the page has the rest
@@ -433,7 +433,7 @@ def results(messages: list[Message]) -> list[ToolResult]:
     return found
 
 
-def applied(call: Block) -> ToolResult:
+def applied(call: Event) -> ToolResult:
     """Return the result of a change that is applied just as it was asked for."""
     text = jsonl.dumps({"status": "applied", "summary": call["input"].get("summary", "")})
     return {"id": call["id"], "name": call["name"], "text": text, "input": call["input"], "is_error": False}

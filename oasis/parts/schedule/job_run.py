@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from oasis.agent.runs import Run
     from oasis.agent.shapes import AnswerEvent as Answered
     from oasis.agent.shapes import Ask, Asked, OfferedTool, OnEvent
-    from oasis.agent.start import Taken
     from oasis.api.parts import Services
     from oasis.change.shapes import Plan
     from oasis.config.shapes import Service
@@ -92,7 +91,7 @@ class JobRun(Principal):
         self.job = job
         self.rehearses = rehearses
         self.approver = self
-        self.run: Run | None = None
+        self.cancel: Callable[[], None] = lambda: None
         self.is_waiting = False
         self.decided = ""  # what became of the plan that waited last, "" where none did
         self.plan: PlanNote = {"state": ""}  # what is kept of that plan
@@ -117,19 +116,13 @@ class JobRun(Principal):
         calls = self._calls
         return services[:1], lambda service: calls.asking(asker)
 
-    def around(self, answer: Callable[..., tuple[str, str]]) -> Callable[..., tuple[str, str]]:
-        """Return `answer` so that its end is reported whatever happens."""
+    def began(self, cancel: Callable[[], None]) -> None:
+        """Let a waiting run give way to another one."""
+        self.cancel = cancel
 
-        def work(run: Run, taken: Taken) -> tuple[str, str]:
-            self.run = run
-            state = "error"
-            try:
-                state, stop_reason = answer(run, taken)
-                return state, stop_reason
-            finally:
-                self._runner.run_ended(self, state, _last_words(taken[0]))
-
-        return work
+    def ended(self, chat: Chat, state: str) -> None:
+        """Report the end."""
+        self._runner.run_ended(self, state, _last_words(chat))
 
     # As the approver of its plans
 
@@ -242,8 +235,7 @@ class Runner:
         if any(not one.is_waiting for one in self._runs):
             return False
         for one in own or waiting[: max(len(waiting) - WAITING + 1, 0)]:
-            if one.run is not None:
-                one.run.cancel()
+            one.cancel()
             return False
         return True
 

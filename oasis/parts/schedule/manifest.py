@@ -9,29 +9,20 @@ if TYPE_CHECKING:
 
 METHODS = {"schedule": "parts.schedule.scheduler"}
 # The fields of a scheduled job, see shapes.pyi.
-JOB = {
-    "timezone": (str, False),
-    "calls": (list, False),
-    "synthesis": (str, False),
-    "service": (str, False),
-    "pause_s": (int, False),
-}
+JOB = {"timezone": str, "calls": list, "synthesis": str, "service": str, "pause_s": int}
 
 ROWS = {
     "schedule.list": ("read", "schedule.schedule_list", {}),
-    "schedule.add": (
-        "write",
-        "schedule.schedule_add",
-        {"when": (str, True), "wish": (str, True), "approve": (bool, False), **JOB},
-    ),
+    "schedule.add": ("write", "schedule.schedule_add", {"when": str, "wish": str}, {"approve": bool, **JOB}),
     "schedule.change": (
         "write",
         "schedule.schedule_change",
-        {"id": (str, True), "when": (str, False), "wish": (str, False), "enabled": (bool, False), **JOB},
+        {"id": str},
+        {"when": str, "wish": str, "enabled": bool, **JOB},
     ),
-    "schedule.delete": ("write", "schedule.schedule_delete", {"id": (str, False), "all": (bool, False)}),
-    "schedule.run": ("write", "schedule.schedule_run", {"id": (str, True)}),
-    "schedule.approve": ("write", "schedule.schedule_approve", {"id": (str, True)}),
+    "schedule.delete": ("write", "schedule.schedule_delete", {}, {"id": str, "all": bool}),
+    "schedule.run": ("write", "schedule.schedule_run", {"id": str}),
+    "schedule.approve": ("write", "schedule.schedule_approve", {"id": str}),
 }
 # A scheduled job works through tools and calls no method. It makes no schedule: one wish would grow.
 ROLE_METHODS = {"viewer": ("schedule.list",), "schedule": ()}
@@ -66,5 +57,5 @@ COMMANDS = {
         "'2026-12-24 18:00', '30 22 * * mon-fri' or 'on wan_down' (wan_up, new_device, disk_full, failed_logins).\n"
         "WISH is said then as you would say it; nobody is there, so only low risk is applied: what is risky waits\n"
         "for you, unless you approve it ahead (--ahead).",
-    ),
+    )
 }

@@ -9,14 +9,10 @@ if TYPE_CHECKING:
 METHODS = {"telegram": "parts.telegram.messenger"}
 ROWS = {
     "telegram.list": ("read", "telegram.telegram_list", {}),
-    "telegram.pair": ("write", "telegram.telegram_pair", {"who": (str, False)}),
-    "telegram.forget": ("write", "telegram.telegram_forget", {"id": (str, True)}),
-    "telegram.secret": ("write", "telegram.telegram_secret", {"code": (str, False)}),
-    "telegram.set": (
-        "write",
-        "telegram.telegram_set",
-        {"enabled": (bool, False), "approve": (bool, False), "notices": (bool, False)},
-    ),
+    "telegram.pair": ("write", "telegram.telegram_pair", {}, {"who": str}),
+    "telegram.forget": ("write", "telegram.telegram_forget", {"id": str}),
+    "telegram.secret": ("write", "telegram.telegram_secret", {}, {"code": str}),
+    "telegram.set": ("write", "telegram.telegram_set", {}, {"enabled": bool, "approve": bool, "notices": bool}),
 }
 # The owner by a messenger, whose words come through a program that talks to the network: what they say is a run, but
 # it approves no plan that waits for their approval on the page (card.py). A guest may only ask
