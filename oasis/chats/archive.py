@@ -15,7 +15,7 @@ from oasis.errors import StoreError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from oasis.core.store import Store
@@ -28,9 +28,12 @@ UNPACKED_BYTES = 16 * 1024 * 1024
 
 
 class Archive:
-    """The archived chats of one folder; `scratch` is a folder in RAM, where a packed one is unpacked to be read."""
+    """The archived chats of one folder, packed where `packs()` says so.
 
-    def __init__(self, files: Files, store: Store, folder: str, scratch: str, packs: bool) -> None:
+    `scratch` is a folder in RAM, where a packed one is unpacked to be read.
+    """
+
+    def __init__(self, files: Files, store: Store, folder: str, scratch: str, packs: Callable[[], bool]) -> None:
         self._files = files
         self._store = store
         self._folder = folder
@@ -59,12 +62,19 @@ class Archive:
         self._files.folder(self._folder)
         self.remove(name)  # what a power cut left there while it was brought back
         path = self._store.path(name)
-        zlib = _zlib() if self._packs else None
-        if zlib is not None:
-            self._files.rewrite(self._folder + "/" + name + PACKED, _packed(zlib, self._pieces(path)))
-            self._files.forget(path)
-        else:
+        zlib = _zlib() if self._packs() else None
+        if zlib is None:
             self._files.move(path, self._folder + "/" + name + SUFFIX)
+            return
+        packer = zlib.compressobj(6, zlib.DEFLATED, _FORM)
+
+        def packed() -> Iterator[bytes]:
+            for piece in self.pieces(path):
+                yield packer.compress(piece)
+            yield packer.flush()
+
+        self._files.rewrite(self._folder + "/" + name + PACKED, packed())
+        self._files.forget(path)
 
     def take(self, name: str) -> None:
         """Bring an archived chat back; one that is not archived stays as it is.
@@ -98,22 +108,22 @@ class Archive:
         path = self.paths().get(name)
         if path is None:
             raise UsageError("there is no chat %r" % name, "list them with: oasis list")
-        return Chat(self._files, self._unpacked(name, path) if path.endswith(PACKED) else path, name)
-
-    def _unpacked(self, name: str, path: str) -> str:
+        if not path.endswith(PACKED):
+            return Chat(self._files, path, name)
         stamp = self._files.stamp(path) or (0, 0, 0)
         file = "%s-%x-%x" % (name, stamp[0], stamp[2])
         self._files.folder(self._scratch)
         for other in self._files.names(self._scratch):
             if other != file:
                 self._files.remove(self._scratch + "/" + other)  # one at a time: this is RAM
-        if not self._files.size(self._scratch + "/" + file):
-            self._files.rewrite(self._scratch + "/" + file, self._bounded(name, self.pieces(path)))
-        return self._scratch + "/" + file
+        unpacked = self._scratch + "/" + file
+        if not self._files.size(unpacked):
+            self._files.rewrite(unpacked, self._bounded(name, path))
+        return Chat(self._files, unpacked, name)
 
-    def _bounded(self, name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _bounded(self, name: str, path: str) -> Iterator[bytes]:
         room = UNPACKED_BYTES
-        for piece in pieces:
+        for piece in self.pieces(path):
             room -= len(piece)
             if room < 0:
                 raise StoreError(
@@ -126,14 +136,13 @@ class Archive:
 
         Raises: StoreError for a packed file that is damaged, or that nothing here can unpack.
         """
-        return _unpacked(path, self._pieces(path)) if path.endswith(PACKED) else self._pieces(path)
+        return _unpacked(path, self._raw(path)) if path.endswith(PACKED) else self._raw(path)
 
-    def _pieces(self, path: str) -> Iterator[bytes]:
+    def _raw(self, path: str) -> Iterator[bytes]:
         handle = self._files.reader(path)
         if handle is not None:
             with handle:
-                while piece := handle.read(jsonl.BLOCK_BYTES):
-                    yield piece
+                yield from iter(lambda: handle.read(jsonl.BLOCK_BYTES), b"")
 
 
 def _zlib() -> ModuleType | None:
@@ -143,13 +152,6 @@ def _zlib() -> ModuleType | None:
     except ImportError:  # python3-light has it, smaller builds may not
         return None
     return zlib
-
-
-def _packed(zlib: ModuleType, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    packer = zlib.compressobj(6, zlib.DEFLATED, _FORM)
-    for piece in pieces:
-        yield packer.compress(piece)
-    yield packer.flush()
 
 
 def _unpacked(path: str, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -4,63 +4,58 @@
     CHATS/blobs/        documents and images, by their hash
 
 Knows no front-end and no run: the caller sees to it that a chat has one writer at a time.
+
+Quota: without a setting it is the smaller of 2 MiB and a tenth of what the file system of the chats has for them;
+`quota` in KiB says something else, for a disk on USB. When it is used up the oldest archived chats go, never silently.
+Nothing archived left: models are asked no more, for their answers are what is long; the built-in service goes on in a
+small reserve, so that a router can be operated. Reading always goes on.
 """
 
 from __future__ import annotations
 
 import threading
 
-from oasis.chats import housekeeping, index, search
+from oasis.chats import index, search
 from oasis.chats.archive import Archive, whole_lines
-from oasis.chats.housekeeping import INTERVAL_S, Late
 from oasis.chats.index import Index
 from oasis.core import bookmarks
 from oasis.core.blobs import Blobs
 from oasis.core.ids import looks_like_id
 from oasis.core.store import Chat, Store
-from oasis.errors import UsageError
+from oasis.errors import StoreError, UsageError
 from oasis.system.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypedDict, TypeVar
+    from typing import TypeVar
 
-    from oasis.chats.index import Entry, Hide, Place
-    from oasis.chats.search import Results
+    from oasis.chats.shapes import ChatPage, Hide, IndexEntry, Item, Place, Results
     from oasis.config.settings import Settings
     from oasis.core.shapes import Message, Page
+    from oasis.system.files import Files
     from oasis.system.machine import Machine
 
     T = TypeVar("T")
-
-    class Item(TypedDict, total=False):
-        """What a list tells of a chat; of one that is gone only the first two."""
-
-        id: str
-        title: str
-        exchanges: int
-        updated_unix_s: int
-        size: int  # bytes
-        archived: bool
-        damaged: int  # lines, where there are any
-
-    class ChatPage(Item, Page):
-        """Some messages of a chat, with what a list tells of it."""
-
 
 # A list shows a line; what is longer is a text.
 TITLE_CHARS = 200
 # Which of upstream's chats are here already; {their id: ours}.
 TAKEN = "/taken_over.json"
-_SYNC = ("exchange", "interval", "exit")  # housekeeping.py tells what each may lose
+QUOTA_BYTES = 2 * 1024 * 1024
+SHARE = 10
+# An exchange with a few calls of tools; a longer one may go beyond the quota once.
+EXCHANGE_BYTES = 16 * 1024
+# Of the quota, and beyond it, for the built-in service: of two mebibytes a hundred of its turns.
+RESERVE_PART = 8
 
 
 class Collection:
     """The chats of one folder. `number(option, default)` gives a setting.
 
     `hide(text, inputs)` gives a text without secrets (index.py); `scratch` is a folder in RAM; `log(text)` tells
-    whoever reads the log.
+    whoever reads the log. `vectors` is the folder of the vectors of messages (parts/memory/said.py), which are deleted
+    together with them.
     """
 
     def __init__(
@@ -68,9 +63,10 @@ class Collection:
         log: Callable[[str], None], late: Late | None = None, *, folder: str, scratch: str,
     ) -> None:  # fmt: skip
         self.store = store
+        self.vectors = folder + "/vectors"
         self._files = machine.files
         self._folder = folder
-        self._scratch = scratch
+        self._blobs = folder + "/blobs"
         self._number = number
         self._hide = hide
         self._unix_s = machine.clock.unix_s
@@ -78,7 +74,10 @@ class Collection:
         self._log = log
         self._late = late
         self._lock = threading.Lock()  # one archived chat is unpacked at a time
-        self._made: tuple[Archive, Index] | None = None
+        self._archive = Archive(
+            self._files, store, folder + "/archive", scratch + "/unpacked", lambda: number("archive_gzip", 1) != 0
+        )
+        self._index = Index(self._files, scratch + "/chats", hide, self._archive.pieces, log)
 
     def settle(self) -> None:
         """Make sure, at the start, that the names of all chats are on flash, and clear away what a crash left."""
@@ -100,23 +99,20 @@ class Collection:
 
         Raises: UsageError when there is none of that name, or no such message; StoreError.
         """
-        if not self.store.has(name) and name in self._archive.paths():
+        if not self.store.has(name):
             self._archive.take(name)
         return self.store.open(name, heads)
 
     def items(self) -> list[Item]:
         """Return what a list tells of each chat, the one last used first."""
-        found = [self._item(name, entry) for name, entry in self._entries().items()]
-        found.sort(key=lambda item: (-item["updated_unix_s"], item["id"]))
-        return found
+        found = [self._item(name, entry) for name, entry in self._index.entries(self._places()).items()]
+        return sorted(found, key=lambda item: (-item["updated_unix_s"], item["id"]))
 
-    def _item(self, name: str, entry: Entry) -> Item:
+    def _item(self, name: str, entry: IndexEntry) -> Item:
         item: Item = {"id": name, "title": index.title(entry, self._hide), "exchanges": entry["exchanges"],
                       "updated_unix_s": entry["updated_unix_s"], "size": entry["size"],
                       "archived": entry["archived"]}  # fmt: skip
-        if entry["damaged"]:
-            item["damaged"] = entry["damaged"]
-        return item
+        return {**item, "damaged": entry["damaged"]} if entry["damaged"] else item
 
     def page(self, name: str, before: str = "", limit: int = 0) -> ChatPage:
         """Return a page of a chat, archived or not (core/store.py), with its id and what a list tells of it.
@@ -131,11 +127,7 @@ class Collection:
 
         Raises: UsageError when there is none of that name.
         """
-        self._check(name)
-        is_here = self.store.has(name)
-        entry = self._index.entry(
-            name, (self.store.path(name) if is_here else self._archive.paths()[name], not is_here)
-        )
+        entry = self._index.entries({name: self._place(name)}, is_all=False).get(name)
         return self._item(name, entry) if entry else {"id": name, "title": ""}
 
     def rename(self, name: str, title: str) -> None:
@@ -157,27 +149,31 @@ class Collection:
         """
         if not is_archived:
             self.open(name)
-        elif self.store.has(name):
+        elif not self._place(name)[1]:
             self._archive.put(name, self._unix_s())
-        else:
-            self._check(name)
 
     def delete(self, name: str) -> None:
         """Delete a chat, and the documents that were in no other, for good.
 
         Raises: UsageError when there is none of that name; StoreError.
         """
-        self._check(name)
-        blobs = housekeeping.named(self._pieces(name)) if self._files.names(self._blobs) else set()
+        self._place(name)
+        blobs = named(self._pieces(name)) if self._files.names(self._blobs) else set()
         self._forget_vectors(name)
         # The archive first: a power cut in between must not bring an older state of the chat back.
+        self._archive.remove(name)
         if self.store.has(name):
-            self._archive.remove(name)
             self.store.delete(name)
-        else:
-            self._archive.remove(name)
-        if blobs:
-            housekeeping.remove(self._files, self._blobs, blobs, (self._pieces(other) for other in self._places()))
+        # A document that the deleted chat did not name is never touched: another may have stored it for a message.
+        blobs &= {file.partition(".")[0] for file in self._files.names(self._blobs)}
+        for _, blocks in self.blocks():
+            if not blobs:
+                return
+            for block in blocks:
+                blobs = {digest for digest in blobs if digest.encode() not in block}
+        for file in self._files.names(self._blobs):
+            if file.partition(".")[0] in blobs:
+                self._files.forget(self._blobs + "/" + file)
 
     def forget(self, message: str, chat: str = "") -> str:
         """Take what one message says off the flash; return its chat, which is looked for when it is not given.
@@ -185,8 +181,7 @@ class Collection:
         Raises: UsageError when there is no such message; StoreError, and nothing is forgotten.
         """
         name = chat or self.chat_of(message)
-        self._check(name)
-        is_archived = not self.store.has(name)
+        is_archived = self._place(name)[1]
         self._forget_vectors(name, message)
         self.open(name).forget(message)
         self._index.drop(name)
@@ -212,7 +207,7 @@ class Collection:
         if looks_like_id(headish):
             return self.chat_of(headish.lower()), headish.lower()
         for name in self._places():
-            found = self.bookmarks(name).get(headish)
+            found = self._bookmarks(name).get(headish)
             if found:
                 return name, found
         raise UsageError("there is no message and no bookmark %r" % headish, "list them with: oasis branch")
@@ -220,15 +215,11 @@ class Collection:
     def head(self, name: str, headish: str) -> str:
         """Return the id that a headish names in a chat.
 
-        Raises: UsageError when nothing is called so, or there is no such chat.
+        Raises: UsageError when nothing is called so, or there is no such chat; StoreError.
         """
-        return headish.lower() if looks_like_id(headish) else bookmarks.resolve(headish, self.bookmarks(name))
+        return headish.lower() if looks_like_id(headish) else bookmarks.resolve(headish, self._bookmarks(name))
 
-    def bookmarks(self, name: str) -> dict[str, str]:
-        """Return where the bookmarks of a chat stand, archived or not; removed ones are "".
-
-        Raises: UsageError when there is none of that name; StoreError.
-        """
+    def _bookmarks(self, name: str) -> dict[str, str]:
         found: dict[str, str] = self.look(name, lambda chat: bookmarks.table(chat.outline()))
         return found
 
@@ -262,20 +253,11 @@ class Collection:
         """
         wanted = search.terms(text)
         limit = min(limit, search.RESULTS_MAX) if limit > 0 else search.RESULTS
-        return search.search(self.pieces(), wanted, limit, lambda words: self._hide(words, []))
-
-    def pieces(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Yield all chats, archived ones behind the others, with their bytes in pieces."""
-        return ((name, self._pieces(name)) for name in self._places())
+        return search.search(self.blocks(), wanted, limit, lambda words: self._hide(words, []))
 
     def blocks(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Do the same in blocks of whole lines."""
-        return ((name, whole_lines(pieces)) for name, pieces in self.pieces())
-
-    @property
-    def vectors(self) -> str:
-        """The folder of the vectors of messages (parts/memory/said.py); deleted together with them."""
-        return self._folder + "/vectors"
+        """Yield all chats, archived ones behind the others, with their bytes in blocks of whole lines."""
+        return ((name, whole_lines(self._pieces(name))) for name in self._places())
 
     def vectors_of(self, name: str) -> str:
         """Return the file of the vectors of a chat."""
@@ -304,28 +286,41 @@ class Collection:
         Raises: StoreError when it does not fit; nothing is removed then.
         """
         self._files.folder(self._folder)  # of which the disk is asked
-        used = self.used_bytes()
-        given = self._number("quota", 0)
-        limit = housekeeping.limit_bytes(given, used, self._free_bytes(self._folder))
-        needed += housekeeping.EXCHANGE_BYTES
+        used, given = self.used_bytes(), self._number("quota", 0)
+        limit = limit_bytes(given, used, self._free_bytes(self._folder))
+        needed += EXCHANGE_BYTES
         if used + needed <= limit:
             return []
-        entries = self._entries()
+        entries = self._index.entries(self._places())
         archived = [name for name in entries if entries[name]["archived"]]
-        archived.sort(key=lambda name: (entries[name]["updated_unix_s"], name))
-        sizes = [(name, entries[name]["size"]) for name in archived]
-        titles = {name: self._item(name, entries[name])["title"] for name in archived}
-        told = []
-        for name in housekeeping.make_room(used, limit, needed, sizes, self.delete, not given):
-            told.append('the archived chat "%s" (%s) was deleted: chats have no more room' % (titles[name], name))
-            self._log(told[-1])
-        return told
+        chosen = []
+        for name in sorted(archived, key=lambda name: (entries[name]["updated_unix_s"], name)):
+            if used + needed > limit:
+                chosen.append(name)
+                used -= entries[name]["size"]
+        if used + needed > limit:
+            if not given and limit < EXCHANGE_BYTES:
+                why = "the flash is full: a tenth of what it has for chats is %d KiB" % (limit // 1024)
+                raise StoreError(
+                    why, "delete chats, documents or packages, or keep chats on USB (oasis.main.chat_path)"
+                )
+            why = f"there is no room for {-(-needed // 1024)} KiB: the chats take {-(-used // 1024)} KiB"
+            why += f", and {limit // 1024} KiB are allowed"
+            raise StoreError(why, "delete or archive chats, or raise the option quota of oasis.main")
+        notes = []
+        for name in chosen:
+            title = index.title(entries[name], self._hide)
+            self.delete(name)
+            notes.append('the archived chat "%s" (%s) was deleted: chats have no more room' % (title, name))
+            self._log(notes[-1])
+        return notes
 
     def has_reserve(self, needed: int = 0) -> bool:
         """Return whether an exchange with the built-in service fits where `make_room` found no room for a model."""
         used, free = self.used_bytes(), self._free_bytes(self._folder)
-        limit = housekeeping.limit_bytes(self._number("quota", 0), used, free)
-        return housekeeping.has_reserve(used, limit, needed + housekeeping.EXCHANGE_BYTES, free)
+        limit = limit_bytes(self._number("quota", 0), used, free)
+        reserve = limit // RESERVE_PART
+        return used + needed + EXCHANGE_BYTES <= limit + reserve and free >= 2 * reserve
 
     def used_bytes(self) -> int:
         """Return what all chats and their documents take: asked with each turn, so it loads nothing."""
@@ -335,42 +330,88 @@ class Collection:
             found += sum(self._files.size(folder + "/" + name) for name in names)
         return found
 
-    def _check(self, name: str) -> None:
-        if not self.store.has(name) and name not in self._archive.paths():
-            raise UsageError("there is no chat %r" % name, "list them with: oasis list")
-
-    def _entries(self) -> dict[str, Entry]:
-        return self._index.entries(self._places())
-
     def _places(self) -> dict[str, Place]:
         """Return {id: (path, is archived)}, the newest first, archived ones behind the others."""
         found: dict[str, Place] = {name: (self.store.path(name), False) for name in self.store.names()}
         found.update({name: (path, True) for name, path in self._archive.paths().items()})
         return found
 
+    def _place(self, name: str) -> Place:
+        """Return (path, is archived) of a chat; raise UsageError when there is none of that name."""
+        if self.store.has(name):
+            return self.store.path(name), False
+        path = self._archive.paths().get(name)
+        if path is None:
+            raise UsageError("there is no chat %r" % name, "list them with: oasis list")
+        return path, True
+
     def _pieces(self, name: str) -> Iterator[bytes]:
+        """Return the bytes of a chat in pieces, none of one that is gone."""
         path = self.store.path(name) if self.store.has(name) else self._archive.paths().get(name, "")
         return self._archive.pieces(path) if path else iter(())
 
-    @property
-    def _blobs(self) -> str:
-        return self._folder + "/blobs"
 
-    @property
-    def _archive(self) -> Archive:
-        return self._parts()[0]
+def limit_bytes(quota_kib: int, used: int, free: int) -> int:
+    """Return how many bytes the chats may take; `quota_kib` is the owner's setting, 0 for none."""
+    return quota_kib * 1024 if quota_kib else min(QUOTA_BYTES, (used + free) // SHARE)
 
-    @property
-    def _index(self) -> Index:
-        return self._parts()[1]
 
-    def _parts(self) -> tuple[Archive, Index]:
-        if self._made is None:
-            packs = self._number("archive_gzip", 1) != 0
-            folder = self._folder + "/archive"
-            archive = Archive(self._files, self.store, folder, self._scratch + "/unpacked", packs)
-            self._made = archive, Index(self._files, self._scratch + "/chats", self._hide, archive.pieces, self._log)
-        return self._made
+def named(pieces: Iterator[bytes]) -> set[str]:
+    """Return every hash that the bytes of a chat hold; more than it means does no harm."""
+    import re  # with the first chat that is deleted: an idle daemon must not load it
+
+    return {found.decode() for block in whole_lines(pieces) for found in re.findall(rb"[0-9a-f]{64}", block)}
+
+
+# The setting `sync` says which writes may reach the flash later than they are answered.
+#
+#     exchange   none: the owner's message, what stands before a plan, and the end of an exchange are on flash when they
+#                are answered. A power cut takes nothing that was acknowledged.
+#     interval   all are synced together, every `sync_interval_s` seconds when there are some. A power cut takes at most
+#                what was said in those seconds.
+#     exit       Oasis syncs when it stops; in between, the kernel decides (half a minute on most file systems). A power
+#                cut takes what the kernel had not written.
+#
+# In each, a plan is applied only when its exchange is on flash (Chat.secure), and the end of the daemon alone takes
+# nothing, for what is written is the kernel's.
+_SYNC = ("exchange", "interval", "exit")
+INTERVAL_S = 30
+
+
+class Late:
+    """Syncs what was written without: `late(path)` takes note of it."""
+
+    def __init__(self, files: Files, mode: str, interval_s: int, log: Callable[[str], None]) -> None:
+        self._files = files
+        self._interval_s = interval_s if mode == "interval" else 0
+        self._log = log
+        self._lock = threading.Lock()
+        self._paths: set[str] = set()
+        self._timer: threading.Timer | None = None
+
+    def __call__(self, path: str) -> None:
+        """Take note of a file that was written and not synced."""
+        with self._lock:
+            self._paths.add(path)
+            if self._interval_s and self._timer is None:
+                self._timer = threading.Timer(self._interval_s, self.settle)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def settle(self) -> None:
+        """Sync all of them now; what cannot be synced is logged and tried again with the next."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            paths, self._paths, self._timer = self._paths, set(), None
+        for path in sorted(paths):
+            try:
+                if self._files.stamp(path) is not None:
+                    self._files.settle(path)
+            except StoreError as error:
+                self._log(error.message)
+                with self._lock:
+                    self._paths.add(path)
 
 
 def gather(

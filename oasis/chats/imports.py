@@ -13,19 +13,12 @@ from oasis.system.digest import sha256
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypedDict
 
     from oasis.chats.collection import Collection
+    from oasis.chats.shapes import Brought
     from oasis.core.blobs import Blobs
     from oasis.core.export import Import
     from oasis.core.shapes import Entry, Handle
-    from oasis.core.store import Chat
-
-    class Brought(TypedDict):
-        """The chat that a file became."""
-
-        id: str
-        title: str
 
 
 def bring(
@@ -67,8 +60,7 @@ def _apart(chats: Collection, found: Import) -> list[str]:
     taken: set[str] = set()
     is_stored = False
     for item in chats.items():
-        table = chats.look(item["id"], lambda chat: bookmarks.table(_seen(chat)))
-        taken.update(name for name in table if table[name])
+        taken.update(bookmarks.names(chats.look(item["id"], lambda chat: bookmarks.table(chat.outline()))))
         is_stored = is_stored or chats.look(
             item["id"], lambda chat: any(_is_in(line, found) for line in chat.outline())
         )
@@ -80,10 +72,6 @@ def _apart(chats: Collection, found: Import) -> list[str]:
     found.rename_heads(names)
     told = 'the bookmark "%s" stands in another chat and stays there; the imported one is "%s"'
     return [told % (name, names[name]) for name in names]
-
-
-def _seen(chat: Chat) -> Iterator[Entry]:
-    return (line for line in chat.outline() if is_message(line) or line.get("type") == "bookmark")
 
 
 def _is_in(line: Entry, found: Import) -> bool:
@@ -116,8 +104,8 @@ def _put_blobs(blobs: Blobs, found: Import) -> list[str]:
                 blobs.put(digest, _decoded(text))
                 new.append(digest)
     except Exception:
-        for one in new:
-            blobs.remove(one)
+        for digest in new:
+            blobs.remove(digest)
         raise
     return new
 

@@ -11,7 +11,6 @@ import threading
 
 from oasis.chats.archive import whole_lines
 from oasis.core import chat_line, jsonl
-from oasis.core.chat_line import end as end_of
 from oasis.core.ids import scru128_ms
 from oasis.core.schema import is_message, text_of, tool_uses
 from oasis.errors import OasisError, SchemaError, StoreError
@@ -19,32 +18,10 @@ from oasis.errors import OasisError, SchemaError, StoreError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypedDict
 
-    from oasis.core.shapes import ChatRecord, Json, Message
+    from oasis.chats.shapes import Hide, IndexEntry, Place, Summary
+    from oasis.core.shapes import Message
     from oasis.system.files import Files
-
-    Place = tuple[str, bool]  # path, whether the chat is archived
-    Hide = Callable[[str, list[dict[str, Json]]], str]
-
-    class Summary(TypedDict):
-        """What the lines of a chat come to."""
-
-        title: str  # as given
-        words: str  # of the owner's first message
-        exchanges: int
-        updated_unix_s: int
-        damaged: int  # lines
-        archived_unix_s: int  # when it was put away last, 0 for never
-
-    class Entry(Summary):
-        """A summary in the index."""
-
-        id: str
-        read: int  # bytes that are folded in
-        stamp: list[int]
-        archived: bool
-        size: int  # bytes
 
 
 class Index:
@@ -65,40 +42,27 @@ class Index:
         self._log = log
         self._lock = threading.Lock()
 
-    def entries(self, places: dict[str, Place]) -> dict[str, Entry]:
+    def entries(self, places: dict[str, Place], is_all: bool = True) -> dict[str, IndexEntry]:
         """Return {id: entry} for chats, {id: (path, is archived)}; only what has changed is read.
 
-        Shape of an entry: a summary (see `empty`) and "archived", "size" in bytes.
+        A chat that was deleted since it was listed has none. Unless `is_all`, the index keeps its other entries.
         """
         with self._lock:
             known = self._read()
-            found: dict[str, Entry] = {}
-            is_new = len(known) != len(places)
+            found: dict[str, IndexEntry] = {}
+            is_new = is_all and len(known) != len(places)
             for name, (path, is_archived) in places.items():
                 stamp = self._files.stamp(path)
                 if stamp is None:
-                    continue  # deleted since it was listed
+                    continue
                 entry = known.get(name)
                 if entry is None or entry["stamp"] != list(stamp):
                     entry = self._made(name, path, stamp, entry)
                     is_new = True
                 found[name] = {**entry, "archived": is_archived, "size": stamp[1]}
             if is_new:
-                self._write(found)
+                self._write(found if is_all else {**known, **found})
             return found
-
-    def entry(self, name: str, place: Place) -> Entry | None:
-        """Return the entry of one chat, None when it is gone."""
-        with self._lock:
-            known = self._read()
-            stamp = self._files.stamp(place[0])
-            if stamp is None:
-                return None
-            entry = known.get(name)
-            if entry is None or entry["stamp"] != list(stamp):
-                entry = known[name] = self._made(name, place[0], stamp, entry)
-                self._write(known)
-            return {**entry, "archived": place[1], "size": stamp[1]}
 
     def drop(self, name: str) -> None:
         """Forget an entry, whose file was written again."""
@@ -107,16 +71,20 @@ class Index:
             if known.pop(name, None) is not None:
                 self._write(known)
 
-    def _made(self, name: str, path: str, stamp: tuple[int, int, int], old: Entry | None) -> Entry:
+    def _made(self, name: str, path: str, stamp: tuple[int, int, int], old: IndexEntry | None) -> IndexEntry:
         has_grown = old is not None and old["stamp"][2] == stamp[2] and old["read"] <= stamp[1] and old["read"] > 0
-        entry: Entry = {**old} if old and has_grown else {
+        entry: IndexEntry = {**old} if old and has_grown else {
             **empty(), "id": name, "read": 0, "stamp": [], "archived": False, "size": 0,
         }  # fmt: skip
+        reports: list[str] = []
         try:
             if path.endswith(".gz"):
                 reports = fold(entry, _numbered(self._unpacked(path)), self._hide)
-            else:
-                reports = self._fold(entry, path)
+            elif handle := self._files.reader(path):
+                with handle:
+                    end, _ = chat_line.end(handle)
+                    reports = fold(entry, jsonl.forwards(handle, entry["read"], end), self._hide)
+                entry["read"] = end
         except OasisError as error:
             entry["damaged"] += 1
             reports = [error.message]
@@ -126,27 +94,17 @@ class Index:
             self._log("chat %s: %s%s" % (name, reports[0], more))
         return entry
 
-    def _fold(self, entry: Entry, path: str) -> list[str]:
-        handle = self._files.reader(path)
-        if handle is None:
-            return []
-        with handle:
-            end, _ = end_of(handle)
-            reports = fold(entry, jsonl.forwards(handle, entry["read"], end), self._hide)
-        entry["read"] = end
-        return reports
-
-    def _read(self) -> dict[str, Entry]:
-        found: dict[str, Entry] = {}
+    def _read(self) -> dict[str, IndexEntry]:
+        found: dict[str, IndexEntry] = {}
         for line in (self._files.read(self._path) or b"").split(b"\n")[:-1]:
             try:
-                entry: Entry = jsonl.shipped(line)
+                entry: IndexEntry = jsonl.shipped(line)
             except SchemaError:
                 return {}  # made again
             found[entry["id"]] = entry
         return found
 
-    def _write(self, entries: dict[str, Entry]) -> None:
+    def _write(self, entries: dict[str, IndexEntry]) -> None:
         try:
             self._files.rewrite(self._path, (jsonl.line(entry) for entry in entries.values()))
         except StoreError as error:
@@ -175,7 +133,7 @@ _KEPT_CHARS = 512
 
 def empty() -> Summary:
     """Return the summary of a chat without lines."""
-    return {"title": "", "words": "", "exchanges": 0, "updated_unix_s": 0, "damaged": 0, "archived_unix_s": 0}
+    return {"title": "", "words": "", "exchanges": 0, "updated_unix_s": 0, "damaged": 0}
 
 
 def fold(summary: Summary, lines: Iterator[tuple[int, bytes | None]], hide: Hide) -> list[str]:
@@ -190,8 +148,8 @@ def fold(summary: Summary, lines: Iterator[tuple[int, bytes | None]], hide: Hide
             summary["damaged"] += 1
         elif is_message(value):
             _add(summary, value, hide)
-        else:
-            _note(summary, value, hide)
+        elif "title" in value and isinstance(value["title"], str):
+            summary["title"] = hide(value["title"], [])
     return reports
 
 
@@ -205,13 +163,6 @@ def _add(summary: Summary, message: Message, hide: Hide) -> None:
     if inputs:
         summary["words"] = hide(summary["words"], inputs)
         summary["title"] = hide(summary["title"], inputs)
-
-
-def _note(summary: Summary, record: ChatRecord, hide: Hide) -> None:
-    if "title" in record and isinstance(record["title"], str):
-        summary["title"] = hide(record["title"], [])
-    elif record.get("type") == "archived":
-        summary["archived_unix_s"] = record.get("unix_s", 0) if record["archived"] else 0
 
 
 def title(summary: Summary, hide: Hide | None = None) -> str:

@@ -10,32 +10,10 @@ from oasis.core.schema import is_message, text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypedDict
 
-    from typing_extensions import NotRequired
-
+    from oasis.chats.shapes import Node, Tree
     from oasis.core.shapes import Entry, Message
     from oasis.core.store import Chat
-
-    class Node(TypedDict):
-        """A turn of a chat."""
-
-        id: str
-        end: str  # its newest message
-        parent: str
-        parents: list[str]
-        text: str
-        answer: str
-        unix_s: int
-        heads: list[str]  # bookmarks
-        state: NotRequired[str]
-
-    class Tree(TypedDict):
-        """The turns of a chat, see tree()."""
-
-        head: str
-        nodes: list[Node]
-        more: bool
 
 
 # A tree is for looking at; the newest turns of a longer chat are shown, and that it has more.
@@ -65,17 +43,15 @@ class Map:
                 if name in self._parents:
                     self.reports.append("message %s is there twice: the later one counts" % name)
                 else:
-                    self._join(parents[0] if parents else "", name)
+                    parent = parents[0] if parents else ""
+                    there = self._children.get(parent)
+                    if isinstance(there, list):
+                        there.append(name)
+                    else:
+                        self._children[parent] = [there, name] if there else name
                 self._parents[name] = parents[0] if len(parents) == 1 else parents
                 self.newest = name
             yield line
-
-    def _join(self, parent: str, name: str) -> None:
-        there = self._children.get(parent)
-        if isinstance(there, list):
-            there.append(name)
-        else:
-            self._children[parent] = name if there is None else [there, name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._parents
@@ -121,11 +97,7 @@ def words(message: Message) -> str:
 
 
 def tree(chat: Chat, hide: Callable[[Message], Message]) -> Tree:
-    """Return the turns of a chat as nodes, in file order; `hide(message)` gives one without secrets.
-
-    Shape: {"head": newest message, "nodes": [{"id", "end", "parent", "parents", "text", "answer", "unix_s", "heads",
-    "state"?}], "more": whether older ones are left out}.
-    """
+    """Return the turns of a chat as nodes, in file order; `hide(message)` gives one without secrets."""
     nodes: dict[str, Node] = {}
     node_of: dict[str, str] = {}
     newest = ""

@@ -2,7 +2,6 @@
 
 Shipped ones are data (topics.json); what the owner adds, changes or removes is one small file next to the chats, keyed
 like upstream's system messages (`default`, `custom_N`), so that its `oasis.conf` can be taken over.
-Shape of a topic: {"key", "title", "text", "is_shipped"}.
 """
 
 from __future__ import annotations
@@ -15,22 +14,9 @@ from oasis.errors import SchemaError, StoreError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypedDict
 
+    from oasis.chats.shapes import OwnTopic, Topic
     from oasis.system.files import Files
-
-    class Own(TypedDict, total=False):
-        """A topic in the owner's file: a text, or that a shipped one is hidden."""
-
-        title: str
-        text: str
-        is_removed: bool
-
-    class Topic(Own):
-        """A topic as it is listed."""
-
-        key: str
-        is_shipped: bool
 
 
 DEFAULT = "default"
@@ -58,17 +44,13 @@ class Topics:
         return [topic for topic in found if not topic.get("is_removed")]
 
     def text(self, key: str) -> str:
-        """Return the text of a topic.
-
-        Raises: UsageError when there is none of that key.
-        """
+        """Return the text of a topic; raise UsageError when there is none of that key."""
         return str(self._get(key)["text"])
 
     def add(self, title: str, text: str) -> str:
         """Keep a new topic; return its key."""
         own = self._own()
-        numbers = [int(key[7:]) for key in own if key.startswith("custom_") and key[7:].isdigit()]
-        key = "custom_%d" % (max(numbers, default=0) + 1)
+        key = "custom_%d" % (max([_number(key) for key in own], default=0) + 1)
         self._write({**own, key: _topic(title, text)})
         return key
 
@@ -97,19 +79,16 @@ class Topics:
         known = [(topic["title"], topic["text"]) for topic in self.list()]
         cut = [(key, title[:TITLE_CHARS], text) for key, title, text in found]
         new = [one for one in cut if one[1:] not in known]
+        own = self._own()
         taken: dict[str, str] = {}
-        for key, title, text in sorted(new, key=lambda one: not self._is_free(one[0])):
+        for key, title, text in sorted(new, key=lambda one: _number(one[0]) < 0 or one[0] in own):
             own = self._own()
-            if self._is_free(key):
+            if _number(key) >= 0 and key not in own:
                 self._write({**own, key: _topic(title, text)})
                 taken[key] = key
             else:
                 taken[key] = self.add(title, text)
         return taken
-
-    def _is_free(self, key: str) -> bool:
-        """Return whether a topic of the earlier Oasis may have its key here."""
-        return key.startswith("custom_") and key[7:].isdigit() and key not in self._own()
 
     def _get(self, key: str) -> Topic:
         for topic in self.list():
@@ -117,7 +96,7 @@ class Topics:
                 return topic
         raise UsageError("there is no topic %r" % key, "list them with: oasis topics")
 
-    def _own(self) -> dict[str, Own]:
+    def _own(self) -> dict[str, OwnTopic]:
         data = self._files.read(self._path)
         if data is None:
             return {}
@@ -125,14 +104,19 @@ class Topics:
             value: object = jsonl.loads(data)
         except SchemaError as error:
             raise StoreError("%s cannot be read: %s" % (self._path, error.message), "move it away and add them anew")
-        if not isinstance(value, dict) or not all(_is_topic(topic) for topic in value.values()):
+        if not isinstance(value, dict) or not all(map(_is_topic, value.values())):
             raise StoreError("%s does not hold topics" % self._path, "move it away and add them anew")
         return value
 
-    def _write(self, own: dict[str, Own]) -> None:
+    def _write(self, own: dict[str, OwnTopic]) -> None:
         if len(own) > TOPICS:
             raise UsageError("there are %d topics already" % TOPICS, "delete one first")
         self._files.replace(self._path, jsonl.line(own))
+
+
+def _number(key: str) -> int:
+    """Return the number of a key of the earlier Oasis, -1 for any other key."""
+    return int(key[7:]) if key.startswith("custom_") and key[7:].isdigit() else -1
 
 
 def _is_topic(value: object) -> bool:
@@ -141,7 +125,7 @@ def _is_topic(value: object) -> bool:
     return value.get("is_removed") is True or all(isinstance(value.get(name), str) for name in ("title", "text"))
 
 
-def _topic(title: str, text: str) -> Own:
+def _topic(title: str, text: str) -> OwnTopic:
     title = " ".join(title.split())
     if not title or len(title) > TITLE_CHARS:
         raise UsageError("the title must have 1 to %d characters" % TITLE_CHARS, "like: Guests and their Wi-Fi")

@@ -15,26 +15,9 @@ from oasis.errors import StoreError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import TypedDict
 
+    from oasis.chats.shapes import Result, Results, Term
     from oasis.core.shapes import Message
-
-    class Result(TypedDict):
-        """A message that holds all words."""
-
-        chat: str
-        message: str
-        role: str
-        snippet: str
-
-    class Results(TypedDict):
-        """What a search found, see search()."""
-
-        results: list[Result]
-        more: bool
-        reports: list[str]
-
-    Term = tuple[str, bytes]  # folded, and what of it stands in the bytes of every line that holds it
 
 WORDS_CHARS = 256
 RESULTS = 50
@@ -74,26 +57,21 @@ def _needle(folded: str) -> bytes:
 def search(
     chats: Iterable[tuple[str, Iterator[bytes]]], wanted: list[Term], limit: int, hide: Callable[[str], str]
 ) -> Results:
-    """Search chats, (id, pieces of bytes); `hide(text)` gives a text without secrets, before anything is looked for.
-
-    Shape: {"results": [{"chat", "message", "role", "snippet"}], "more": whether it ended before all was searched,
-    "reports"}.
-    """
+    """Search chats, (id, blocks of lines); `hide(text)` gives a text without secrets, before anything is looked for."""
     found: list[Result] = []
     reports: list[str] = []
     room = SEARCH_BYTES
-    for name, pieces in chats:
+    for name, blocks_of_lines in chats:
         try:
-            for block in whole_lines(pieces):
+            for block in blocks_of_lines:
                 room -= len(block)
-                for message in _messages(block, wanted):
+                for message in _messages(block, lambda raw: _may_hold(raw, wanted)):
                     snippet = _snippet(message, wanted, hide)
-                    if snippet:
-                        if len(found) == limit:
-                            return {"results": found, "more": True, "reports": reports}
-                        found.append(
-                            {"chat": name, "message": message["id"], "role": message["role"], "snippet": snippet}
-                        )
+                    if not snippet:
+                        continue
+                    if len(found) == limit:
+                        return {"results": found, "more": True, "reports": reports}
+                    found.append({"chat": name, "message": message["id"], "role": message["role"], "snippet": snippet})
                 if room < 0:
                     return {"results": found, "more": True, "reports": reports}
         except StoreError as error:
@@ -101,14 +79,12 @@ def search(
     return {"results": found, "more": False, "reports": reports}
 
 
-def _messages(block: bytes, wanted: list[Term]) -> Iterator[Message]:
-    if not _may_hold(block, wanted):
-        return
-    for line in block.split(b"\n")[:-1]:
-        if _may_hold(line, wanted):
-            message = chat_line.message(0, line, [])
-            if message is not None:
-                yield message
+def _messages(block: bytes, may_hold: Callable[[bytes], bool]) -> Iterator[Message]:
+    """Yield the messages of those lines that `may_hold`; the block is asked first."""
+    for line in block.split(b"\n")[:-1] if may_hold(block) else []:
+        message = chat_line.message(0, line, []) if may_hold(line) else None
+        if message is not None:
+            yield message
 
 
 def _may_hold(raw: bytes, wanted: list[Term]) -> bool:
@@ -156,10 +132,5 @@ def _unfolded(text: str, place: int) -> int:
 def has_message(pieces: Iterator[bytes], name: str) -> bool:
     """Return whether the bytes of a chat hold a message of this id."""
     mark = name.encode()
-    for block in whole_lines(pieces):
-        if mark in block.lower():
-            for line in block.split(b"\n")[:-1]:
-                found = chat_line.message(0, line, []) if mark in line.lower() else None
-                if found is not None and found["id"] == name:
-                    return True
-    return False
+    found = (one for block in whole_lines(pieces) for one in _messages(block, lambda raw: mark in raw.lower()))
+    return any(one["id"] == name for one in found)

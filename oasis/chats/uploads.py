@@ -52,7 +52,6 @@ class Uploads:
         return self._add("", name, data)
 
     def _add(self, upload: str, name: str, piece: bytes) -> tuple[str, int]:
-        self._forget_old()
         if not upload:
             self._drop_idle()
             upload = self._new_id()
@@ -72,15 +71,14 @@ class Uploads:
 
         Raises: UsageError when it is not there any more.
         """
-        self._forget_old()
-        return self._known_name(upload)
+        self._path(upload)
+        return self._known[upload][0]
 
     def open(self, upload: str) -> FileIO:
         """Return a handle for reading an upload piece by piece, which stays.
 
         Raises: UsageError when it is not there any more.
         """
-        self._forget_old()
         handle = self._files.reader(self._path(upload))
         if handle is None:
             raise _gone(upload)
@@ -91,7 +89,6 @@ class Uploads:
 
         Raises: UsageError when it is not there any more.
         """
-        self._forget_old()
         return self._files.size(self._path(upload))
 
     def read(self, upload: str) -> tuple[str, bytes]:
@@ -99,8 +96,7 @@ class Uploads:
 
         Raises: UsageError when it is not there any more.
         """
-        self._forget_old()
-        return self._known_name(upload), self._files.read(self._path(upload)) or b""
+        return self.name(upload), self._files.read(self._path(upload)) or b""
 
     def drop(self, uploads: list[str]) -> None:
         """Forget uploads."""
@@ -109,19 +105,14 @@ class Uploads:
                 self._files.remove(self._folder + "/" + upload)
 
     def _path(self, upload: str) -> str:
-        self._known_name(upload)
-        return self._folder + "/" + upload
-
-    def _known_name(self, upload: str) -> str:
+        self._forget_old()
         if upload not in self._known:
             raise _gone(upload)
-        return self._known[upload][0]
+        return self._folder + "/" + upload
 
     def _drop_idle(self) -> None:
-        """Make room for one more upload.
-
-        Raises: UsageError when all that are here were touched a moment ago.
-        """
+        """Make room for one more upload; raise UsageError when all that are here were touched a moment ago."""
+        self._forget_old()
         if len(self._known) < UPLOADS:
             return
         oldest = min(self._known, key=lambda upload: self._known[upload][1])

@@ -3,8 +3,7 @@
 import os
 import types
 
-from oasis.chats.collection import Collection
-from oasis.chats.housekeeping import Late
+from oasis.chats.collection import Collection, Late
 from oasis.core.ids import Scru128, Xid
 from oasis.core.store import Store
 from oasis.system.files import Files

@@ -223,7 +223,7 @@ def test_the_oldest_archived_chats_go_first_and_it_is_told(tmp_path):
 
 
 def test_the_quota_is_a_tenth_of_the_room_and_never_more_than_two_mebibytes(tmp_path):
-    from oasis.chats.housekeeping import limit_bytes
+    from oasis.chats.collection import limit_bytes
 
     assert limit_bytes(0, 0, 1 << 30) == 2 << 20
     assert limit_bytes(0, 0, 10 << 20) == 1 << 20
@@ -373,7 +373,7 @@ def test_late_writes_are_readable_at_once_and_synced_together(tmp_path, mode):
 def test_late_writes_are_synced_after_the_interval(tmp_path):
     import threading
 
-    from oasis.chats.housekeeping import Late
+    from oasis.chats.collection import Late
 
     done = threading.Event()
 

@@ -58,12 +58,6 @@ def test_exchanges_time_and_damage_are_counted():
     assert found["updated_unix_s"] == (int(newest["id"], 36) >> 80) // 1000 > 0
 
 
-def test_an_archived_chat_tells_since_when():
-    away = {"type": "archived", "archived": True, "unix_s": 5}
-    assert folded(message(1), away)[0]["archived_unix_s"] == 5
-    assert folded(message(1), away, {"type": "archived", "archived": False})[0]["archived_unix_s"] == 0
-
-
 def test_lines_may_come_bit_by_bit():
     values = [message(1, "a"), {"title": "T"}, message(2, "b", "assistant"), message(3, "c"), b"#", {"type": "new"}]
     whole, _ = folded(*values)

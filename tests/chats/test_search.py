@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from oasis.chats import housekeeping, search
+from oasis.chats import collection, search
 from oasis.core import jsonl
 from oasis.errors import UsageError
 from tests.chats.kit import SECRET, Kit
@@ -38,7 +38,7 @@ def test_a_last_line_without_its_end_is_found_and_keeps_its_documents(kit):
     assert found(kit, "attic") == [answer] and found(kit, "name") == [question]
     assert kit.chats.chat_of(answer) == chat
     digest = "ab" * 32
-    assert housekeeping.named(iter([b'{"a":1}\n{"sha256":"', digest.encode(), b'"}'])) == {digest}
+    assert collection.named(iter([b'{"a":1}\n{"sha256":"', digest.encode(), b'"}'])) == {digest}
     with open(path, "wb") as handle:
         handle.write(data.rstrip(b"\n")[:-2])  # torn: no message, and no fault of the search
     assert found(kit, "attic") == [] and found(kit, "name") == [question]
