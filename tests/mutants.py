@@ -53,11 +53,11 @@ OF_OWED = ("tests/parts/telegram/test_owed.py",)
 OF_PRESENCE = ("tests/tools/test_principal.py",)
 OF_APPROVING = ("tests/parts/telegram/test_approval.py",)
 
-TIMER = "oasis/parts/schedule/timer.py"
+TIMER = "oasis/parts/schedule/scheduler.py"
 OF_PHRASES = ("tests/parts/schedule/test_phrases.py",)
-OF_TIMER = ("tests/parts/schedule/test_timer.py",)
-APPROVED_AHEAD, JOB_RUN = "oasis/parts/schedule/approved_ahead.py", "oasis/parts/schedule/job_run.py"
-OF_AHEAD = ("tests/parts/schedule/test_approved_ahead.py",)
+OF_TIMER = ("tests/parts/schedule/test_scheduler_timer.py",)
+JOB_RUN = "oasis/parts/schedule/job_run.py"
+OF_AHEAD = ("tests/parts/schedule/test_job_run.py",)
 HELD = "oasis/change/held.py"
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
 OF_ADMISSION = ("tests/change/reach/test_admission.py",)
@@ -491,8 +491,8 @@ MUTANTS = (
     (
         "schedule: results are told at home",
         "oasis/parts/schedule/job_run.py",
-        'return small if small["is_local"] or not is_home else usual',
-        "return small",
+        'found = small if small["is_local"] or not is_home else usual',
+        "found = small",
         OF_HOME,
     ),
     (
@@ -1224,15 +1224,15 @@ MUTANTS = (
     (
         "schedule: different times for different days are no one order",
         "oasis/parts/schedule/phrases.py",
-        'if "day" in order[first:last]:',
+        'if "d" in order.strip("d"):',
         "if False:",
         OF_PHRASES,
     ),
     (
         "schedule: which Friday the next one is is asked",
         "oasis/parts/schedule/phrases.py",
-        "if following != today + ahead:",
-        "if False:",
+        "and this_week + 7 != self._today + ahead:",
+        "and False:",
         OF_PHRASES,
     ),
     ("schedule: a firing is on flash first", TIMER, "self._jobs.put(noted)", "pass", OF_TIMER),
@@ -1255,18 +1255,18 @@ MUTANTS = (
     ("schedule: risky waits whatever is set", JOB_RUN, 'plan["risk"] == "low" and not', "not", OF_AHEAD),
     ("schedule: a rehearsal does nothing", JOB_RUN, 'return "noted", _NOTED', 'return "approved", ""', OF_AHEAD),
     ("schedule: nothing tainted ahead", JOB_RUN, "        if why:", "        if False:", OF_AHEAD),
-    ("schedule: ahead is for one outcome", APPROVED_AHEAD, "_sum(name, pair[1]) for", "'' for", OF_AHEAD),
-    ("schedule: ahead, on what the verdict read", APPROVED_AHEAD, "_now(name, read) == held", "True", OF_AHEAD),
+    ("schedule: ahead is for one outcome", JOB_RUN, "_sum(name, pair[1]) for", "'' for", OF_AHEAD),
+    ("schedule: ahead, on what the verdict read", JOB_RUN, "_now(name, read) == held", "True", OF_AHEAD),
     (
         "schedule: ahead, never tainted",
-        APPROVED_AHEAD,
+        JOB_RUN,
         'if plan["tainted"] or plan["until',
         'if plan["until',
         OF_AHEAD,
     ),
     (
         "schedule: ahead, only what you reach the router after",
-        APPROVED_AHEAD,
+        JOB_RUN,
         'plan["verdict"]["verdict"] != "yes"',
         "False",
         OF_AHEAD,

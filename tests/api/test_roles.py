@@ -283,6 +283,6 @@ def test_every_principal_has_a_role_of_the_table():
     from oasis.parts.telegram.people import Guest
     from oasis.tools.principal import MESSENGER, OWNER
 
-    unattended = JobRun(SimpleNamespace(shop=None), {}, "", [])
+    unattended = JobRun(SimpleNamespace(kit=None), {}, "", [])
     principals = (OWNER, MESSENGER, Guest(), unattended)
     assert [one.role for one in principals] == ["owner", "messenger", "guest", "schedule"]

@@ -74,7 +74,7 @@ ROWS = (
      "parts/schedule/test_schedule_daemon.py::test_tools_want_exactly_one_order"),
     ("Schedule strings and next runs", "cron too, summer time", "parts/schedule/test_trigger.py::test_next_moment"),
     ("Missed runs", "come once",
-     "parts/schedule/test_timer.py::test_what_was_missed_while_the_router_was_off_comes_once"),
+     "parts/schedule/test_scheduler_timer.py::test_what_was_missed_while_the_router_was_off_comes_once"),
     ("Synthesis of results", "by a model that can do nothing",
      "parts/schedule/test_schedule_daemon.py::test_results_are_told_by_a_model_that_can_do_nothing"),
     ("Skills: instructions, tools, model", "files; unknown tools are refused",

@@ -1,13 +1,21 @@
-"""The runs of jobs: ordinary turns in a chat of the job's own, one at work at a time.
+"""Scheduled jobs as they are kept, and their runs: ordinary turns in a chat of the job's own, one at work at a time.
+
+Shape: Job in shapes.pyi, a line of schedule.jsonl each; a line of somebody else's that is no job stops no other.
 
 Jobs that are due at once start in order, each when the one before has ended or waits for the owner, so "off at 22" and
 "on at 8" end as they should after a night without power. A waiting plan gives way to the next run of its job, and the
 oldest one to another job when too many wait: the daemon has few runs. Each run begins a thread of its own in the chat,
 so neither cost nor taint grows from run to run; the bookmark `schedule:ID` stands at the newest.
 
-A job with calls needs no model: `Calls` answers the first round with its tool calls and the second with their results,
+A job with calls needs no model: the first round is answered with its tool calls and the second with their results,
 each under the name of its tool, or in the words of a model without tools where the job says how. If that model fails,
 the plain results are shown.
+
+A plan that the owner approved ahead, when a job was made, fits a plan that leaves every file as they were shown it: the
+same operations, services and call, the same reasons, and each touched package the same afterwards, section by section
+and option by option. So what the plan does not set itself must be as it was then, and a plan that works out otherwise
+on another day waits like any other. What the verdict and the checks rested on must be unchanged, too. The run of a dry
+run is part of its plans' hashes: an approval given there fits nothing else.
 """
 
 from __future__ import annotations
@@ -17,14 +25,15 @@ import threading
 
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
-from oasis.errors import OasisError, SchemaError, SettingsError, UsageError
-from oasis.parts.schedule import approved_ahead
-from oasis.parts.schedule.job import STATES, of_plan
+from oasis.errors import OasisError, SchemaError, SettingsError, UciError, UsageError
+from oasis.parts.schedule.zone import Zone
+from oasis.system.digest import is_equal, sha256
 from oasis.tools.principal import Principal
+from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypedDict
+    from typing import Literal, TypedDict
 
     from oasis.agent.runs import Run
     from oasis.agent.shapes import AnswerEvent as Answered
@@ -34,8 +43,9 @@ if TYPE_CHECKING:
     from oasis.config.shapes import Service
     from oasis.core.shapes import Message, Sequence
     from oasis.core.store import Chat
-    from oasis.parts.schedule.job import Jobs
     from oasis.parts.schedule.shapes import Approval, Callable, Event, Job, PlanNote, ToolCall
+    from oasis.parts.schedule.zone import Zones
+    from oasis.system.records import Record, Records
     from oasis.tools.shapes import TurnExtras
 
     class Item(TypedDict):
@@ -47,6 +57,8 @@ if TYPE_CHECKING:
         from_s: float
 
     Asker = Callable[[Service], Ask]
+    Read = Callable[[str], bytes]
+    Same = Literal["operations", "services", "call", "undoes", "forces", "risk", "typed_word"]
 
 # A plan of the night is found in the morning, and one of the morning in the evening.
 WAIT_S = 12 * 3600
@@ -68,6 +80,144 @@ _PASSED = ("delta", "usage", "done", "error")
 _NOTED = "approved for the runs of this schedule; nothing is changed now"
 _EVERY = "ahead, for every run (%s): %s"
 _AHEAD = "schedule %s: approved ahead"
+NEEDED = ("when", "wish")
+_KINDS: dict[str, type] = {
+    "when": str, "wish": str, "synthesis": str, "service": str, "timezone": str, "chat": str, "note": str,
+    "since_unix_s": int, "fired_unix_s": int, "pause_s": int, "calls": list, "approved": list, "plan": dict,
+}  # fmt: skip
+# What the owner sees of a job in its dry run: with another of these the approval is for another job.
+_SHOWN_AHEAD = ("when", "timezone", "wish", "calls")
+# What became of the plan of the last run, in words; "lost" means the daemon ended while it waited.
+STATES = {
+    "waiting": "its plan waits for you until %s: %s",
+    "expired": "its plan waited until %s, nobody decided, and nothing was done: %s",
+    "declined": "its plan was declined, and nothing was done: %s",
+    "cancelled": "its plan was stopped while it waited, and nothing was done: %s",
+    "lost": "its plan was lost when oasis ended while it waited, and nothing was done: %s",
+}
+
+
+class Jobs:
+    """The jobs of one daemon; `editing` is held while one is read and written back."""
+
+    def __init__(self, records: Records, zones: Zones, log: Callable[..., object]) -> None:
+        self.editing = threading.RLock()
+        self._records = records
+        self._zones = zones
+        self._log = log
+
+    def all(self) -> list[Record]:
+        """Return every record, also those that are no job."""
+        return self._records.all()
+
+    def valid(self) -> list[Job]:
+        """Return the records that are jobs."""
+        return [record for record in self.all() if not fault(record)]  # type: ignore[misc]  # checked
+
+    def enabled(self) -> list[Job]:
+        """Return the jobs that are enabled."""
+        return [one for one in self.valid() if one.get("enabled")]
+
+    def get(self, name: str) -> Job | None:
+        """Return a job, None for an unknown or invalid one."""
+        record = self._records.get(name)
+        return None if record is None or fault(record) else record  # type: ignore[return-value]  # checked
+
+    def find(self, name: str) -> Job:
+        """Return a job.
+
+        Raises: UsageError for an unknown or invalid one.
+        """
+        record = self._record(name)
+        why = fault(record)
+        if why:
+            why = "the scheduled job %s cannot be read: %s" % (name, why)
+            raise UsageError(why, "delete it, and make it again")
+        return record  # type: ignore[return-value]  # checked
+
+    def _record(self, name: str) -> Record:
+        found = self._records.get(name)
+        if found is None:
+            raise UsageError("unknown scheduled job %r" % name, "list them with: oasis schedule")
+        return found
+
+    def put(self, job: Job) -> None:
+        """Write a job.
+
+        Raises: StoreError.
+        """
+        self._records.put({**job})
+
+    def delete(self, name: str) -> int:
+        """Delete a job, valid or not, or with "" all of them; return how many there were.
+
+        Raises: UsageError for an unknown one.
+        """
+        with self.editing:
+            records = [self._record(name)] if name else self.all()
+            return self._records.delete([record["id"] for record in records], forget=True)
+
+    def zone(self, job: Job) -> Zone:
+        """Return the zone of a job's times.
+
+        Raises: UsageError for an invalid one.
+        """
+        return Zone(job["timezone"]) if job.get("timezone") else self._zones.router()
+
+    def plan_words(self, job: Job, plan: PlanNote) -> str:
+        """Return what became of the plan of a job's last run, "" for an unknown state."""
+        words, summary = STATES.get(str(plan.get("state")), ""), str(plan.get("summary") or "a plan")
+        if words.count("%s") != 2:
+            return words % summary if words else ""
+        until_s = plan.get("until_unix_s", 0)
+        try:
+            until = self.zone(job).shown(until_s if isinstance(until_s, int) else 0)
+        except OasisError:
+            until = ""
+        return words % (until, summary)
+
+    def disable(self, job: Job, why: str) -> bool:
+        """Disable a job; return False where the owner has changed or deleted it meanwhile."""
+        with self.editing:
+            now = self.get(job["id"])
+            if now is None or now["when"] != job["when"]:
+                return False
+            self.put({**now, "enabled": False, "note": why})
+            return True
+
+    def approve(self, job: Job, approvals: list[Approval]) -> None:
+        """Keep the plans that were approved in a job's dry run, unless it is another job by now."""
+        with self.editing:
+            now = self.get(job["id"])
+            if now is not None and approvals and all(now.get(key) == job.get(key) for key in _SHOWN_AHEAD):
+                self.put({**now, "approved": approvals})
+
+    def note_plan(self, job: Job, plan: PlanNote | None) -> None:
+        """Keep what became of a plan with which a job's run waited; None removes the note."""
+        try:
+            with self.editing:
+                now = self.get(job["id"])
+                if now is None or now.get("plan") == plan:
+                    return
+                now.pop("plan", None)
+                if plan:
+                    now["plan"] = plan
+                self.put(now)
+        except OasisError as error:  # the notice reports it all the same
+            self._log("schedule: %s" % error.message)
+
+
+def fault(record: Record) -> str:
+    """Return why a record is no job, "" for a job."""
+    for name in NEEDED:
+        if not record.get(name):
+            return "it has no %s" % name
+    for name, kind in _KINDS.items():
+        if not isinstance(record.get(name, kind()), kind):
+            return "its %s is invalid" % name
+    if not all(isinstance(one, dict) for one in [*record.get("calls", []), *record.get("approved", [])]):
+        return "its calls are invalid"
+    return ""
 
 
 class JobRun(Principal):
@@ -80,12 +230,13 @@ class JobRun(Principal):
     is_attended = False
 
     def __init__(
-        self, runner: Runner, job: Job, system: str, taint: list[str], calls: Calls | None = None,
-        rehearses: bool = False,
+        self, runner: Runner, job: Job, system: str, taint: list[str], teller: Service | None = None, *,
+        instruction: str = "", rehearses: bool = False,
     ) -> None:  # fmt: skip
         """Prepare a run; `system` is for a model, `taint` says whose words are in it, `rehearses` makes it a dry run.
 
-        `runner` hears of a plan that will wait (`plan_waits`) and of the run's end (`run_ended`).
+        `runner` hears of a plan that will wait (`plan_waits`) and of the run's end (`run_ended`). `teller` words the
+        results of a job's calls as `instruction` says, without one they are shown as they are.
         """
         super().__init__("schedule")
         self.job = job
@@ -96,13 +247,15 @@ class JobRun(Principal):
         self.decided = ""  # what became of the plan that waited last, "" where none did
         self.plan: PlanNote = {"state": ""}  # what is kept of that plan
         self.approved: list[Approval] = []
-        self.has_teller = calls is not None and calls.has_teller
+        # What is kept from models is kept from the one that words the results as well.
+        self.has_teller = teller is not None
         self._is_ahead = False  # whether the plan that was judged last was approved ahead
         self._runner = runner
-        self._shop = runner.shop
+        self._kit = runner.kit
         self._system = system
         self._system_taint = taint
-        self._calls = calls
+        self._teller = teller
+        self._instruction = instruction
 
     def asking(
         self, services: list[Service], told: TurnExtras | None, asker: Asker
@@ -111,10 +264,9 @@ class JobRun(Principal):
         if told is not None:
             told.system.append(self._system)
             told.taint += self._system_taint
-        if self._calls is None:
+        if not self.job.get("calls"):
             return services, asker
-        calls = self._calls
-        return services[:1], lambda service: calls.asking(asker)
+        return services[:1], lambda service: self._answer_by_calls(asker)
 
     def began(self, cancel: Callable[[], None]) -> None:
         """Let a waiting run give way to another one."""
@@ -128,15 +280,15 @@ class JobRun(Principal):
 
     def judge(self, plan: Plan) -> Plan:
         """Return the plan, bound to wait for the owner wherever they must decide because nobody is there."""
-        bind = self._shop.planner.bind
+        bind = self._kit.planner.bind
         if self.rehearses:
             return bind(plan, needs_approval=True, summary=_EVERY % (self.job["when"], plan["summary"]))
         if plan["risk"] == "low" and not plan["needs_approval"]:
             return plan
-        self._is_ahead = approved_ahead.fits(plan, self.job.get("approved", []), self._shop.planner.read)
+        self._is_ahead = fits_ahead(plan, self.job.get("approved", []), self._kit.planner.read)
         if self._is_ahead:  # then nobody need be there to confirm it
             return bind(plan, needs_approval=True, confirm_s=0)
-        made = bind(plan, needs_approval=True, expires_s=self._shop.now_s() + WAIT_S)
+        made = bind(plan, needs_approval=True, expires_s=self._kit.now_s() + WAIT_S)
         # All of this before it is shown: whoever sees it may decide at once.
         self.is_waiting = True
         self._runner.plan_waits(self, made)
@@ -149,21 +301,65 @@ class JobRun(Principal):
         if self._is_ahead:
             return "approved", _AHEAD % self.job["id"]
         try:
-            found = self._shop.approvals.wait(plan, is_cancelled)
+            found = self._kit.approvals.wait(plan, is_cancelled)
             self.decided = found[0]
             return found
         finally:
             self.is_waiting = False
 
     def _dry_run(self, plan: Plan, is_cancelled: Callable[[], bool]) -> tuple[str, str]:
-        why = approved_ahead.fault(plan)
+        why = why_not_ahead(plan)
         if why:
             return "declined", "not to be approved ahead: %s; it waits for the owner each time" % why
-        decision, words = self._shop.approvals.wait(plan, is_cancelled)
+        decision, words = self._kit.approvals.wait(plan, is_cancelled)
         if decision != "approved":
             return decision, words
-        self.approved.append(approved_ahead.approval(plan, self._shop.planner.read))
+        self.approved.append(approval_ahead(plan, self._kit.planner.read))
         return "noted", _NOTED
+
+    # Tool calls instead of a model
+
+    def _answer_by_calls(self, asker: Asker) -> Ask:
+        """Return what answers in place of a model; `asker(service)` returns what asks a service."""
+
+        def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
+            if messages[-1]["role"] != "tool":
+                for number, call in enumerate(self.job["calls"]):
+                    name = "schedule_%d" % number
+                    on_event({"type": "tool_use", "id": name, "name": call["tool"], "input": call["params"]})
+                on_event({"type": "done", "stop_reason": "tool_use", "model": ""})
+                return
+            results = _sections(messages[-1])
+            taint = [label for message in messages for label in schema.taint_of(message)]
+            if self._teller is None or not self._told(self._teller, asker, results, taint, on_event):
+                on_event({"type": "delta", "text": "**%s**\n\n%s" % (self.job["wish"], results)})
+                on_event({"type": "done", "stop_reason": "end_turn", "model": ""})
+
+        return ask
+
+    def _told(self, teller: Service, asker: Asker, results: str, taint: list[str], on_event: OnEvent) -> bool:
+        """Have a model word the results; return whether it said anything."""
+        said: list[str] = []
+
+        def hear(event: Answered) -> None:
+            if event["type"] == "delta":
+                if not said:
+                    on_event({"type": "source", "provider": teller["identifier"], "model": teller["model"]})
+                said.append(event["text"])
+            if event["type"] == "done":
+                event = {**event, "stop_reason": "end_turn"}
+            if said and event["type"] in _PASSED:
+                on_event(event)
+
+        system: Message = {"role": "system", "content": self._instruction}
+        if taint:
+            system["taint"] = list(dict.fromkeys(taint))
+        try:
+            asker(teller)([system, {"role": "user", "content": results}], [], hear)
+        except OasisError:
+            if said:
+                raise  # the owner stopped it, or it broke in the middle
+        return bool(said)
 
 
 def _last_words(chat: Chat) -> str:
@@ -177,12 +373,41 @@ def _last_words(chat: Chat) -> str:
     return ""
 
 
+def _sections(results: Message) -> str:
+    """Return each result under the name of its tool, errors named as such."""
+    found = []
+    for block in schema.blocks(results):
+        text = "".join(one["text"] for one in block["content"] if one["type"] == "text")
+        found.append("### %s\n%s%s" % (block["name"], "error: " if block.get("is_error") else "", text))
+    return "\n\n".join(found)
+
+
+def parsed_calls(given: Sequence[object]) -> list[ToolCall]:
+    """Return tool calls, each given as {"tool", "params"} or as its JSON.
+
+    Raises: UsageError naming the call.
+    """
+    if len(given) > CALLS:
+        raise UsageError("%d calls of tools" % len(given), "at most %d in one schedule" % CALLS)
+    calls: list[ToolCall] = []
+    for number, one in enumerate(given):
+        try:
+            value: object = jsonl.loads(one) if isinstance(one, str) else one
+        except SchemaError as error:
+            raise UsageError("calls[%d] is no JSON: %s" % (number, error.message), _CALL_HINT)
+        call = value if isinstance(value, dict) else {}
+        tool, params = call.get("tool"), call.get("params", {})
+        if not isinstance(tool, str) or not isinstance(params, dict) or set(call) - {"tool", "params"}:
+            raise UsageError("calls[%d] names no tool, or has something else in it" % number, _CALL_HINT)
+        calls.append({"tool": tool, "params": params})
+    return calls
+
+
 class Runner:
     """The runs of one daemon; `wake()` makes the timer pump again."""
 
     def __init__(self, kit: Services, jobs: Jobs, wake: Callable[[], object]) -> None:
-        self.shop = kit
-        self._kit = kit
+        self.kit = kit
         self._jobs = jobs
         self._wake = wake
         self._lock = threading.RLock()
@@ -219,13 +444,24 @@ class Runner:
         with self._lock:
             while self._queue:
                 item = self._queue[0]
-                wait_s = item["from_s"] - self._kit.clock.now_s()
+                job, wait_s = item["job"], item["from_s"] - self.kit.clock.now_s()
                 if wait_s > 0:
                     return float(wait_s)
                 if not self._has_room(item):
                     return None
                 self._queue.pop(0)
-                self._begin(item)
+                try:
+                    self.start(job, item["event"])
+                except SettingsError as error:
+                    self.disable(job, error.message)
+                except OasisError as error:
+                    item["tries"] += 1
+                    if isinstance(error, UsageError) and item["tries"] < TRIES:
+                        # Too many runs, or somebody talks in its chat.
+                        item["from_s"] = self.kit.clock.now_s() + RETRY_S
+                        self._queue.insert(0, item)
+                    else:
+                        self.tell(job, "could not be run: " + error.message)
             return None
 
     def _has_room(self, item: Item) -> bool:
@@ -238,22 +474,6 @@ class Runner:
             one.cancel()
             return False
         return True
-
-    def _begin(self, item: Item) -> None:
-        job = item["job"]
-        try:
-            self.start(job, item["event"])
-        except SettingsError as error:
-            self.disable(job, error.message)
-        except UsageError as error:  # too many runs, or somebody talks in its chat
-            item["tries"] += 1
-            if item["tries"] < TRIES:
-                item["from_s"] = self._kit.clock.now_s() + RETRY_S
-                self._queue.insert(0, item)
-            else:
-                self.tell(job, "could not be run: " + error.message)
-        except OasisError as error:
-            self.tell(job, "could not be run: " + error.message)
 
     def disable(self, job: Job, why: str) -> None:
         """Disable a job and tell the owner, unless they have changed it meanwhile."""
@@ -273,14 +493,14 @@ class Runner:
                 "message": job["wish"], "chat": self._open_chat(job), "service": service, "continues": [],
                 "head": "schedule:" + job["id"], "moves_head": True,
             }  # fmt: skip
-            run = self._kit.turn_starter().start(asked, (), made)
+            run = self.kit.turn_starter().start(asked, (), made)
             self._chats[job["id"]] = run.chat
             if not rehearses:  # nobody waits for the end of one
                 self._runs.append(made)
             return run
 
     def _open_chat(self, job: Job) -> str:
-        chats, name = self._kit.chats, self.chat(job)
+        chats, name = self.kit.chats, self.chat(job)
         if not name:  # it is noted with the next firing; after a restart the bookmark names it
             try:
                 name = chats.find("schedule:" + job["id"])[0]
@@ -291,53 +511,48 @@ class Runner:
         return name
 
     def _job_run(self, job: Job, event: Event | None, rehearses: bool) -> JobRun:
-        words = prompts()
+        with open(_FILE, "rb") as handle:
+            words: dict[str, str] = jsonl.shipped(handle.read())
         system, taint = [words["system"] % job["when"]], []
         if event is not None:
             system.append(words["event"] % jsonl.dumps(event["text"]))
             taint += event["taint"]
         if rehearses:
             system.append(words["rehearsal"])
-        calls = None
-        if job.get("calls"):
-            now = self._jobs.zone(job).shown(self._kit.clock.unix_s())
-            instruction = words["synthesis"] % (now, job["wish"], job.get("synthesis", ""))
-            calls = Calls(job, instruction, None if rehearses else self._teller(job))
-        return JobRun(self, job, "\n".join(system), taint, calls, rehearses)
+        teller, instruction = None, ""
+        if job.get("calls") and job.get("synthesis") and not rehearses:
+            now = self._jobs.zone(job).shown(self.kit.clock.unix_s())
+            teller, instruction = self._teller(job), words["synthesis"] % (now, job["wish"], job["synthesis"])
+        return JobRun(self, job, "\n".join(system), taint, teller, instruction=instruction, rehearses=rehearses)
 
     def _teller(self, job: Job) -> Service | None:
-        """Return the service that words the results of a job, None where they are shown as they are."""
-        if not job.get("synthesis"):
-            return None
+        """Return the service that words the results of a job, None without a model.
+
+        It is the one that the job names, else the smallest that is no farther away than the usual one.
+        """
+        settings, wanted = self.kit.settings, job.get("service", "")
         try:
-            found = self._small(job.get("service", ""))
+            found = usual = settings.service(wanted)
+            name = next((name for name in _SMALL if name in settings.aliases()), "")
+            if name and not wanted:
+                small = settings.service(name)
+                is_home = usual["is_local"] and usual["vendor"] != OFFLINE
+                # Results of a home service stay there.
+                found = small if small["is_local"] or not is_home else usual
         except OasisError:
             return None
         return found if found["vendor"] != OFFLINE else None
 
-    def _small(self, wanted: str) -> Service:
-        """Return the wanted service, else the smallest that is no farther away than the usual one.
-
-        Raises: SettingsError when there is none.
-        """
-        settings = self._kit.settings
-        usual = settings.service(wanted)
-        name = next((name for name in _SMALL if name in settings.aliases()), "")
-        if wanted or not name:
-            return usual
-        small = settings.service(name)
-        is_home = usual["is_local"] and usual["vendor"] != OFFLINE
-        return small if small["is_local"] or not is_home else usual  # results of a home service stay there
-
     def plan_waits(self, made: JobRun, plan: Plan) -> None:
         """Note that a plan of a run is going to wait, tell the owner, and let other jobs run meanwhile."""
-        until_s = self._kit.clock.unix_s() + WAIT_S
+        until_s = self.kit.clock.unix_s() + WAIT_S
         until = self._jobs.zone(made.job).shown(until_s)
-        summary = self._short(plan["summary"] or "a plan")
+        words = plan["summary"] or "a plan"
+        summary = str(self.kit.redactor.text(clean.line(words)))  # as it is kept on flash
+        summary = summary[:SUMMARY_CHARS] + ("…" if len(summary) > SUMMARY_CHARS else "")
         made.plan = {"state": "waiting", "id": str(plan["id"]), "summary": summary, "until_unix_s": until_s}
         self._jobs.note_plan(made.job, made.plan)
-        text = "waits for you until %s: %s" % (until, plan["summary"] or "a plan")
-        self._tell(made.job, text, "schedule_waiting", str(plan["id"]))
+        self.tell(made.job, "waits for you until %s: %s" % (until, words), "schedule_waiting", str(plan["id"]))
         self._wake()
 
     def run_ended(self, made: JobRun, state: str, words: str) -> None:
@@ -353,122 +568,72 @@ class Runner:
                 self._jobs.note_plan(made.job, plan if is_over else None)
             begin = {"done": "", "cancelled": "was stopped. "}.get(state, "failed: ")
             if is_over:
-                until = self._jobs.zone(made.job).shown(int(plan.get("until_unix_s", 0)))
-                begin = "%s. " % of_plan(plan, until)
+                begin = "%s. " % self._jobs.plan_words(made.job, plan)
             self.tell(made.job, begin + (words or "nothing was said"))
         self._wake()
 
-    def _short(self, text: str) -> str:
-        """Return a plan's summary as it is kept on flash and shown."""
-        hidden = str(self._kit.redactor.text(clean.line(text)))
-        return hidden[:SUMMARY_CHARS] + ("…" if len(hidden) > SUMMARY_CHARS else "")
-
-    def tell(self, job: Job, text: str) -> None:
+    def tell(self, job: Job, text: str, kind: str = "schedule_result", plan: str = "") -> None:
         """Tell the owner what became of a job."""
-        self._tell(job, text, "schedule_result", "")
-
-    def _tell(self, job: Job, text: str, kind: str, plan: str) -> None:
         title = job["wish"][:TITLE_CHARS] + ("…" if len(job["wish"]) > TITLE_CHARS else "")
         words = "%s (%s): %s" % (title, job["when"], text)
-        self._kit.parts.part("notice").tell(kind, words, chat=self.chat(job), schedule=job["id"], plan=plan)
+        self.kit.parts.part("notice").tell(kind, words, chat=self.chat(job), schedule=job["id"], plan=plan)
 
 
-def prompts() -> dict[str, str]:
-    """Return the prompts for models."""
-    with open(_FILE, "rb") as handle:
-        found: dict[str, str] = jsonl.shipped(handle.read())
-        return found
+# What is approved ahead
+
+_SAME: tuple[Same, ...] = ("operations", "services", "call", "undoes", "forces", "risk", "typed_word")
 
 
-# Jobs with tool calls instead of a model
+def why_not_ahead(plan: Plan) -> str:
+    """Return why a plan cannot be approved ahead and waits for the owner every time, "" when it can."""
+    if plan["tainted"]:
+        return "words of others were in sight"
+    if plan["until_unix_s"] or plan["ends"]:
+        return "it has an end of its own, which is another one each time"
+    if plan["new_address"]:
+        return "the router would be at another address afterwards"
+    # Nobody is there to prove it, so the proof is the one that was worked out while the owner was.
+    if plan["verdict"] and plan["verdict"]["verdict"] != "yes":
+        return "nothing proves in advance that you still reach the router afterwards"
+    return ""
 
 
-def parsed_calls(given: Sequence[object]) -> list[ToolCall]:
-    """Return tool calls, each given as {"tool", "params"} or as its JSON.
-
-    Raises: UsageError naming the call.
-    """
-    if len(given) > CALLS:
-        raise UsageError("%d calls of tools" % len(given), "at most %d in one schedule" % CALLS)
-    return [_call(one, number) for number, one in enumerate(given)]
+def approval_ahead(plan: Plan, read: Read) -> Approval:
+    """Return what is kept of a plan that the owner approved ahead."""
+    others = [name for name in plan["before"] if name not in plan["images"]]
+    return {"key": _key(plan), "read": {name: _now(name, read) for name in sorted(others)}}
 
 
-def _call(given: object, number: int) -> ToolCall:
+def fits_ahead(plan: Plan, approvals: list[Approval], read: Read) -> bool:
+    """Return whether a plan is one of those that were approved ahead."""
+    if plan["tainted"] or plan["until_unix_s"] or plan["ends"]:
+        return False
+    key = _key(plan)
+    return any(
+        is_equal(str(one["key"]), key) and all(_now(name, read) == held for name, held in one["read"].items())
+        for one in approvals
+    )
+
+
+def _key(plan: Plan) -> str:
+    whole: dict[str, object] = {name: plan[name] for name in _SAME}
+    whole["after"] = {name: _sum(name, pair[1]) for name, pair in plan["images"].items()}
+    # Of a call the owner saw only its words as an outcome; the reason for asking differs in a dry run.
+    whole["told"] = plan["words"] if plan["call"] else plan["reasons"]
+    return sha256(jsonl.canonical(whole).encode("utf-8"))
+
+
+def _now(package: str, read: Read) -> str:
     try:
-        value: object = jsonl.loads(given) if isinstance(given, str) else given
-    except SchemaError as error:
-        raise UsageError("calls[%d] is no JSON: %s" % (number, error.message), _CALL_HINT)
-    if isinstance(value, dict) and not set(value) - {"tool", "params"}:
-        tool, params = value.get("tool"), value.get("params", {})
-        if isinstance(tool, str) and isinstance(params, dict):
-            return {"tool": tool, "params": params}
-    raise UsageError("calls[%d] names no tool, or has something else in it" % number, _CALL_HINT)
+        return _sum(package, read(package))
+    except UciError:
+        return ""
 
 
-class Calls:
-    """The tool calls of one run; `service` words the results, None where they are shown as they are."""
-
-    def __init__(self, job: Job, instruction: str, service: Service | None) -> None:
-        self._job = job
-        self._instruction = instruction
-        self._service = service
-
-    @property
-    def has_teller(self) -> bool:
-        """Whether a model gets the results, so that what is kept from models is kept from this one as well."""
-        return self._service is not None
-
-    def asking(self, asker: Asker) -> Ask:
-        """Return what answers in place of a model; `asker(service)` returns what asks a service."""
-
-        def ask(messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> None:
-            if messages[-1]["role"] != "tool":
-                self._begin(on_event)
-            elif self._service is None or not self._worded(asker(self._service), messages, on_event):
-                text = "**%s**\n\n%s" % (self._job["wish"], _sections(messages[-1]))
-                on_event({"type": "delta", "text": text})
-                on_event({"type": "done", "stop_reason": "end_turn", "model": ""})
-
-        return ask
-
-    def _begin(self, on_event: OnEvent) -> None:
-        for number, call in enumerate(self._job["calls"]):
-            name = "schedule_%d" % number
-            on_event({"type": "tool_use", "id": name, "name": call["tool"], "input": call["params"]})
-        on_event({"type": "done", "stop_reason": "tool_use", "model": ""})
-
-    def _worded(self, ask: Ask, messages: list[Message], on_event: OnEvent) -> bool:
-        """Have a model word the results; return whether it said anything."""
-        said: list[str] = []
-        service = self._service
-        assert service is not None
-
-        def hear(event: Answered) -> None:
-            if event["type"] == "delta":
-                if not said:
-                    on_event({"type": "source", "provider": service["identifier"], "model": service["model"]})
-                said.append(event["text"])
-            if event["type"] == "done":
-                event = {**event, "stop_reason": "end_turn"}
-            if said and event["type"] in _PASSED:
-                on_event(event)
-
-        system: Message = {"role": "system", "content": self._instruction}
-        taint = [label for message in messages for label in schema.taint_of(message)]
-        if taint:
-            system["taint"] = list(dict.fromkeys(taint))
-        try:
-            ask([system, {"role": "user", "content": _sections(messages[-1])}], [], hear)
-        except OasisError:
-            if said:
-                raise  # the owner stopped it, or it broke in the middle
-        return bool(said)
-
-
-def _sections(results: Message) -> str:
-    """Return each result under the name of its tool, errors named as such."""
-    found = []
-    for block in schema.blocks(results):
-        text = "".join(one["text"] for one in block["content"] if one["type"] == "text")
-        found.append("### %s\n%s%s" % (block["name"], "error: " if block.get("is_error") else "", text))
-    return "\n\n".join(found)
+def _sum(package: str, data: bytes) -> str:
+    """Return the sum of what a package says, however it is written down."""
+    sections = [
+        [one.type, "" if one.anonymous else one.name, sorted([name, value] for name, value in one.options.items())]
+        for one in model.parse(data, package).sections
+    ]
+    return sha256(jsonl.canonical(sections).encode("utf-8"))

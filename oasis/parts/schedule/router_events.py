@@ -12,6 +12,7 @@ Checks run only while a job wants them. Knows no job.
 from __future__ import annotations
 
 import os
+import select
 import threading
 
 from oasis.core import clean
@@ -36,7 +37,14 @@ FULL_SHARE, FULL_BYTES = 20, 128 * 1024
 FAILED = 5
 _LOG_LINES = 500
 _FAILURES = ("bad password attempt for", "login attempt for nonexistent user", "failed login on ")
-_ADDRESS_CHARS = "0123456789abcdefABCDEF.:"
+_LOOKED_FOR = {"disk_full", "failed_logins"}
+# A script's line is atomic up to 4096 bytes; ours have 150.
+LINE_BYTES = 512
+_READ_BYTES = 65536
+# Devices that are remembered; beyond a few at once they are written together, and a power cut forgets the last ones.
+DEVICES = 512
+# A party's guests are written one by one; after that, writes come one in so long.
+AT_ONCE, WRITE_S = 8, 3600
 
 
 class RouterEvents:
@@ -64,32 +72,25 @@ class RouterEvents:
         """Take a line of a hotplug script."""
         parts = line.split(" ")
         if parts[0] == "iface" and len(parts) == 3 and wanted & {"wan_down", "wan_up"}:
-            self._interface(parts[1], clean.name(parts[2]))
+            action, name = parts[1], clean.name(parts[2])
+            if action in ("ifup", "ifdown") and name in self._outside():
+                event = "wan_up" if action == "ifup" else "wan_down"
+                if self._state.get(name, "wan_up") == event:
+                    self._settling.pop(name, None)  # it went away and came back: nothing happened
+                else:
+                    self._settling[name] = event, self._now_s() + SETTLE_S
         elif parts[0] == "dhcp" and len(parts) >= 4 and "new_device" in wanted:
-            self._device(parts[1], parts[2].lower(), parts[3], " ".join(parts[4:]))
-
-    def _interface(self, action: str, name: str) -> None:
-        if action in ("ifup", "ifdown") and name in self._outside():
-            event = "wan_up" if action == "ifup" else "wan_down"
-            if self._state.get(name, "wan_up") == event:
-                self._settling.pop(name, None)  # it went away and came back: nothing happened
-            else:
-                self._settling[name] = event, self._now_s() + SETTLE_S
+            mac, address, name = parts[2].lower(), parts[3], clean.name(" ".join(parts[4:]))
+            if parts[1] == "add" and is_mac(mac) and not self._is_known(mac):
+                text = "A device that was never here joined: %s" % mac
+                text += " with the address %s" % address if _is_address(address) else ""
+                text += ", and calls itself %r" % name if name else ""
+                self._add("new_device", text, ["names of devices"] if name else [])
 
     def _outside(self) -> list[str]:
         zones = self._facts.sections("firewall", "zone")
         found = [name for zone in zones if zone.get("name") == "wan" for name in words(zone.get("network"))]
         return found or ["wan", "wan6"]
-
-    def _device(self, action: str, mac: str, address: str, name: str) -> None:
-        if action != "add" or not is_mac(mac) or self._is_known(mac):
-            return
-        where = " with the address %s" % address if _is_address(address) else ""
-        named = clean.name(name)
-        text = "A device that was never here joined: %s%s" % (mac, where)
-        if named:
-            text += ", and calls itself %r" % named
-        self._add("new_device", text, ["names of devices"] if named else [])
 
     def due(self, wanted: set[str]) -> list[Event]:
         """Return what happened, each event once; runs the checks that jobs want."""
@@ -128,9 +129,9 @@ class RouterEvents:
         entries = reply.get("log")
         lines = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
         times = [one["time"] for one in lines if isinstance(one.get("time"), int)]
-        since, is_first = self._read_ms, self._read_ms < 0
+        since = self._read_ms
         self._read_ms = max(times, default=max(since, 0))
-        if is_first:
+        if since < 0:
             return  # what happened before anybody wanted to know
         new = [str(one.get("msg", "")) for one in lines if isinstance(one.get("time"), int) and one["time"] > since]
         failed = [text for text in new if any(words in text.casefold() for words in _FAILURES)]
@@ -145,9 +146,6 @@ class RouterEvents:
         self._found.append({"event": event, "text": text, "taint": taint})
 
 
-_LOOKED_FOR = {"disk_full", "failed_logins"}
-
-
 def _address(text: str) -> str:
     """Return the address behind the last "from" of a line, "" for what is none: the rest of a line is a stranger's."""
     word = text.rpartition(" from ")[2].strip().split(" ")[0].strip("<>[]")
@@ -158,12 +156,7 @@ def _address(text: str) -> str:
 
 
 def _is_address(word: str) -> bool:
-    return is_ipv4(word) or (":" in word and not word.strip(_ADDRESS_CHARS) and len(word) <= 45)
-
-
-# A script's line is atomic up to 4096 bytes; ours have 150.
-LINE_BYTES = 512
-_READ_BYTES = 65536
+    return is_ipv4(word) or (":" in word and not word.strip("0123456789abcdefABCDEF.:") and len(word) <= 45)
 
 
 class Pipe:
@@ -194,8 +187,6 @@ class Pipe:
 
     def wait(self, seconds: float) -> list[str]:
         """Return the lines that came, waiting at most so long for the first."""
-        import select
-
         poll = select.poll()
         poll.register(self._number, select.POLLIN)
         if not poll.poll(max(int(seconds * 1000), 0)):
@@ -229,12 +220,6 @@ class Pipe:
                 pass  # the folder is gone, and the pipe with it
 
 
-# That are remembered; beyond a few at once they are written together, and a power cut forgets the last ones.
-DEVICES = 512
-# A party's guests are written one by one; after that, writes come one in so long.
-AT_ONCE, WRITE_S = 8, 3600
-
-
 class Devices:
     """The devices that were seen, by MAC address; `now_s()` is monotonic, `log(text)` hears of a flash that refuses."""
 
@@ -255,18 +240,13 @@ class Devices:
             self._met[mac] = None
             while len(self._met) > DEVICES:
                 del self._met[next(iter(self._met))]
-            if self._may_write():
+            now_s = self._now_s()
+            self._writes = min(self._writes + (now_s - self._counted_s) / WRITE_S, AT_ONCE)
+            self._counted_s = now_s
+            if self._writes >= 1:
+                self._writes -= 1
                 self._write()
             return False
-
-    def _may_write(self) -> bool:
-        now_s = self._now_s()
-        self._writes = min(self._writes + (now_s - self._counted_s) / WRITE_S, AT_ONCE)
-        self._counted_s = now_s
-        if self._writes < 1:
-            return False
-        self._writes -= 1
-        return True
 
     def seed(self, macs: Iterable[str]) -> None:
         """Remember who is here when the first job wants to know of others.
@@ -280,10 +260,11 @@ class Devices:
     def close(self) -> None:
         """Write what waits."""
         with self._lock:
-            if self._met:
-                self._write()
+            self._write()
 
     def _write(self) -> None:
+        if not self._met:
+            return
         try:
             over = self._records.count() + len(self._met) - DEVICES
             if over > 0:  # some more of the oldest, so that this is not done for each

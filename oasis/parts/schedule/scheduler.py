@@ -1,44 +1,39 @@
-"""The part `schedule`: the methods and tools of scheduled jobs (job.py), and what keeps and fires them.
+"""The part `schedule`: the methods and tools of scheduled jobs (job_run.py), and the thread that fires them.
 
 A model may create, list, change and delete jobs by tools.json. Effects need approval by default, and always when text
 of others was in sight: a job outlives the conversation. A tool names exactly one job; nothing means all of them.
+
+The Timer is the one thread that waits for the next moment of a job and for a line of hotplug. It lives while a job is
+enabled and sleeps until the next moment, at most LONGEST_S, so it notices when the clock is set; a line in the pipe
+wakes it at once. It does nothing while the clock is not trusted. A run that was missed, because the router was off or
+the clock jumped, comes once, in the order in which it would have come. A firing is on flash before its run begins: a
+power cut loses a run and never doubles one.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 
 from oasis.config.settings import OFFLINE, is_at_home
 from oasis.core import clean
 from oasis.errors import OasisError, ToolError, UsageError
 from oasis.parts.schedule import phrases, trigger
-from oasis.parts.schedule.job import Jobs, fault, of_plan, unreadable
-from oasis.parts.schedule.job_run import Runner, parsed_calls
+from oasis.parts.schedule.job_run import NEEDED, Jobs, Runner, fault, parsed_calls
 from oasis.parts.schedule.router_events import DEVICES, Devices, Pipe, RouterEvents
-from oasis.parts.schedule.timer import Timer, moment
-from oasis.parts.schedule.zone import Zones
+from oasis.parts.schedule.zone import Zone, Zones
 from oasis.system.records import Records
+from oasis.tools import specs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Unpack
 
     from oasis.api.parts import Services
-    from oasis.parts.schedule.shapes import (
-        Deleted,
-        Job,
-        JobChanges,
-        JobFields,
-        JobList,
-        JobView,
-        Made,
-        Started,
-        ToolCall,
-        ToolJob,
-        ToolJobs,
-        ToolKey,
-        UpdateArguments,
-    )
+    from oasis.parts.schedule import shapes
+    from oasis.parts.schedule.shapes import Job, JobChanges, JobFields, JobView, Started
     from oasis.system.records import Record
     from oasis.tools.operator import Operator
     from oasis.tools.router import Watch
@@ -46,10 +41,14 @@ if TYPE_CHECKING:
 JOBS = 64
 # Of a wish: a message of the owner's may be longer, but nobody reads a job's again.
 WISH_CHARS, SYNTHESIS_CHARS = 2000, 1000
-PAUSE_S = (60, 7 * 86400)
+EVENT_PAUSE_S = (60, 7 * 86400)
 # When memory is tidied: nobody asks for anything then.
 _DAILY_HOUR = 3
 _NEVER_S = 1 << 40  # behind those that have a time
+_TOOL_SHOWN: tuple[shapes.ToolKey, ...] = (
+    "id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs",
+)  # fmt: skip
+_NAMED = 5
 
 
 class Schedule:
@@ -68,7 +67,7 @@ class Schedule:
         events = RouterEvents(kit.facts, self._devices.is_known, self._space, kit.clock.now_s)
         self._timer = Timer(kit, self._jobs, self._runner, events, pipe, self._tidy_memory)
         self._tidied = ""
-        self.source = ScheduleTools(self)
+        self.source = self
 
     def start(self) -> None:
         """Report the plans that were lost with the last daemon, then wait where a job is enabled."""
@@ -77,7 +76,7 @@ class Schedule:
             if plan and plan.get("state") == "waiting":
                 plan["state"] = "lost"
                 self._jobs.note_plan(job, plan)
-                self._runner.tell(job, of_plan(plan, self._jobs.until(job)))
+                self._runner.tell(job, self._jobs.plan_words(job, plan))
         self._timer.look()
 
     def close(self) -> None:
@@ -87,42 +86,36 @@ class Schedule:
 
     # Methods
 
-    def schedule_list(self) -> JobList:
+    def schedule_list(self) -> shapes.JobList:
         """Return the jobs and what the clock says."""
-        now_s = self._kit.clock.unix_s()
         zone = self._zones.router()
         jobs = [self._shown(record) for record in self._jobs.all()]
         jobs.sort(key=lambda job: (not job["enabled"], job.get("next_unix_s", _NEVER_S)))
-        return {"entries": jobs, "now": zone.shown(now_s), "zone": zone.rule, "events": list(trigger.EVENTS),
-                "trusted": self._kit.is_clock_trusted(0), "note": self._zones.fault}  # fmt: skip
+        return {"entries": jobs, "now": zone.shown(self._kit.clock.unix_s()), "zone": zone.rule,
+                "events": list(trigger.EVENTS), "trusted": self._kit.is_clock_trusted(0),
+                "note": self._zones.fault}  # fmt: skip
 
-    def schedule_add(self, *, approve: bool = False, **fields: Unpack[JobFields]) -> Made:
-        """Make a job, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead."""
-        job = self.add(fields)
-        if not approve:
-            return {"entry": job}
-        run = self.schedule_approve(job["id"])
-        return {"entry": job, "run": run["run"], "chat": run["chat"]}
-
-    def add(self, fields: JobFields) -> JobView:
-        """Make a job.
+    def schedule_add(self, *, approve: bool = False, **fields: Unpack[JobFields]) -> shapes.Made:
+        """Make a job, {"entry", "run"?, "chat"?}; with `approve` its plans are shown now, to be approved ahead.
 
         Raises: UsageError for an invalid time, zone or tool; SettingsError; StoreError.
         """
         form, assumed = self._form(fields["when"], fields.get("timezone") or "")
         now_s = self._kit.clock.unix_s()
-        checked = self._checked({**fields, "when": form})
-        job: Job = {**checked, "id": self._kit.new_id()}  # type: ignore[typeddict-item]
+        job: Job = {**self._checked({**fields, "when": form}), "id": self._kit.new_id()}  # type: ignore[typeddict-item]
         job.update({"enabled": True, "created_unix_s": now_s, "since_unix_s": now_s})
         self._jobs.put(job)
-        return self._changed(job, assumed)
+        entry = self._changed(job, assumed)
+        if not approve:
+            return {"entry": entry}
+        run = self.schedule_approve(job["id"])
+        return {"entry": entry, "run": run["run"], "chat": run["chat"]}
 
-    def schedule_change(self, *, id: str, **changes: Unpack[JobChanges]) -> Made:
-        """Change what is given, {"entry"}; moments before now are over, and plans lose their approval ahead."""
-        return {"entry": self.change(id, changes)}
+    def schedule_change(self, *, id: str, **given: Unpack[JobChanges]) -> shapes.Made:
+        """Change what is given, {"entry"}; moments before now are over, and plans lose their approval ahead.
 
-    def change(self, id: str, given: JobChanges) -> JobView:
-        """Change a job; a value None changes nothing. Raises: as `add`."""
+        A value None changes nothing. Raises: as schedule_add.
+        """
         changes: JobChanges = {key: value for key, value in given.items() if value is not None}  # type: ignore[assignment]
         assumed: list[str] = []
         with self._jobs.editing:
@@ -132,7 +125,7 @@ class Schedule:
                 changes["when"], assumed = self._form(changes["when"], zone)
             is_on = bool(changes.pop("enabled", "when" in changes or job["enabled"]))
             if changes:
-                job = {**job, **self._checked(_fields(job, changes))}
+                job = {**job, **self._checked({**job, **changes})}  # type: ignore[typeddict-unknown-key]
                 job.pop("approved", None)
             if is_on:
                 job.pop("note", None)
@@ -144,15 +137,13 @@ class Schedule:
                 trigger.checked(job["when"], job["since_unix_s"], self._jobs.zone(job))
             self._jobs.put(job)
         # Without the lock: the beginning of a run holds its own, and may want this one.
-        return self._changed(job, assumed)
+        return {"entry": self._changed(job, assumed)}
 
-    def schedule_delete(self, id: str = "", all: bool = False) -> Deleted:
+    def schedule_delete(self, id: str = "", all: bool = False) -> shapes.Deleted:
         """Delete one job, or all of them: {"deleted": how many}."""
         if bool(id) == all:
             raise UsageError("schedule.delete needs an id, or all", "list them with: oasis schedule")
-        with self._jobs.editing:
-            names = [record["id"] for record in self._jobs.all()] if all else [self._jobs.record(id)["id"]]
-            count = self._jobs.delete(names)
+        count = self._jobs.delete(id)
         self._timer.look()
         return {"deleted": count}
 
@@ -165,6 +156,39 @@ class Schedule:
         """Begin a dry run, whose plans may be approved ahead: {"run", "chat"}."""
         run = self._runner.start(self._jobs.find(id), rehearses=True)
         return {"run": run.id, "chat": run.chat}
+
+    # Tools
+
+    def call(
+        self, name: str, arguments: shapes.UpdateArguments, operator: Operator, watch: Watch
+    ) -> shapes.ToolJob | shapes.ToolJobs:  # fmt: skip
+        """Call one of the tools; tools.json has checked the arguments."""
+        if name == "schedule_list":
+            reply = self.schedule_list()
+            orders = [_tool_shown(job) for job in reply["entries"]]
+            return {"orders": orders, "now": reply["now"], "zone": reply["zone"]}
+        if name == "schedule_create":
+            made = _tool_shown(self.schedule_add(**arguments)["entry"])  # type: ignore[misc]
+            return {"status": "made", **made, "note": "what is risky waits for the owner, who may approve it ahead"}
+        job = self._one(arguments["order"])
+        if name == "schedule_update":
+            changes: JobChanges = {key: value for key, value in arguments.items() if key != "order"}  # type: ignore[assignment]
+            if not changes:
+                raise UsageError("nothing is to be changed", "give when, wish or enabled")
+            return {"status": "changed", **_tool_shown(self.schedule_change(id=job["id"], **changes)["entry"])}
+        self.schedule_delete(job["id"])
+        return {"status": "deleted", "id": job["id"], "wish": job["wish"]}
+
+    def _one(self, words: str) -> JobView:
+        """Return the one job that has an id or these words in its wish, taken literally: no wildcards."""
+        jobs = self.schedule_list()["entries"]
+        wanted = words.strip().casefold()
+        found = [job for job in jobs if wanted and (job["id"] == wanted or wanted in job["wish"].casefold())]
+        if len(found) == 1:
+            return found[0]
+        what = "%d scheduled jobs have" % len(found) if found else "no scheduled job has"
+        names = ["%s: %s" % (job["id"], job["wish"]) for job in (found or jobs)[:_NAMED]]
+        raise ToolError("%s %r; nothing was changed" % (what, words), "name one by its id; " + "; ".join(names))
 
     # Jobs
 
@@ -199,8 +223,10 @@ class Schedule:
 
     def _shown(self, record: Record) -> JobView:
         why = fault(record)
-        if why:
-            return unreadable(record, why)
+        if why:  # enough to delete it by
+            when, wish = (record[name] if isinstance(record.get(name), str) else "" for name in NEEDED)
+            return {"id": record["id"], "when": when, "wish": wish, "enabled": False, "ahead": 0, "active": False,
+                    "note": "it cannot be read: " + why}  # fmt: skip
         job: Job = record  # type: ignore[assignment]  # checked
         shown: JobView = {"id": job["id"], "when": job["when"], "wish": job["wish"],
                           "enabled": bool(job.get("enabled"))}  # fmt: skip
@@ -209,12 +235,12 @@ class Schedule:
                 shown[key] = job[key]
         shown["ahead"], shown["active"] = len(job.get("approved", [])), self._runner.is_active(job)
         plan = job.get("plan")
-        words = of_plan(plan, self._jobs.until(job)) if plan else ""
+        words = self._jobs.plan_words(job, plan) if plan else ""
         if plan and words and (plan["state"] != "waiting" or self._runner.is_waiting(job)):
             shown["plan"] = {**plan, "words": words}
         try:
             meant, zone = trigger.parse(job["when"]), self._jobs.zone(job)
-            at = moment(meant, job, self._kit.clock.unix_s(), zone)
+            at = _moment(meant, job, self._kit.clock.unix_s(), zone)
         except OasisError as error:
             shown["note"] = shown.get("note") or error.message
             return shown
@@ -235,26 +261,19 @@ class Schedule:
         if service:
             self._kit.settings.service(service)
         pause_s = int(fields.get("pause_s") or 0)
-        if pause_s and not (meant.event and PAUSE_S[0] <= pause_s <= PAUSE_S[1]):
-            raise UsageError("pause_s is %d" % pause_s, "for events alone, %d to %d seconds" % PAUSE_S)
+        if pause_s and not (meant.event and EVENT_PAUSE_S[0] <= pause_s <= EVENT_PAUSE_S[1]):
+            raise UsageError("pause_s is %d" % pause_s, "for events alone, %d to %d seconds" % EVENT_PAUSE_S)
         calls = parsed_calls(fields.get("calls") or [])
-        self._check_tools(calls)
+        known = {spec["name"]: spec for spec in self._kit.turn_starter().registry.specs()} if calls else {}
+        for call in calls:
+            name = call["tool"]
+            if name not in known or name.startswith("schedule_"):
+                raise UsageError("there is no tool %r for a schedule" % name, "those that are on: oasis tools")
+            specs.check(call["params"], known[name]["input_schema"], name)
         if meant.event == "new_device":
             self._devices.seed([str(device["mac"]).lower() for device in self._kit.facts.devices()])
         return {"when": fields["when"].strip(), "wish": wish, "calls": calls, "synthesis": synthesis,
                 "timezone": zone.rule if zone else "", "service": service, "pause_s": pause_s}  # fmt: skip
-
-    def _check_tools(self, calls: list[ToolCall]) -> None:
-        if not calls:
-            return
-        from oasis.tools import specs as arguments
-
-        specs = {spec["name"]: spec for spec in self._kit.turn_starter().registry.specs()}
-        for call in calls:
-            name = call["tool"]
-            if name not in specs or name.startswith("schedule_"):
-                raise UsageError("there is no tool %r for a schedule" % name, "those that are on: oasis tools")
-            arguments.check(call["params"], specs[name]["input_schema"], name)
 
     # The router
 
@@ -277,66 +296,190 @@ class Schedule:
                 self._kit.log("memory: " + error.message)
 
 
-def _fields(job: Job, changes: JobFields) -> JobFields:
-    """Return the fields of a changed job."""
-    found: JobFields = {**job, **changes}  # type: ignore[typeddict-unknown-key]
-    return found
+gather = Schedule
 
 
-def gather(kit: Services) -> Schedule:
-    """Return the schedule of a daemon."""
-    return Schedule(kit)
-
-
-_TOOL_SHOWN: tuple[ToolKey, ...] = (
-    "id", "when", "understood", "moments", "assumed", "wish", "enabled", "next", "note", "needs",
-)  # fmt: skip
-_NAMED = 5
-
-
-class ScheduleTools:
-    """Makes the calls of the schedule's tools."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self._schedule = schedule
-
-    def call(
-        self, name: str, arguments: UpdateArguments, operator: Operator, watch: Watch
-    ) -> ToolJob | ToolJobs:  # fmt: skip
-        """Call one of the tools; tools.json has checked the arguments."""
-        if name == "schedule_list":
-            reply = self._schedule.schedule_list()
-            orders = [_tool_shown(job) for job in reply["entries"]]
-            return {"orders": orders, "now": reply["now"], "zone": reply["zone"]}
-        if name == "schedule_create":
-            made = _tool_shown(self._schedule.add(arguments))
-            return {"status": "made", **made, "note": "what is risky waits for the owner, who may approve it ahead"}
-        job = self._one(arguments["order"])
-        if name == "schedule_update":
-            changes: JobChanges = {key: value for key, value in arguments.items() if key != "order"}  # type: ignore[assignment]
-            if not changes:
-                raise UsageError("nothing is to be changed", "give when, wish or enabled")
-            return {"status": "changed", **_tool_shown(self._schedule.change(job["id"], changes))}
-        self._schedule.schedule_delete(job["id"])
-        return {"status": "deleted", "id": job["id"], "wish": job["wish"]}
-
-    def _one(self, words: str) -> JobView:
-        """Return the one job that has an id or these words in its wish, taken literally: no wildcards."""
-        jobs = self._schedule.schedule_list()["entries"]
-        wanted = words.strip().casefold()
-        found = [job for job in jobs if wanted and (job["id"] == wanted or wanted in job["wish"].casefold())]
-        if len(found) == 1:
-            return found[0]
-        what = "%d scheduled jobs have" % len(found) if found else "no scheduled job has"
-        names = ["%s: %s" % (job["id"], job["wish"]) for job in (found or jobs)[:_NAMED]]
-        raise ToolError("%s %r; nothing was changed" % (what, words), "name one by its id; " + "; ".join(names))
-
-
-def _tool_shown(job: JobView) -> ToolJob:
-    found: ToolJob = {}
+def _tool_shown(job: JobView) -> shapes.ToolJob:
+    found: shapes.ToolJob = {}
     for key in _TOOL_SHOWN:
         if key in job:
             found[key] = job[key]
     if "plan" in job:
         found["plan"] = job["plan"]["words"]
     return found
+
+
+# The longest sleep: sleeping is monotonic, and the wall clock may be set meanwhile.
+LONGEST_S = 600
+# Between two firings by events; a job may set more.
+PAUSE_S = 600
+# A firing further ahead than this was noted under a wrong clock and does not count.
+WRONG_S = 86400
+# Missed runs come in the order of their last moments within this time.
+_MISSED_S = 90000
+
+
+class Timer:
+    """Fires the jobs of one daemon; `daily(unix_s)` is called with each check."""
+
+    def __init__(
+        self, kit: Services, jobs: Jobs, runner: Runner, events: RouterEvents, pipe: Pipe, daily: Callable[[int], None]
+    ) -> None:
+        self._kit = kit
+        self._jobs = jobs
+        self._runner = runner
+        self._events = events
+        self._pipe = pipe
+        self._daily = daily
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_stopped = False
+        self._fired_s: dict[str, float] = {}  # by events, on the monotonic clock
+        self._known_s: dict[str, int] = {}  # since when this thread knows a job
+        self._unnoted: set[str] = set()  # jobs that wait for a flash that can be written
+
+    def look(self) -> None:
+        """Look at the jobs again: at start, and whenever one was changed."""
+        with self._lock:
+            if self._thread is not None:
+                self._pipe.wake()
+            elif not self._is_stopped and self._jobs.enabled():
+                self._pipe.open()
+                self._thread = threading.Thread(target=self._run, name="schedule", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread, after what it is doing."""
+        with self._lock:
+            self._is_stopped = True
+            if self._thread is not None:
+                self._pipe.wake()
+
+    def _run(self) -> None:
+        lines: list[str] = []
+        while True:
+            for line in lines:
+                self._kept_alive(lambda line=line: self._events.take(line, _events(self._jobs.enabled())))  # type: ignore[misc]
+            wait_s = self._kept_alive(self.step)
+            with self._lock:
+                if self._is_stopped or (wait_s is None and not self._jobs.enabled()):
+                    self._thread = None
+                    self._pipe.close()
+                    return
+            lines = self._pipe.wait(LONGEST_S if wait_s is None else wait_s)
+
+    def _kept_alive(self, work: Callable[[], float | None]) -> float | None:
+        """Do a part of the work; log whatever goes wrong in it, so that no other job stops waiting."""
+        try:
+            return work()
+        except OasisError as error:  # the flash cannot be read or written
+            self._kit.log("schedule: %s" % error.message)
+        except Exception as bug:  # without this thread no job would ever run again, and nobody would know
+            self._kit.log("a fault in the schedule: %s: %s" % (type(bug).__name__, bug))
+        return LONGEST_S
+
+    def step(self) -> float | None:
+        """Fire what is due; return the seconds until there is something to look at, None when nothing is enabled."""
+        jobs = self._jobs.enabled()
+        now_s = self._kit.clock.unix_s()
+        if not self._kit.is_clock_trusted(max([int(job.get("fired_unix_s", 0)) for job in jobs], default=0)):
+            return LONGEST_S if jobs else None  # the hook of the time servers wakes us when it is set
+        self._daily(now_s)
+        timed = self._moments(jobs, now_s)
+        due = sorted((at, number) for number, (at, _) in enumerate(timed) if at <= now_s)
+        for _, number in due:
+            self._fire(timed[number][1], now_s)
+        wanted = _events(jobs)
+        for event in self._events.due(wanted) if wanted else []:
+            for job in jobs:
+                if _event_of(job) == event["event"] and self._is_rested(job, now_s):
+                    self._fired_s[job["id"]] = self._kit.clock.now_s()
+                    self._fire(job, now_s, event)
+        wait_s = self._runner.pump()
+        if not jobs and self._runner.is_idle():
+            return None
+        if due:
+            return 0.0  # for the next moments of what was fired now
+        waits = [wait_s, self._events.wait_s(wanted), *[float(at - now_s) for at, _ in timed]]
+        return min([float(LONGEST_S), *[one for one in waits if one is not None]])
+
+    def _moments(self, jobs: list[Job], now_s: int) -> list[tuple[int, Job]]:
+        """Return when each job is due next, or since when; one that cannot be read any more is disabled."""
+        found = []
+        for job in jobs:
+            try:
+                meant = trigger.parse(job["when"])
+                known_s = self._known_s.get(job["id"], now_s)
+                # What was noted under a wrong clock does not say since when a job is known.
+                self._known_s[job["id"]] = known_s = now_s if known_s > now_s + WRONG_S else known_s
+                at = None if meant.event else _moment(meant, job, now_s, self._jobs.zone(job), known_s)
+            except OasisError as error:
+                self._runner.disable(job, error.message)
+                continue
+            if at is not None:
+                found.append((at, job))
+            elif not meant.event:
+                self._runner.disable(job, "it does not come any more")
+        return found
+
+    def _fire(self, job: Job, now_s: int, event: shapes.Event | None = None) -> None:
+        """Note a firing on flash, then let it run, unless the owner has changed the job meanwhile."""
+        try:
+            with self._jobs.editing:
+                noted = self._jobs.get(job["id"])
+                # What became of the plan of its last run may have been noted meanwhile.
+                if noted is None or {**noted, "plan": None} != {**job, "plan": None}:
+                    noted = None
+                else:
+                    noted["fired_unix_s"] = now_s
+                    chat = self._runner.chat(job)
+                    if chat:
+                        noted["chat"] = chat
+                    if trigger.parse(job["when"]).is_once:
+                        noted["enabled"] = False
+                    self._jobs.put(noted)
+        except OasisError as error:
+            # What cannot be noted is not done: after a power cut it would be done again.
+            if job["id"] not in self._unnoted:
+                self._unnoted.add(job["id"])
+                self._runner.tell(job, "waits, for it cannot be noted: " + error.message)
+            raise
+        self._unnoted.discard(job["id"])
+        if noted is not None:
+            self._runner.add(noted, event)
+
+    def _is_rested(self, job: Job, now_s: int) -> bool:
+        """Return whether a job fired long enough ago for an event to fire it again."""
+        pause_s = int(job.get("pause_s") or PAUSE_S)
+        before_s = self._fired_s.get(job["id"])
+        if before_s is not None and self._kit.clock.now_s() - before_s < pause_s:
+            return False
+        return not 0 <= now_s - int(job.get("fired_unix_s", 0)) < pause_s
+
+
+def _moment(meant: trigger.Trigger, job: Job, now_s: int, zone: Zone, begin_s: int = 0) -> int | None:
+    """Return when a job comes next after its last firing; for a missed run, when it should have come last.
+
+    `begin_s` is from when its moments count where that firing was noted under a wrong clock.
+    """
+    begin = max(int(job.get("fired_unix_s", 0)), int(job.get("since_unix_s", 0)))
+    if begin > now_s + WRONG_S:
+        begin = begin_s or now_s
+    found = meant.next(begin, zone)
+    if found is None or found > now_s:
+        return found
+    later = meant.next(max(found, now_s - _MISSED_S), zone)
+    while later is not None and later <= now_s:
+        found, later = later, meant.next(later, zone)
+    return found
+
+
+def _event_of(job: Job) -> str:
+    try:
+        return trigger.parse(job["when"]).event
+    except OasisError:
+        return ""
+
+
+def _events(jobs: list[Job]) -> set[str]:
+    return {event for event in map(_event_of, jobs) if event}

@@ -14,13 +14,13 @@ class ToolCall(TypedDict):
     params: dict[str, Json]
 
 class Approval(TypedDict):
-    """A plan that was approved ahead, see approved_ahead.py."""
+    """A plan that was approved ahead, see job_run.py."""
 
     key: str  # sha256
     read: dict[str, str]  # package: sum of what it held
 
 class PlanNote(TypedDict):
-    """The plan of the last run, where it waits or was not approved; see job.STATES."""
+    """The plan of the last run, where it waits or was not approved; see job_run.STATES."""
 
     state: str
     id: NotRequired[str]

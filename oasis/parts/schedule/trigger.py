@@ -2,12 +2,16 @@
 
     HH:MM once | daily | weekly(day) | custom(day,day,…) | monthly(n)    in a shorter month: its last day
     2026-12-24 18:00                                                     once
-    30 22 * * mon-fri, @daily                                            cron (cron.py)
+    30 22 * * mon-fri, @daily                                            cron
     on wan_down                                                          an event (router_events.py)
 
 Days are English, long or short, or Indonesian; phrases.py reads what people say into these forms. All times are local
 to a zone (zone.py): a time that its clocks skip comes when they skip it, one that they show twice comes the first time.
 A moment that is now has passed. `words` and `moments` show a form to the owner, who then sees a misunderstanding.
+
+Of cron: lists, ranges, steps after a range or *, names of months and weekdays, Sunday as 0 or 7, and the words @hourly
+to @yearly. Where both kinds of days are restricted, either is enough; where one of them begins with *, both must fit.
+Source: crontab(5) of cron by Paul Vixie.
 """
 
 from __future__ import annotations
@@ -16,7 +20,6 @@ import itertools
 import time
 
 from oasis.errors import UsageError
-from oasis.parts.schedule import cron
 from oasis.parts.schedule.zone import DAY_S, day_number, month_days
 
 TYPE_CHECKING = False
@@ -27,41 +30,61 @@ if TYPE_CHECKING:
 
     Has = Callable[[int, int, int, int], bool]  # year, month, day, weekday
 
-
-EVENTS = ("wan_down", "wan_up", "new_device", "disk_full", "failed_logins")
+# The events, and when they come in words.
+EVENTS = {
+    "wan_down": "when the internet connection goes", "wan_up": "when the internet connection comes",
+    "new_device": "when a new device joins", "disk_full": "when the disk is full",
+    "failed_logins": "when logins fail again and again",
+}  # fmt: skip
+TEXT_CHARS = 200
 # Oftener than this nobody wants a turn of a model, and the flash no message.
 LEAST_MINUTES = 5
 # A 29th of February that is a Sunday is at most so far away; what does not come by then never does.
 FURTHEST_DAYS = 41 * 366
+MOMENTS = 3
+# As many times of day are listed; of more the distance is said.
+_LISTED = 6
 HINT = "like 22:00 daily, 08:30 custom(mon,fri), 07:00 monthly(1), 30 22 * * mon-fri, or on wan_down"
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = (
-    ("monday", "mon", "senin"),
-    ("tuesday", "tue", "tues", "selasa"),
-    ("wednesday", "wed", "rabu"),
-    ("thursday", "thu", "thur", "thurs", "kamis"),
-    ("friday", "fri", "jumat", "jum'at"),
-    ("saturday", "sat", "sabtu"),
+    ("monday", "mon", "senin"), ("tuesday", "tue", "tues", "selasa"), ("wednesday", "wed", "rabu"),
+    ("thursday", "thu", "thur", "thurs", "kamis"), ("friday", "fri", "jumat", "jum'at"), ("saturday", "sat", "sabtu"),
     ("sunday", "sun", "minggu", "ahad"),
-)
+)  # fmt: skip
+# Cron's: name, least, most, names of the values from the least on.
+_FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
+    ("minutes", 0, 59, ()), ("hours", 0, 23, ()), ("days of the month", 1, 31, ()), ("months", 1, 12, MONTHS),
+    ("weekdays", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
+)  # fmt: skip
+_MACROS = {
+    "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+}  # fmt: skip
 
 
 class Trigger:
-    """The moments of a job; `event` is set instead where it waits for something to happen."""
+    """The moments of a job, `times` in minutes after midnight; `event` is set instead where it waits for something.
 
-    def __init__(self, times: list[int], has: Has, is_once: bool = False, event: str = "") -> None:
+    `weekdays`, from Monday 0, are those of cron's fields.
+    """
+
+    def __init__(
+        self, times: list[int], has: Has, is_once: bool = False, event: str = "", weekdays: frozenset[int] = frozenset()
+    ) -> None:
+        self.times = times
         self.event = event
         self.is_once = is_once
-        self._times = times
+        self.weekdays = weekdays
         self._has = has
 
     def next(self, after_unix_s: int, zone: Zone) -> int | None:
         """Return the first moment after a time, None where there is none in forty years."""
-        year, month, day, _, _, _ = zone.local(after_unix_s)
-        number = day_number(year, month, day) - 1  # where midnight is skipped, the day before may end later
-        for today in range(number, number + FURTHEST_DAYS if self._times else number):
-            year, month, day = _date(today)
-            if self._has(year, month, day, (today + 3) % 7):
-                for minutes in self._times:
+        number = day_number(*zone.local(after_unix_s)[:3]) - 1  # the day before ends later where midnight is skipped
+        for today in range(number, number + FURTHEST_DAYS if self.times else number):
+            date = time.gmtime(today * DAY_S)
+            if self._has(date.tm_year, date.tm_mon, date.tm_mday, date.tm_wday):
+                for minutes in self.times:
                     found = zone.moment(today, minutes)
                     if found > after_unix_s:
                         return found
@@ -75,12 +98,14 @@ def parse(text: str) -> Trigger:
     """
     words = text.strip().lower()
     if words.startswith("on ") or words == "on":
-        return _event(words[2:].strip())
-    if not words.isascii() or len(words) > cron.TEXT_CHARS:
+        name = words[2:].strip().replace("-", "_").replace(" ", "_")
+        if name not in EVENTS:
+            raise UsageError("there is no event %r" % name, "one of: on " + ", on ".join(EVENTS))
+        return Trigger([], lambda *_: False, event=name)
+    if not words.isascii() or len(words) > TEXT_CHARS:
         raise UsageError("%r is no time" % text[:80], HINT)
-    if cron.is_meant(words) and "(" not in words:
-        fields = cron.parse(words)
-        return _no_oftener(Trigger(fields.times, fields.has), fields.times)
+    if _is_cron(words):
+        return _cron(words)
     clock, _, rest = words.partition(" ")
     if "-" in clock:
         return _on_a_date(clock, rest.strip(), text)
@@ -99,23 +124,6 @@ def checked(text: str, now_s: int, zone: Zone) -> Trigger:
     return found
 
 
-def _event(name: str) -> Trigger:
-    name = name.replace("-", "_").replace(" ", "_")
-    if name not in EVENTS:
-        raise UsageError("there is no event %r" % name, "one of: on " + ", on ".join(EVENTS))
-    return Trigger([], lambda *_: False, event=name)
-
-
-def _no_oftener(found: Trigger, times: list[int]) -> Trigger:
-    gaps = [later - earlier for earlier, later in zip(times, [*times[1:], times[0] + 1440], strict=True)]
-    if min(gaps) < LEAST_MINUTES:
-        raise UsageError(
-            "it would come every %d minute(s)" % min(gaps),
-            "at least %d minutes lie between, like */15 * * * *" % LEAST_MINUTES,
-        )
-    return found
-
-
 def _on_a_date(date: str, rest: str, text: str) -> Trigger:
     """Read an ISO date and a time of day."""
     clock, _, word = rest.partition(" ")
@@ -130,16 +138,15 @@ def _on_a_date(date: str, rest: str, text: str) -> Trigger:
 
 def _repeated(minutes: int, words: str, text: str) -> Trigger:
     name, bracket, inside = words.partition("(")
-    name, given = name.strip(), []
+    name, inside, given = name.strip(), inside.strip(), []
     if bracket:
-        inside = inside.strip()
         if not inside.endswith(")"):
             raise UsageError("%r does not end with a bracket" % text, HINT)
         given = [one.strip() for one in inside[:-1].split(",")]
     if name in ("once", "daily") and not bracket:
         return Trigger([minutes], lambda *_: True, name == "once")
     if (name == "weekly" and len(given) == 1) or (name == "custom" and given):
-        days = frozenset(weekday(one) for one in given)
+        days = frozenset(_weekday(one) for one in given)
         return Trigger([minutes], lambda year, month, day, number: number in days)
     if name == "monthly" and len(given) == 1:
         wanted = _number(given[0])
@@ -149,11 +156,8 @@ def _repeated(minutes: int, words: str, text: str) -> Trigger:
     raise UsageError("%r does not say how often" % text, HINT)
 
 
-def weekday(word: str) -> int:
-    """Return the number of a day of the week, Monday 0.
-
-    Raises: UsageError.
-    """
+def _weekday(word: str) -> int:
+    """Return the number of a day of the week, Monday 0."""
     for number, names in enumerate(_WEEKDAYS):
         if word in names:
             return number
@@ -171,117 +175,149 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 2 else -1
 
 
-def _date(number: int) -> tuple[int, int, int]:
-    found = time.gmtime(number * DAY_S)
-    return found.tm_year, found.tm_mon, found.tm_mday
+# Cron
 
 
-MOMENTS = 3
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_EVENTS = {
-    "wan_down": "when the internet connection goes", "wan_up": "when the internet connection comes",
-    "new_device": "when a new device joins", "disk_full": "when the disk is full",
-    "failed_logins": "when logins fail again and again",
-}  # fmt: skip
-# As many times of day are listed; of more the distance is said.
-_LISTED = 6
-_LAST_DAY, _EVERY_MONTH_HAS = 31, 28
+def _is_cron(text: str) -> bool:
+    return (text.startswith("@") or len(text.split()) == 5) and "(" not in text
+
+
+def _cron(text: str) -> Trigger:
+    """Read five fields, or one of the words for them."""
+    fields = _MACROS.get(text, text)
+    if fields.startswith("@"):
+        raise UsageError("%r is no time" % text, "one of " + ", ".join(_MACROS))
+    words = fields.split()
+    minutes, hours, days, months, weekdays = [_field(word, *field) for word, field in zip(words, _FIELDS, strict=True)]
+    times = sorted(hour * 60 + minute for hour in hours for minute in minutes)
+    gap = min(later - earlier for earlier, later in itertools.pairwise([*times, times[0] + 1440]))
+    if gap < LEAST_MINUTES:
+        raise UsageError(
+            "it would come every %d minute(s)" % gap,
+            "at least %d minutes lie between, like */15 * * * *" % LEAST_MINUTES,
+        )
+    numbers = frozenset((day - 1) % 7 for day in weekdays)
+    fit = all if words[2].startswith("*") or words[4].startswith("*") else any
+
+    def has(year: int, month: int, day: int, weekday: int) -> bool:
+        return month in months and fit((day in days, weekday in numbers))
+
+    return Trigger(times, has, weekdays=numbers)
+
+
+def _field(text: str, name: str, least: int, most: int, names: tuple[str, ...]) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        span, slash, text = part.partition("/")
+        step = _in_field(text, name, 1, most, ()) if slash else 1
+        begin, dash, end = span.partition("-")
+        if span == "*":
+            first, last = least, (6 if name == "weekdays" else most)
+        else:
+            first = _in_field(begin, name, least, most, names)
+            last = _in_field(end, name, least, most, names) if dash else first
+            if slash and not dash:
+                raise UsageError("%s: a step needs a range in %r" % (name, part), "like */15 or 8-20/2")
+            if end == "sun":
+                last = 7
+        if first > last:
+            raise UsageError("%s: %r goes backwards" % (name, part), "write it as two parts, like 22-23,0-6")
+        found.update(range(first, last + 1, step))
+    return frozenset(found)
+
+
+def _in_field(text: str, name: str, least: int, most: int, names: tuple[str, ...]) -> int:
+    if text in names:
+        return names.index(text) + least
+    if least <= _number(text) <= most:
+        return _number(text)
+    words = ", or " + names[0] + " to " + names[-1] if names else ""
+    raise UsageError("%s: %r is none of them" % (name, text), "%d to %d%s" % (least, most, words))
+
+
+# In words
 
 
 def words(form: str) -> str:
     """Return in words what a form means."""
     text = " ".join(form.lower().split())
     if text.startswith("on "):
-        return _EVENTS[text[3:].replace("-", "_").replace(" ", "_")]
-    if cron.is_meant(text) and "(" not in text:
-        return _cron(text)
+        return EVENTS[text[3:].replace("-", "_").replace(" ", "_")]
+    if _is_cron(text):
+        return _cron_words(text)
     clock, _, rest = text.partition(" ")
     if "-" in clock:
-        weekday = _DAYS[(day_number(*[int(part) for part in clock.split("-")]) + 3) % 7]
-        return "once, on %s %s at %s" % (weekday, clock, _time_of_day(rest.partition(" ")[0]))
+        day = DAYS[(day_number(*[int(part) for part in clock.split("-")]) + 3) % 7]
+        return "once, on %s %s at %s" % (day, clock, shown(_clock(rest.partition(" ")[0], text)))
+    at = shown(_clock(clock, text))
     name, _, given = rest.replace(" ", "").rstrip(")").partition("(")
     if name == "once":
-        return "once, the next time that it is %s" % _time_of_day(clock)
-    days = {"daily": "every day"}.get(name) or (_month_day(int(given)) if name == "monthly" else _weekdays(given))
-    return "%s at %s" % (days, _time_of_day(clock))
+        return "once, the next time that it is %s" % at
+    if name == "daily":
+        return "every day at %s" % at
+    if name != "monthly":
+        return "every %s at %s" % (_named(frozenset(map(_weekday, given.split(",")))), at)
+    if given == "31":
+        return "on the last day of every month at %s" % at
+    short = "" if int(given) <= 28 else " (in a shorter month on its last day)"
+    return "on day %d of every month%s at %s" % (int(given), short, at)
 
 
-def moments(form: str, after_s: int, zone: Zone, count: int = MOMENTS) -> list[str]:
+def moments(form: str, after_s: int, zone: Zone) -> list[str]:
     """Return the next moments of a form as its zone's clocks show them; an event has none, "once" has one."""
     meant = parse(form)
     found: list[str] = []
     at = None if meant.event else meant.next(after_s, zone)
-    while at is not None and len(found) < (1 if meant.is_once else count):
+    while at is not None and len(found) < (1 if meant.is_once else MOMENTS):
         found.append(zone.shown(at))
         at = meant.next(at, zone)
     return found
 
 
-def _time_of_day(text: str) -> str:
-    hour, _, minute = text.partition(":")
-    return "%02d:%02d" % (int(hour), int(minute))
-
-
-def _weekdays(given: str) -> str:
-    return "every " + _named(frozenset(weekday(one) for one in given.split(",")))
+def shown(minutes: int) -> str:
+    """Return a time of day, in minutes after midnight, as a clock shows it."""
+    return "%02d:%02d" % divmod(minutes, 60)
 
 
 def _named(days: frozenset[int]) -> str:
-    if len(days) == 7:
-        return "day"
     found = sorted(days)
+    if len(found) == 7:
+        return "day"
     if len(found) > 2 and found[-1] - found[0] == len(found) - 1:
-        return "%s to %s" % (_DAYS[found[0]], _DAYS[found[-1]])
-    return _joined([_DAYS[day] for day in found])
+        return "%s to %s" % (DAYS[found[0]], DAYS[found[-1]])
+    return _joined([DAYS[day] for day in found])
 
 
-def _month_day(number: int) -> str:
-    if number == _LAST_DAY:
-        return "on the last day of every month"
-    short = "" if number <= _EVERY_MONTH_HAS else " (in a shorter month on its last day)"
-    return "on day %d of every month%s" % (number, short)
-
-
-def _cron(text: str) -> str:
+def _cron_words(text: str) -> str:
     """Say cron's fields in words; what has no simple words is said to be cron's."""
-    fields = cron.parse(text)
-    spread = cron.fields_of(text)
+    fields, spread = _cron(text), _MACROS.get(text, text)
     _, _, days, months, weekdays = spread.split()
     times = _times(fields.times)
     if days == months == "*":
-        return (
-            times
-            if weekdays == "*" and times.startswith("every ")
-            else "%s %s" % _on("every " + _named(fields.weekdays), times)
-        )
+        is_interval, named = times.startswith("every "), _named(fields.weekdays)
+        if is_interval:
+            return times if weekdays == "*" else "%s on %s" % (times, named)
+        return "every %s %s" % (named, times)
     if weekdays == "*" and all(part.isdigit() for part in days.split(",")):
         numbers = _joined(days.split(","))
         if months == "*":
             return "on day%s %s of every month %s" % ("s" if "," in days else "", numbers, times)
-        if all(part in cron.MONTHS for part in months.split(",")):
+        if all(part in MONTHS for part in months.split(",")):
             return "every year on %s %s %s" % (numbers, _joined([one.capitalize() for one in months.split(",")]), times)
     return "by cron's fields %s" % spread
 
 
-def _on(days: str, times: str) -> tuple[str, str]:
-    return (times, days.replace("every ", "on ", 1)) if times.startswith("every ") else (days, times)
-
-
 def _times(minutes: list[int]) -> str:
     gaps = {later - earlier for earlier, later in itertools.pairwise(minutes)}
-    if len(minutes) <= _LISTED and (len(minutes) < 3 or len(gaps) > 1 or minutes[0] + 1440 - minutes[-1] not in gaps):
-        return "at " + _joined([_shown(one) for one in minutes])
+    night = minutes[0] + 1440 - minutes[-1]
+    if len(minutes) <= _LISTED and (len(minutes) < 3 or len(gaps) > 1 or night not in gaps):
+        return "at " + _joined([shown(one) for one in minutes])
     if len(gaps) > 1:
-        return "at %d times from %s to %s" % (len(minutes), _shown(minutes[0]), _shown(minutes[-1]))
+        return "at %d times from %s to %s" % (len(minutes), shown(minutes[0]), shown(minutes[-1]))
     gap = gaps.pop()
     often = "%d minutes" % gap if gap % 60 else "hour" if gap == 60 else "%d hours" % (gap // 60)
-    is_all_day = minutes[0] + 1440 - minutes[-1] == gap
-    span = "" if is_all_day and minutes[0] == 0 else ", from %s to %s" % (_shown(minutes[0]), _shown(minutes[-1]))
+    span = "" if night == gap and minutes[0] == 0 else ", from %s to %s" % (shown(minutes[0]), shown(minutes[-1]))
     return "every %s%s" % (often, span)
-
-
-def _shown(minutes: int) -> str:
-    return "%02d:%02d" % divmod(minutes, 60)
 
 
 def _joined(names: list[str]) -> str:

@@ -6,6 +6,7 @@ Source: POSIX.1-2017, section 8.3 (TZ), with the hours from -167 to 167 of RFC 8
 
 from __future__ import annotations
 
+import re
 import time
 
 from oasis.errors import UsageError
@@ -16,14 +17,20 @@ if TYPE_CHECKING:
     from oasis.tools.router import Facts
 
     Change = tuple[int, int, int]  # when (Unix seconds), seconds east of Greenwich before and after
+    Date = tuple[str, int, int, int, int]  # kind (M, J or none), month or day, week, weekday, seconds of the day
 
 DAY_S = 86400
 # A rule of a zone has 30 to 50 characters.
 RULE_CHARS = 100
 # Where a zone has summer time and does not say when. Source: the tz code; POSIX leaves it open.
-_USUAL = "M3.2.0,M11.1.0"
+_USUAL = ("M3.2.0", None, "M11.1.0", None)
 # Without an offset; OpenWrt's own default is UTC.
 _GREENWICH = ("UTC", "GMT")
+_NAME, _OFFSET = "(?:[A-Za-z]{3,}|<[^>]+>)", "([+-]?[0-9]{1,3}(?::[0-9]{1,3}){0,2})"
+_DATE = f"(M[0-9]{{1,3}}[.][0-9]{{1,3}}[.][0-9]{{1,3}}|J?[0-9]{{1,3}})(?:/{_OFFSET})?"
+_RULE = re.compile(f"{_NAME}{_OFFSET}(?:({_NAME}){_OFFSET}?(?:,{_DATE},{_DATE})?)?")
+# What the numbers of a date may be, by its kind.
+_RANGES = {"M": ((1, 12), (1, 5), (0, 6)), "J": ((1, 365),), "": ((0, 365),)}
 _HINT = "a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3, or a name like Europe/Berlin"
 
 
@@ -35,27 +42,23 @@ class Zone:
 
     def __init__(self, rule: str) -> None:
         self.rule = rule
-        text = _Text(rule)
-        text.name()
-        self._standard_s = 0 if rule in _GREENWICH else -text.seconds(24)
-        self._summer_s = self._standard_s
-        self._begins = self._ends = ("", 0, 0, 0, 0)
-        self._has_summer = not text.is_over()
-        if self._has_summer:
-            text.name()
-            self._summer_s = self._standard_s + 3600
-            if not text.is_over() and text.next() != ",":
-                self._summer_s = -text.seconds(24)
-            rest = _Text(_USUAL) if text.is_over() else text.after(",")
-            self._begins = rest.date()
-            self._ends = rest.after(",").date()
-            rest.end()
+        found = _RULE.fullmatch(rule + "0" if rule in _GREENWICH else rule)
+        try:
+            if found is None or len(rule) > RULE_CHARS:
+                raise ValueError(rule)
+            standard, summer_name, summer, *dates = found.groups()
+            self._standard_s = -_seconds(standard, 24)
+            self._summer_s = -_seconds(summer, 24) if summer else self._standard_s + 3600
+            self._has_summer = bool(summer_name)
+            begins, begins_at, ends, ends_at = dates if dates[0] else _USUAL
+            self._begins, self._ends = _date(begins, begins_at), _date(ends, ends_at)
+        except ValueError:
+            raise UsageError("%r is no time zone" % rule[:RULE_CHARS], _HINT)
         self._years: dict[int, list[Change]] = {}
 
     def offset_s(self, unix_s: int) -> int:
         """Return the seconds east of Greenwich at a time."""
-        year = time.gmtime(unix_s).tm_year
-        found = [after_s for at, _, after_s in self._changes(year) if at <= unix_s]
+        found = [after_s for at, _, after_s in self._changes(time.gmtime(unix_s).tm_year) if at <= unix_s]
         return found[-1] if found else self._standard_s
 
     def local(self, unix_s: int) -> tuple[int, int, int, int, int, int]:
@@ -69,7 +72,7 @@ class Zone:
         Where clocks show it twice, the first; where they skip it, the moment at which they do.
         """
         shown_s = day * DAY_S + minutes * 60
-        offsets = {self._standard_s, self._summer_s}
+        offsets = (self._standard_s, self._summer_s) if self._has_summer else (self._standard_s,)
         fitting = [shown_s - offset for offset in offsets if self.offset_s(shown_s - offset) == offset]
         if fitting:
             return min(fitting)
@@ -80,8 +83,7 @@ class Zone:
 
     def shown(self, unix_s: int) -> str:
         """Return a time as the clocks there show it, to the minute."""
-        year, month, day, hour, minute, _ = self.local(unix_s)
-        return "%04d-%02d-%02d %02d:%02d" % (year, month, day, hour, minute)
+        return "%04d-%02d-%02d %02d:%02d" % self.local(unix_s)[:5]
 
     def _changes(self, year: int) -> list[Change]:
         """Return the changes of a year and its neighbours, in order."""
@@ -92,18 +94,14 @@ class Zone:
                 self._years.clear()  # a search decades ahead only passes through
             found: list[tuple[int, int, int]] = []
             for one in (year - 1, year, year + 1):
-                begins = _shown_s(self._begins, one) - self._standard_s
-                ends = _shown_s(self._ends, one) - self._summer_s
-                found += [(begins, 1, self._summer_s), (ends, 0, self._standard_s)]
+                found.append((_shown_s(self._begins, one) - self._standard_s, 1, self._summer_s))
+                found.append((_shown_s(self._ends, one) - self._summer_s, 0, self._standard_s))
             found.sort()  # of two at the same time the beginning counts: summer time all year is written so
+            before = [self._standard_s + self._summer_s - found[0][2], *[after_s for _, _, after_s in found]]
             self._years[year] = [
-                (at, found[number - 1][2] if number else self._other(after_s), after_s)
-                for number, (at, _, after_s) in enumerate(found)
+                (at, before_s, after_s) for before_s, (at, _, after_s) in zip(before, found, strict=False)
             ]
         return self._years[year]
-
-    def _other(self, offset_s: int) -> int:
-        return self._standard_s if offset_s == self._summer_s else self._summer_s
 
 
 def day_number(year: int, month: int, day: int) -> int:
@@ -118,108 +116,39 @@ def day_number(year: int, month: int, day: int) -> int:
 
 def month_days(year: int, month: int) -> int:
     """Return how many days a month has."""
-    if month == 12:
-        return 31
-    return day_number(year, month + 1, 1) - day_number(year, month, 1)
+    return 31 if month == 12 else day_number(year, month + 1, 1) - day_number(year, month, 1)
 
 
-def _shown_s(rule: tuple[str, int, int, int, int], year: int) -> int:
+def _shown_s(rule: Date, year: int) -> int:
     """Return the wall time of a change as if it were in Greenwich."""
     kind, first, week, weekday, clock_s = rule
     if kind == "M":
         start = day_number(year, first, 1)
         day = (weekday - (start + 4)) % 7 + (week - 1) * 7  # 1970-01-01 was a Thursday, 4
-        if day >= month_days(year, first):
-            day -= 7
-        number = start + day
+        number = start + (day if day < month_days(year, first) else day - 7)
     else:
-        is_leap = month_days(year, 2) == 29
-        skips = 1 if kind == "J" and is_leap and first >= 60 else 0  # J counts no 29th of February
-        number = day_number(year, 1, 1) + first + skips - (1 if kind == "J" else 0)
+        skips = kind == "J" and first >= 60 and month_days(year, 2) == 29  # J counts no 29th of February
+        number = day_number(year, 1, 1) + first + skips - (kind == "J")
     return number * DAY_S + clock_s
 
 
-class _Text:
-    """What is left to read of a rule."""
-
-    def __init__(self, rule: str) -> None:
-        self._rule = rule
-        self._at = 0
-        if len(rule) > RULE_CHARS:
-            raise self.fault()
-
-    def fault(self) -> UsageError:
-        return UsageError("%r is no time zone" % self._rule[:RULE_CHARS], _HINT)
-
-    def is_over(self) -> bool:
-        return self._at >= len(self._rule)
-
-    def next(self) -> str:
-        return self._rule[self._at : self._at + 1]
-
-    def end(self) -> None:
-        if not self.is_over():
-            raise self.fault()
-
-    def after(self, sign: str) -> _Text:
-        if self.next() != sign:
-            raise self.fault()
-        self._at += 1
-        return self
-
-    def name(self) -> None:
-        """Pass over a name: three letters or more, or anything in <>."""
-        begin = self._at
-        if self.next() == "<":
-            while not self.is_over() and self.next() != ">":
-                self._at += 1
-            self.after(">")
-        else:
-            while self.next().isascii() and self.next().isalpha():
-                self._at += 1
-        if self._at - begin < 3:
-            raise self.fault()
-
-    def number(self, least: int, most: int) -> int:
-        digits = ""
-        while self.next() and self.next() in "0123456789":
-            digits += self.next()
-            self._at += 1
-        if not digits or len(digits) > 3 or not least <= int(digits) <= most:
-            raise self.fault()
-        return int(digits)
-
-    def seconds(self, hours: int) -> int:
-        """Read [+-]hh[:mm[:ss]]."""
-        sign = -1 if self.next() == "-" else 1
-        if self.next() and self.next() in "+-":
-            self._at += 1
-        found = self.number(0, hours) * 3600
-        for unit_s in (60, 1):
-            if self.next() == ":":
-                self._at += 1
-                found += self.number(0, 59) * unit_s
-        return sign * found
-
-    def date(self) -> tuple[str, int, int, int, int]:
-        """Read Mm.w.d, Jn or n, and the time of day behind it."""
-        kind = self.next() if self.next() in ("M", "J") else ""
-        self._at += len(kind)
-        week = weekday = 0
-        if kind == "M":
-            first = self.number(1, 12)
-            week = self.after(".").number(1, 5)
-            weekday = self.after(".").number(0, 6)
-        else:
-            first = self.number(1, 365) if kind else self.number(0, 365)
-        clock_s = 7200
-        if self.next() == "/":
-            self._at += 1
-            clock_s = self.seconds(167)
-        return kind, first, week, weekday, clock_s
+def _seconds(text: str, most_hours: int) -> int:
+    """Read [+-]hh[:mm[:ss]]; raises ValueError for numbers that are too large."""
+    numbers = [int(part) for part in text.lstrip("+-").split(":")]
+    if numbers[0] > most_hours or max(numbers[1:], default=0) > 59:
+        raise ValueError(text)
+    found = sum(number * unit_s for number, unit_s in zip(numbers, (3600, 60, 1), strict=False))
+    return -found if text.startswith("-") else found
 
 
-_UTC = "UTC0"
+def _date(text: str, clock: str | None) -> Date:
+    """Read Mm.w.d, Jn or n, and the time of day behind it, which is two o'clock where none is said."""
+    kind = text[0] if text[0] in "MJ" else ""
+    numbers = [int(part) for part in text[len(kind) :].split(".")]
+    if any(not least <= one <= most for one, (least, most) in zip(numbers, _RANGES[kind], strict=True)):
+        raise ValueError(text)
+    first, week, weekday = [*numbers, 0, 0][:3]
+    return kind, first, week, weekday, 7200 if clock is None else _seconds(clock, 167)
 
 
 class Zones:
@@ -236,18 +165,14 @@ class Zones:
         options = sections[0] if sections else {}
         rule = str(options.get("timezone") or "")
         if self._last is None or self._last[0] != rule:
-            self._last = rule, self._read(rule, str(options.get("zonename") or ""))
+            self.fault = ""
+            try:
+                zone = Zone(rule) if rule else self.named(str(options.get("zonename") or ""))
+            except UsageError as error:
+                self.fault = "system.timezone: %s; times are UTC" % error.message
+                zone = None
+            self._last = rule, zone or Zone("UTC0")
         return self._last[1]
-
-    def _read(self, rule: str, name: str) -> Zone:
-        self.fault = ""
-        try:
-            if rule:
-                return Zone(rule)
-            return self.named(name) or Zone(_UTC)
-        except UsageError as error:
-            self.fault = "system.timezone: %s; times are UTC" % error.message
-            return Zone(_UTC)
 
     def named(self, text: str) -> Zone | None:
         """Return the zone of a name or a rule, None for no words.
@@ -255,6 +180,4 @@ class Zones:
         Raises: UsageError for what is neither.
         """
         text = text.strip()
-        if not text:
-            return None
-        return Zone(zone_rules().get(text.replace(" ", "_"), text))
+        return Zone(zone_rules().get(text.replace(" ", "_"), text)) if text else None

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from oasis.parts.schedule.job import Jobs
-from oasis.parts.schedule.timer import Timer
+from oasis.parts.schedule.job_run import Jobs
+from oasis.parts.schedule.scheduler import Timer
 from oasis.parts.schedule.zone import Zone
 from oasis.system.files import Files
 from oasis.system.records import Records

@@ -78,6 +78,10 @@ def kit(tmp_path):
     return made
 
 
+def changed(book, name, fields):
+    return book.schedule_change(id=name, **fields)["entry"]
+
+
 @pytest.fixture
 def book(kit):
     made = Schedule(kit)
@@ -198,20 +202,20 @@ def test_change_begins_anew_and_switching_off_keeps_what_was_approved(kit, book)
     book._jobs._records.put(
         {**book._jobs._records.get(entry["id"]), "approved": [{"key": "k", "read": {}}], "note": "old"}
     )
-    assert book.change(entry["id"], {"enabled": False})["ahead"] == 1
+    assert changed(book, entry["id"], {"enabled": False})["ahead"] == 1
     kit.clock.pass_s(2 * HOUR)
-    again = book.change(entry["id"], {"enabled": True})
+    again = changed(book, entry["id"], {"enabled": True})
     assert (again["ahead"], again["next"]) == (1, "2026-11-23 12:30"), "what passed meanwhile is over"
     assert "note" not in again
-    assert book.change(entry["id"], {"wish": "look twice"})["ahead"] == 0
-    book.change(entry["id"], {"enabled": False})
-    assert not book.change(entry["id"], {"wish": "look"})["enabled"], "off stays off"
-    assert book.change(entry["id"], {"when": "13:00 daily"})["enabled"], "but for another time"
+    assert changed(book, entry["id"], {"wish": "look twice"})["ahead"] == 0
+    changed(book, entry["id"], {"enabled": False})
+    assert not changed(book, entry["id"], {"wish": "look"})["enabled"], "off stays off"
+    assert changed(book, entry["id"], {"when": "13:00 daily"})["enabled"], "but for another time"
 
 
 def test_what_was_approved_in_a_rehearsal_is_for_the_order_that_was_rehearsed(kit, book):
     entry = book._jobs._records.get(book.schedule_add(when="12:30 daily", wish="look")["entry"]["id"])
-    book.change(entry["id"], {"when": "*/5 * * * *"})
+    changed(book, entry["id"], {"when": "*/5 * * * *"})
     book._jobs.approve(entry, [{"key": "k", "read": {}}])
     assert "approved" not in book._jobs._records.get(entry["id"])
     book._jobs.approve(book._jobs._records.get(entry["id"]), [{"key": "k", "read": {}}])
@@ -239,7 +243,7 @@ def test_a_change_does_not_wait_for_a_run_that_is_being_ended_while_that_waits_f
         thread.join()
         return found[0]
 
-    book.change(entry["id"], {"when": "13:00 daily"})
+    changed(book, entry["id"], {"when": "13:00 daily"})
     assert held == [True]
 
 
@@ -277,6 +281,6 @@ def test_start_looks_at_the_file_alone(kit, book):
     entry = book.schedule_add(when="12:30 daily", wish="look")["entry"]
     path = kit.root.state_folder + "/schedule.jsonl"
     assert has_enabled(kit.files.read(path))
-    book.change(entry["id"], {"enabled": False})
+    changed(book, entry["id"], {"enabled": False})
     book._jobs._records.compact()
     assert not has_enabled(kit.files.read(path))

@@ -4,8 +4,7 @@ import pytest
 
 from oasis.change import called
 from oasis.change.parse.uci_commands import parse
-from oasis.parts.schedule import approved_ahead
-from oasis.parts.schedule.job_run import WAIT_S, JobRun
+from oasis.parts.schedule.job_run import WAIT_S, JobRun, approval_ahead, fits_ahead, why_not_ahead
 from tests.change.conftest import kit  # noqa: F401  (a fixture)
 from tests.change.kit import RENAME, WIFI
 from tests.tools.kit import Hands, Source, registry
@@ -22,10 +21,10 @@ def world(kit):  # noqa: F811
             return kit.planner.propose(parse(text)[0], run, "chat1", "a test", **more)
 
         def approve(self, text):
-            self.kept = [approved_ahead.approval(self.plan(text, "rehearsal"), kit.planner.read)]
+            self.kept = [approval_ahead(self.plan(text, "rehearsal"), kit.planner.read)]
 
         def fits(self, text, **more):
-            return approved_ahead.fits(self.plan(text, **more), self.kept, kit.planner.read)
+            return fits_ahead(self.plan(text, **more), self.kept, kit.planner.read)
 
         def edit(self, package, old, new):
             path = kit.root.confdir + "/" + package
@@ -98,12 +97,12 @@ def test_added_section_fits_once(world):
 def test_what_the_verdict_rested_on_must_be_as_it_was(world):
     plan = world.plan(WIFI)
     plan = world.planner.bind(plan, before={**plan["before"], "network": "revision of then"})
-    kept = [approved_ahead.approval(plan, world.planner.read)]
+    kept = [approval_ahead(plan, world.planner.read)]
     # who is let in rests on all of these, and the plan touches none of them
     assert set(kept[0]["read"]) == {"network", "firewall", "dropbear", "uhttpd"}
-    assert approved_ahead.fits(plan, kept, world.planner.read)
+    assert fits_ahead(plan, kept, world.planner.read)
     world.edit("network", b"config interface 'lan'", b"config interface 'lan'\n\toption mtu '1400'")
-    assert not approved_ahead.fits(plan, kept, world.planner.read)
+    assert not fits_ahead(plan, kept, world.planner.read)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +114,8 @@ def test_what_the_verdict_rested_on_must_be_as_it_was(world):
 def test_plan_that_says_anything_else_does_not_fit(world, field, value):
     world.approve(WIFI)
     plan = world.plan(WIFI)
-    assert approved_ahead.fits(plan, world.kept, world.planner.read)
-    assert not approved_ahead.fits({**plan, field: value}, world.kept, world.planner.read)
+    assert fits_ahead(plan, world.kept, world.planner.read)
+    assert not fits_ahead({**plan, field: value}, world.kept, world.planner.read)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +127,8 @@ def test_plan_that_says_anything_else_does_not_fit(world, field, value):
 )  # fmt: skip
 def test_what_cannot_be_known_ahead_cannot_be_approved_ahead(world, field, value, said):
     plan = {**world.plan(WIFI), "verdict": {"verdict": "yes"}}
-    assert approved_ahead.fault(plan) == ""
-    assert said in approved_ahead.fault({**plan, field: value})
+    assert why_not_ahead(plan) == ""
+    assert said in why_not_ahead({**plan, field: value})
 
 
 def test_call_of_a_tool_fits_to_the_letter(world):
@@ -138,13 +137,13 @@ def test_call_of_a_tool_fits_to_the_letter(world):
     def plan(arguments, reasons, words=("restarts the router",), **other):
         return called.plan(world.planner, {**tool, **other}, arguments, (reasons, list(words)), "run1", "chat1")
 
-    kept = [approved_ahead.approval(plan({"now": True}, ["a rehearsal", "danger"]), world.planner.read)]
-    assert approved_ahead.fits(plan({"now": True}, ["danger"]), kept, world.planner.read)
+    kept = [approval_ahead(plan({"now": True}, ["a rehearsal", "danger"]), world.planner.read)]
+    assert fits_ahead(plan({"now": True}, ["danger"]), kept, world.planner.read)
     for other in (
         plan({"now": False}, ["danger"]), plan({"now": True}, ["danger"], ["restarts another router"]),
         plan({"now": True}, ["danger"], source="mcp:evil"), plan({"now": True}, ["danger"], name="poweroff"),
     ):  # fmt: skip
-        assert not approved_ahead.fits(other, kept, world.planner.read)
+        assert not fits_ahead(other, kept, world.planner.read)
 
 
 class ApprovalQueue:
@@ -156,7 +155,7 @@ class ApprovalQueue:
         return self.decision, "owner"
 
 
-class Shop:
+class Kit:
     def __init__(self, planner, desk):
         self.planner, self.approvals = planner, desk
 
@@ -167,8 +166,8 @@ class Shop:
 class Runner:
     """Hears of plans that wait and of ends, and does nothing."""
 
-    def __init__(self, shop):
-        self.shop = shop
+    def __init__(self, services):
+        self.kit = services
 
     def plan_waits(self, made, plan):
         pass
@@ -176,7 +175,7 @@ class Runner:
 
 def role(world, desk, job=None, rehearses=False):
     job = {"id": "e1", "when": "22:00 daily", "wish": "x", **(job or {})}
-    return JobRun(Runner(Shop(world.planner, desk)), job, "", [], rehearses=rehearses)
+    return JobRun(Runner(Kit(world.planner, desk)), job, "", [], rehearses=rehearses)
 
 
 def test_desk_of_a_run_asks_for_everything_but_low_risk_and_what_was_approved(world):

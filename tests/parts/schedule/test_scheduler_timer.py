@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oasis.parts.schedule.timer import LONGEST_S, PAUSE_S, WRONG_S
+from oasis.parts.schedule.scheduler import LONGEST_S, PAUSE_S, WRONG_S
 from tests.change.kit import FailingFiles
 from tests.parts.schedule.kit import BERLIN, DAY, HOUR, Quiet, Time, World, at
 
