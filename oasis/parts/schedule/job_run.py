@@ -129,10 +129,10 @@ class Jobs:
         Raises: UsageError for an unknown or invalid one.
         """
         record = self._record(name)
-        why = fault(record)
-        if why:
-            why = "the scheduled job %s cannot be read: %s" % (name, why)
-            raise UsageError(why, "delete it, and make it again")
+        reason = fault(record)
+        if reason:
+            what = "the scheduled job %s cannot be read: %s" % (name, reason)
+            raise UsageError(what, "delete it, and make it again")
         return record  # type: ignore[return-value]  # checked
 
     def _record(self, name: str) -> Record:
