@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import os
 
+from oasis.agent.loop_guard import result_of
 from oasis.config.settings import OFFLINE
 from oasis.core import clean, jsonl, schema
 from oasis.core.thread import IMPORTED
-from oasis.errors import OasisError, ProviderError, SchemaError
+from oasis.errors import OasisError, ProviderError
 from oasis.redaction.foreign import DEVICES
 from oasis.system.clock import Wait
 from oasis.system.rate_limit import Pace, Patience
@@ -302,16 +303,9 @@ class _BuiltIn:
 
 def _applied(message: Message) -> list[object]:
     """Return the summaries of changes whose results say that they are applied, [] when one of them says more."""
-    found: list[object] = []
-    for block in schema.blocks(message):
-        try:
-            result = jsonl.loads(block["content"][0]["text"]) if block["type"] == "tool_result" else None
-        except SchemaError:
-            return []
-        if not isinstance(result, dict) or result.get("status") != "applied" or any(map(result.get, _SAYS_MORE)):
-            return []
-        found.append(result.get("summary"))
-    return found
+    results = [result_of(schema.text_of(block)) for block in schema.blocks(message) if block["type"] == "tool_result"]
+    is_plain = all(one.get("status") == "applied" and not any(map(one.get, _SAYS_MORE)) for one in results)
+    return [one.get("summary") for one in results] if is_plain else []
 
 
 class _Answer:

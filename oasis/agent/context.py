@@ -5,12 +5,15 @@ Knows no service and no worker; what is left out is reported through `emit`, onc
 
 from __future__ import annotations
 
+import functools
+
 from oasis.core import thread, trim
 from oasis.errors import OasisError, ProviderError
 
 if False:  # annotations only
-    from oasis.agent.shapes import Emit, OfferedTool
+    from oasis.agent.shapes import Emit, MakeContext, OfferedTool
     from oasis.chats.collection import Collection
+    from oasis.config.shapes import Service
     from oasis.core.shapes import Block, Json, Message
     from oasis.core.store import Chat
 
@@ -20,32 +23,32 @@ CALL_CHARS = 400
 
 
 class Context:
-    """Makes the contexts of one run; `find(id)` gives messages of other chats."""
+    """Makes the contexts of one run; `taint` says whose words the system message holds, apart from ours.
 
-    def __init__(self, chats: Collection) -> None:
-        self.find = Elsewhere(chats)
-        self._emit: Emit = _untold
-        self._window_tokens = 0
-        self._told = 0
-        self.taint: list[str] = []  # whose words the system message holds, apart from ours
+    `elsewhere(id)` gives messages of other chats.
+    """
 
-    def of(self, emit: Emit, window_tokens: int) -> Context:
-        """Return it for a service that takes so many tokens, 0 where nobody said it."""
+    def __init__(self, elsewhere: Elsewhere, emit: Emit, taint: list[str]) -> None:
+        self._elsewhere = elsewhere
         self._emit = emit
-        self._window_tokens = window_tokens
-        return self
+        self._taint = taint
+        self._told = 0
 
-    def __call__(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
+    def window(self, service: Service) -> MakeContext:
+        """Return what makes the contexts of a service: as long as it takes, which nobody may have said (0)."""
+        return functools.partial(self._made, service["context_tokens"])
+
+    def _made(self, window_tokens: int, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
         """Return the messages for the next request, the system message first.
 
         Raises: ProviderError when not even the owner's newest message fits.
         """
-        found = thread.resolve(chat.messages, chat.heads, self.find, chat.left_out, chat.older_options)
+        found = thread.resolve(chat.messages, chat.heads, self._elsewhere, chat.left_out, chat.older_options)
         first: Message = {"role": "system", "content": system}
-        if self.taint:
-            first["taint"] = self.taint
+        if self._taint:
+            first["taint"] = self._taint
         ordered = [first, *[one for one in found["messages"] if one["content"]]]
-        room = trim.budget(self._window_tokens, 0, tools)
+        room = trim.budget(window_tokens, 0, tools)
         fit = trim.fit(ordered, room)
         if fit["is_over"]:
             fit = trim.fit([_with_short_calls(message) for message in ordered], room)
@@ -99,7 +102,3 @@ def _short(value: Json) -> Json:
     if isinstance(value, list):
         return [_short(item) for item in value]
     return {key: _short(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _untold(kind: str, **fields: object) -> None:
-    """Tell nobody."""

@@ -40,7 +40,7 @@ class Failover:
         self._seen: tuple[Chat, str, list[OfferedTool]] | None = None
         self._has_answered = False
         self.service = self._left.pop(0)
-        self.source = source(self.service)
+        self.source = {"provider": str(self.service["identifier"]), "model": str(self.service["model"])}
 
     def context(self, chat: Chat, system: str, tools: list[OfferedTool]) -> list[Message]:
         """Return what the present service is sent of a chat."""
@@ -52,24 +52,40 @@ class Failover:
         failures: list[Failure] = []
         wanted = self.service
         while True:
-            first = _Unshown(on_event)
-            self._asker(self.service)(messages, tools, first.take)
-            if first.failure is None:
+            failure = self._failure(messages, tools, on_event)
+            if failure is None:
                 self._has_answered = True
                 return
-            failures.append(first.failure)
-            following = self._following(first.failure)
+            failures.append(failure)
+            following = self._following(failure)
             if following is None:
-                on_event(_source_event(wanted))
-                on_event({"type": "error", "error": _all(failures)})
+                on_event(_source(wanted))
+                if len(failures) > 1:  # those between were reported on the way
+                    words = "%s; and the last one: %s" % (failures[0]["message"], failure["message"])
+                    failure = {**failures[0], "message": words}
+                on_event({"type": "error", "error": failure})
                 return
-            messages = self._moved(following, messages, first.failure)
-            on_event(_source_event(following))
+            messages = self._moved(following, messages, failure)
+            on_event(_source(following))
+
+    def _failure(self, messages: list[Message], tools: list[OfferedTool], on_event: OnEvent) -> Failure | None:
+        """Ask the present service; return its failure where that came before anything was shown."""
+        failure: Failure | None = None
+        has_output = False
+
+        def take(event: AnswerEvent) -> None:
+            nonlocal failure, has_output
+            has_output = has_output or event["type"] in _SHOWN
+            if event["type"] == "error" and not has_output:
+                failure = event["error"]
+            else:
+                on_event(event)
+
+        self._asker(self.service)(messages, tools, take)
+        return failure
 
     def _following(self, failure: Failure) -> Service | None:
-        if failure["code"] in _STAYS:
-            return None
-        while self._left:
+        while self._left and failure["code"] not in _STAYS:
             service = self._left.pop(0)
             if service["vendor"] != OFFLINE or not self._has_answered:
                 return service
@@ -77,11 +93,10 @@ class Failover:
 
     def _moved(self, service: Service, messages: list[Message], failure: Failure) -> list[Message]:
         """Make a service the present one; return what it is sent."""
-        name = "the built-in service, which knows common tasks and no model" if service["vendor"] == OFFLINE else ""
-        self._emit(
-            "note",
-            text="%s: %s; trying %s" % (self.service["identifier"], failure["message"], name or service["identifier"]),
-        )
+        name = "the built-in service, which knows common tasks and no model"
+        if service["vendor"] != OFFLINE:
+            name = str(service["identifier"])
+        self._emit("note", text="%s: %s; trying %s" % (self.service["identifier"], failure["message"], name))
         before, self.service = self.service["context_tokens"], service
         is_smaller = service["context_tokens"] and (not before or service["context_tokens"] < before)
         if self._seen is None or not is_smaller:
@@ -109,33 +124,5 @@ def failing(error: OasisError) -> Callable[[Service], Ask]:
     return lambda service: ask
 
 
-def source(service: Service) -> dict[str, str]:
-    """Return who answers, as it is stored with the answer."""
-    return {"provider": str(service["identifier"]), "model": str(service["model"])}
-
-
-def _source_event(service: Service) -> AnswerEvent:
+def _source(service: Service) -> AnswerEvent:
     return {"type": "source", "provider": str(service["identifier"]), "model": str(service["model"])}
-
-
-def _all(failures: list[Failure]) -> Failure:
-    """Return the failure of the wanted service, with the last one's; those between were reported on the way."""
-    if len(failures) == 1:
-        return failures[0]
-    return {**failures[0], "message": "%s; and the last one: %s" % (failures[0]["message"], failures[-1]["message"])}
-
-
-class _Unshown:
-    """The events of a service's answer, up to a failure before anything of it was shown."""
-
-    def __init__(self, on_event: OnEvent) -> None:
-        self._on_event = on_event
-        self._has_output = False
-        self.failure: Failure | None = None
-
-    def take(self, event: AnswerEvent) -> None:
-        self._has_output = self._has_output or event["type"] in _SHOWN
-        if event["type"] == "error" and not self._has_output:
-            self.failure = event["error"]
-        else:
-            self._on_event(event)

@@ -7,13 +7,13 @@ Words and states are those of the Lua Oasis, so that scripts around it go on to 
 
 from __future__ import annotations
 
-from oasis.agent.loop_guard import Repeats
-from oasis.core import jsonl, schema
-from oasis.errors import SchemaError, UsageError
+from oasis.agent.loop_guard import Repeats, result_of
+from oasis.core import schema
+from oasis.errors import UsageError
 
 if False:  # annotations only
     from oasis.agent.shapes import Outcome
-    from oasis.core.shapes import Block, Message
+    from oasis.core.shapes import Message
 
 TURNS = 6  # upstream's own
 MOST_TURNS = 20
@@ -62,22 +62,14 @@ class Goal:
         for word in _SAID:
             if text.startswith(word):
                 return word, text[len(word) :].lstrip(": \n")
-        if any(_waits(block) for one in messages for block in _results(one)):
+        if any(map(_waits, messages)):
             return NEED_CONFIRMATION, text
         if len(answers) > self.turns or self.repeats.stopped > SAME:
             return STUCK, text
         return DONE, text
 
 
-def _results(message: Message) -> list[Block]:
-    content = message["content"]
-    return [one for one in content if one.get("type") == "tool_result"] if isinstance(content, list) else []
-
-
-def _waits(block: Block) -> bool:
-    """Tell whether a tool's result says that the owner has to do something."""
-    try:
-        value = jsonl.loads(schema.text_of({"content": block.get("content", "")}))
-    except SchemaError:
-        return False
-    return isinstance(value, dict) and value.get("status") in _WAITING
+def _waits(message: Message) -> bool:
+    """Tell whether the result of a tool in a message says that the owner has to do something."""
+    results = [block for block in schema.blocks(message) if block["type"] == "tool_result"]
+    return any(result_of(schema.text_of(block)).get("status") in _WAITING for block in results)

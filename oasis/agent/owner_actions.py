@@ -30,60 +30,59 @@ class OwnerActions:
 
     def undo(self, change: str = "", skip_conflicts: bool = False, came: Came = ()) -> Run:
         """Start a run that undoes a change: the newest one without an id."""
-        return self._runs.start("", lambda run: self._undo(run, change, skip_conflicts), None, came)
 
-    def _undo(self, run: Run, change: str, skip_conflicts: bool) -> tuple[str, str]:
-        operator = Operator(self._shop, run, OWNER)
-        result = operator.undo(change, skip_conflicts)
-        run.emit("tool_result", tool_use_id="", name="undo", text=jsonl.dumps(result), is_error=False)
-        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
+        def work(run: Run) -> tuple[str, str]:
+            return _ended(run, "undo", Operator(self._shop, run, OWNER).undo(change, skip_conflicts))
+
+        return self._runs.start("", work, None, came)
 
     def propose(self, operations: list[Operation], summary: str, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes the owner's own operations; `forces` is what they let through."""
-        return self._runs.start(
-            "",
-            lambda run: self._propose(run, forces, lambda operator: operator.change(operations, summary)),
-            None,
-            came,
-        )
+        return self._propose(lambda operator: operator.change(operations, summary), came, forces)
 
     def force(self, kept: Refused, forces: tuple[str, ...], came: Came = ()) -> Run:
         """Start a run that proposes again what another run was refused."""
-        return self._runs.start(
-            "", lambda run: self._propose(run, forces, lambda operator: operator.force(kept), kept), None, came
+        return self._propose(
+            lambda operator: operator.force(kept), came, forces, ChatContext(kept["chat"], kept["message"])
         )
 
     def act(self, service: str, action: str, came: Came = ()) -> Run:
         """Start a run that proposes an action on a service."""
-        return self._runs.start(
-            "", lambda run: self._propose(run, (), lambda operator: operator.act(service, action)), None, came
-        )
+        return self._propose(lambda operator: operator.act(service, action), came)
+
+    def _propose(
+        self, propose: Callable[[Operator], PlanResult], came: Came, forces: tuple[str, ...] = (),
+        chat: ChatContext | None = None,
+    ) -> Run:  # fmt: skip
+        def work(run: Run) -> tuple[str, str]:
+            operator = Operator(self._shop, run, OWNER, chat, forces=forces)
+            result = operator.masked(propose(operator))
+            if result["status"] == "unchanged":
+                run.emit("note", text="nothing to change: all of it is so already")
+            return _ended(run, "configure", result)
+
+        return self._runs.start("", work, None, came)
 
     def look(self, name: str, arguments: Arguments) -> str:
         """Return the result of a read-only tool as JSON, for the owner alone and outside any chat."""
         return self._registry.call(name, arguments, Operator(self._shop, NoRun(), OWNER))[0]
-
-    def _propose(
-        self, run: Run, forces: tuple[str, ...], work: Callable[[Operator], PlanResult], of: Refused | None = None
-    ) -> tuple[str, str]:
-        chat = ChatContext(of["chat"], of["message"]) if of else None
-        operator = Operator(self._shop, run, OWNER, chat, forces=forces)
-        result = operator.masked(work(operator))
-        if result["status"] == "unchanged":
-            run.emit("note", text="nothing to change: all of it is so already")
-        run.emit("tool_result", tool_use_id="", name="configure", text=jsonl.dumps(result), is_error=False)
-        return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"
 
     def use(self, name: str, arguments: Arguments, came: Came = (), words: str = "", client: str = "") -> Run:
         """Start a run that makes one call of a tool, for the owner or, with `words`, for somebody else.
 
         What others ask for is treated as what a model asks for with their words in sight.
         """
-        role = "client" if client else OWNER.role
-        return self._runs.start("", lambda run: self._use(run, name, arguments, words, role), None, came, client)
+        who = Principal("client" if client else OWNER.role)
 
-    def _use(self, run: Run, name: str, arguments: Arguments, words: str, role: str) -> tuple[str, str]:
-        operator = Operator(self._shop, run, Principal(role), is_model=bool(words))
-        text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
-        run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
-        return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
+        def work(run: Run) -> tuple[str, str]:
+            operator = Operator(self._shop, run, who, is_model=bool(words))
+            text, is_error, taint = self._registry.call(name, arguments, operator.seeing([words] if words else []))
+            run.emit("tool_result", tool_use_id="", name=name, text=text, is_error=is_error, taint=taint)
+            return ("cancelled" if run.is_cancelled() else "error" if is_error else "done"), "end_turn"
+
+        return self._runs.start("", work, None, came, client)
+
+
+def _ended(run: Run, name: str, result: PlanResult) -> tuple[str, str]:
+    run.emit("tool_result", tool_use_id="", name=name, text=jsonl.dumps(result), is_error=False)
+    return ("cancelled" if result["status"] == "cancelled" else "done"), "end_turn"

@@ -8,6 +8,8 @@ Knows no run and no model.
 
 from __future__ import annotations
 
+import functools
+
 from oasis.core import bookmarks, jsonl, thread
 from oasis.core.ids import looks_like_id
 from oasis.errors import OasisError, UsageError
@@ -78,20 +80,31 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     Raises: UsageError, SchemaError, as take.
     """
     text = check(asked)
-    table = _Table(chat)
+    table = functools.cache(lambda: bookmarks.table(chat.outline()))  # read from its whole file when somebody needs it
     given = asked.get("continues")
-    # No parents at all is an answer too: another beginning in the same chat.
-    named = thread.parents(given, lambda headish: _resolved(headish, table))
-    parents = named if given is not None else list(chat.heads)
-    _load(chat, parents, elsewhere)
-    parents = _begun(chat, parents, asked, new_id)
-    parents = _closed(chat, parents, new_id, elsewhere)
+    parents = list(chat.heads)
+    if given is not None:  # no parents at all is an answer too: another beginning in the same chat
+        parents = thread.parents(given, lambda one: bookmarks.resolve(one, {} if looks_like_id(one) else table()))
+    for name in parents:
+        try:
+            chat.load([name])
+        except UsageError:
+            if elsewhere(name) is None:
+                raise
+    if asked.get("topic") and not parents:
+        chat.add({"id": new_id(), "role": "system", "content": asked["topic"]})
+        parents = list(chat.heads)
+    open_calls = thread.unanswered(thread.context(chat.messages, parents, elsewhere))
+    if open_calls:
+        content = thread.interruption(open_calls)
+        chat.add({"id": new_id(), "role": "tool", "content": content, "continues": parents})
+        parents = list(chat.heads)
     found = thread.resolve(chat.messages, parents, elsewhere, chat.left_out, chat.older_options)
     head, is_moved = _head(chat, parents, asked, table, elsewhere)
     given_options: Options = asked.get("options") or {}
     delta = given_options.copy()
-    content = [{"type": "text", "text": text}, *(asked.get("files") or [])]
-    message = thread.message(new_id(), "user", content, parents, head, delta)
+    blocks = [{"type": "text", "text": text}, *(asked.get("files") or [])]
+    message = thread.message(new_id(), "user", blocks, parents, head, delta)
     if asked.get("taint"):
         message["taint"] = list(asked["taint"])
     chat.add(message)
@@ -100,38 +113,9 @@ def put(chat: Chat, chats: Collection, asked: Asked, new_id: NewId, elsewhere: E
     return message, thread.merged([found["options"], delta])
 
 
-def _resolved(headish: str, table: _Table) -> str:
-    return bookmarks.resolve(headish, {} if looks_like_id(headish) else table.read())
-
-
-def _load(chat: Chat, parents: list[str], elsewhere: Elsewhere) -> None:
-    """Read the threads that are continued, here or in other chats."""
-    for name in parents:
-        try:
-            chat.load([name])
-        except UsageError:
-            if elsewhere(name) is None:
-                raise
-
-
-def _begun(chat: Chat, parents: list[str], asked: Asked, new_id: NewId) -> list[str]:
-    """Return the parents, behind the topic of a chat that begins."""
-    if not asked.get("topic") or parents:
-        return parents
-    chat.add({"id": new_id(), "role": "system", "content": asked["topic"]})
-    return list(chat.heads)
-
-
-def _closed(chat: Chat, parents: list[str], new_id: NewId, elsewhere: Elsewhere) -> list[str]:
-    open_calls = thread.unanswered(thread.context(chat.messages, parents, elsewhere))
-    if not open_calls:
-        return parents
-    content = thread.interruption(open_calls)
-    chat.add({"id": new_id(), "role": "tool", "content": content, "continues": parents})
-    return list(chat.heads)
-
-
-def _head(chat: Chat, parents: list[str], asked: Asked, table: _Table, elsewhere: Elsewhere) -> tuple[str, bool]:
+def _head(
+    chat: Chat, parents: list[str], asked: Asked, table: Callable[[], dict[str, str]], elsewhere: Elsewhere
+) -> tuple[str, bool]:
     """Return the bookmark that the message carries, and whether a record must set it there.
 
     Raises: UsageError for one that stands on another branch: only `bookmark.set` and a schedule move one.
@@ -140,23 +124,9 @@ def _head(chat: Chat, parents: list[str], asked: Asked, table: _Table, elsewhere
     known = {name: chat.messages.get(name) or elsewhere(name) for name in parents[-1:]}
     if not explicit and not any((message or {}).get("head") for message in known.values()):
         return "", False  # no bookmark goes along: its table need not be read
-    head, is_set = bookmarks.head_of_turn(
-        parents, {**chat.messages, **{k: v for k, v in known.items() if v}}, table.read(), explicit
-    )
-    if is_set and table.read().get(head) and not asked.get("moves_head"):
+    messages = {**chat.messages, **{name: message for name, message in known.items() if message}}
+    head, is_set = bookmarks.head_of_turn(parents, messages, table(), explicit)
+    if is_set and table().get(head) and not asked.get("moves_head"):
         hint = "choose another name, or move it first: oasis branch --move %s HEADISH" % head
         raise UsageError("the bookmark %r stands on another branch" % head, hint)
     return head, is_set
-
-
-class _Table:
-    """The bookmarks of a chat, read from its whole file when somebody needs them."""
-
-    def __init__(self, chat: Chat) -> None:
-        self._chat = chat
-        self._found: dict[str, str] | None = None
-
-    def read(self) -> dict[str, str]:
-        if self._found is None:
-            self._found = bookmarks.table(self._chat.outline())
-        return self._found

@@ -10,11 +10,10 @@ import time
 
 from oasis.agent import question
 from oasis.agent.client import Asking, prompts
-from oasis.agent.context import Context
-from oasis.agent.correction import CorrectionRounds
+from oasis.agent.context import Context, Elsewhere
 from oasis.agent.failover import Failover, allowed, failing
 from oasis.agent.goal import Goal
-from oasis.agent.loop_guard import Repeats
+from oasis.agent.loop_guard import CorrectionRounds, Repeats
 from oasis.agent.owner_actions import OwnerActions
 from oasis.agent.runs import Run
 from oasis.agent.titles import SideRequests
@@ -81,7 +80,7 @@ if False:  # annotations only
         def cursor(self) -> Cursor: ...
         def new_message_id(self) -> str: ...  # SCRU128
 
-    Taken = tuple[Chat, Message, Options, Context, Goal | None, Principal]
+    Taken = tuple[Chat, Message, Options, Elsewhere, Goal | None, Principal]
 
 
 # The alias of a small model for titles.
@@ -104,7 +103,7 @@ class TurnStarter:
         self._runs = services.runs
         self.asking = asking
         self._new_id = services.new_message_id
-        self._made: SideRequests | None = None
+        self._side_requests = SideRequests(services.chats, services.runs, asking, services.new_message_id)
         self.owner_actions = OwnerActions(services, services.runs, registry)
 
     def start(self, asked: Asked, came: Came = (), who: Principal = OWNER) -> Run:
@@ -125,13 +124,13 @@ class TurnStarter:
             # The chat is reserved now: nobody writes to it between this reading and the end of the run.
             opened = new or self._chats.open(chat)
             full = self._make_room(opened, len(text))
-            context = Context(self._chats)
-            message, options = question.take(opened, self._chats, asked, self._new_id, context.find)
+            elsewhere = Elsewhere(self._chats)
+            message, options = question.take(opened, self._chats, asked, self._new_id, elsewhere)
             stored.append(message["id"])
             if asked.get("service") or full:
                 options = {**options, "provider_ptr": OFFLINE if full else asked["service"]}
             goal = Goal(asked["turns"]) if asked.get("turns") else None
-            return opened, message, options, context, goal, who
+            return opened, message, options, elsewhere, goal, who
 
         run = self._runs.start(new.id if new else chat, self._work, take, came)
         run.message = stored[0]
@@ -161,25 +160,25 @@ class TurnStarter:
             who.ended(taken[0], state)
 
     def _answer(self, run: Run, taken: Taken) -> tuple[str, str]:
-        chat, message, options, context, goal, who = taken
+        chat, message, options, elsewhere, goal, who = taken
         run.emit("message", id=message["id"], role="user")
         about: TurnAbout = {"run": run.id, "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
         asker = self.asking.asker(chat.id, run.emit, run.is_cancelled, self._settings.offline() == "first")
         try:
-            services, told = self._asked(run.emit, options, context, about, who.is_told)
-            services, asker = who.asking(services, told, asker)
+            services, extras = self._asked(run.emit, options, about, who.is_told)
+            services, asker = who.asking(services, extras, asker)
         except OasisError as error:
-            services, told, asker = [NOBODY], None, failing(error)
-        is_model = _is_model(services)
-        window = (lambda service: context.of(run.emit, service["context_tokens"])) if is_model else (lambda _: newest)
+            services, extras, asker = [NOBODY], None, failing(error)
+        is_model = any(service["vendor"] != OFFLINE for service in services)
+        window = Context(elsewhere, run.emit, extras.taint if extras else []).window if is_model else lambda _: newest
         failover = Failover(services, asker, run.emit, window)
         tools: list[OfferedTool] = list(self.registry.own())
         if is_model:
-            offered = self._offered(chat, failover.service, told.tools if told else None)
+            offered = self._offered(chat, failover.service, extras.tools if extras else None)
             tools = [spec for spec in offered if may_use(who.role, spec["name"])]
         rounds = goal.turns if goal else ROUNDS
         correction = CorrectionRounds() if is_model else None
-        brief = Brief(tools, _system(goal, told), str(message.get("head", "")), rounds, correction)
+        brief = Brief(tools, _system(goal, extras), str(message.get("head", "")), rounds, correction)
         turn = Turn(chat, failover, self._caller(run, taken, failover, is_model), brief, run, self._new_id)
         state = turn.run()
         if goal:
@@ -187,19 +186,26 @@ class TurnStarter:
             run.emit("agent", **goal.outcome(messages[messages.index(message) + 1 :], state))
         for report in chat.reports:
             run.emit("note", text=report)
-        if state == "done" and who.is_attended:
+        if is_model and state == "done" and who.is_attended:
             self._entitle(run, chat, failover.service)
-            if is_model:
-                taint = [*message.get("taint", []), *who.taint]
-                self._parts.after({**about, "service": failover.service, "taint": taint})
+            taint = [*message.get("taint", []), *who.taint]
+            self._parts.after({**about, "service": failover.service, "taint": taint})
         return state, turn.stop_reason
 
     def _caller(self, run: Run, taken: Taken, failover: Failover, is_model: bool) -> ToolCaller:
         """Return the tool caller for a run, acting with its principal's permissions."""
         chat, message, _, _, goal, who = taken
+
+        def own_words() -> str:
+            said = [one for one in chat.messages.values() if one["role"] == "user" and not one.get("taint")]
+            return "\n".join(map(schema.text_of, said))
+
+        # Whose words stand in the chat where the owner's do; the built-in service reads nothing else.
+        heard = [one for one in chat.messages.values() if one["role"] in ("system", "user")]
+        others = tuple(dict.fromkeys([label for one in heard for label in one.get("taint", [])]))
         said = ChatContext(
-            chat.id, message["id"], flush=chat.secure, others=_of_others(chat),
-            said=lambda: _said(chat), turn=lambda: _turn(chat, message["id"]),
+            chat.id, message["id"], flush=chat.secure, others=others, said=own_words,
+            turn=lambda: times.said(list(chat.messages.values()), message["id"], schema.text_of),
             is_home=lambda: bool(failover.service.get("is_local")),
         )  # fmt: skip
         # A model that only hears of results has no rights of the owner either.
@@ -213,7 +219,7 @@ class TurnStarter:
         return Repeats().watched(call) if is_model else call
 
     def _asked(
-        self, emit: Emit, options: Options, context: Context, about: TurnAbout, is_told: bool
+        self, emit: Emit, options: Options, about: TurnAbout, is_told: bool
     ) -> tuple[list[Service], TurnExtras | None]:
         """Return the services for a turn and what the optional parts add to it, None where no model answers.
 
@@ -221,14 +227,13 @@ class TurnStarter:
         Raises: SettingsError when the active service cannot be used.
         """
         services = self._services(emit, options)
-        if not _is_model(services):
+        if all(service["vendor"] == OFFLINE for service in services):
             return services, None
         about["service"] = services[0]
-        told = self._parts.added(about) if is_told else self._parts.nothing()
-        context.taint = told.taint
-        if told.service and not options.get("provider_ptr"):
-            services = self._services(emit, {**options, "provider_ptr": told.service})
-        return services, told
+        extras = self._parts.added(about) if is_told else self._parts.nothing()
+        if extras.service and not options.get("provider_ptr"):
+            services = self._services(emit, {**options, "provider_ptr": extras.service})
+        return services, extras
 
     def show(self, asked: Asked) -> Preview:
         """Return the service that a message would go to first, and the request that it would make; nothing is sent.
@@ -242,18 +247,19 @@ class TurnStarter:
 
     def _shown(self, asked: Asked, name: str) -> Preview:
         chat = self._chats.open(name) if name else self._chats.store.create()
-        context = Context(self._chats)
+        elsewhere = Elsewhere(self._chats)
         try:
-            message, options = question.put(chat, self._chats, asked, self._new_id, context.find)
+            message, options = question.put(chat, self._chats, asked, self._new_id, elsewhere)
             if asked.get("service"):
                 options = {**options, "provider_ptr": asked["service"]}
             about: TurnAbout = {"run": "", "chat": chat.id, "message": message["id"], "said": schema.text_of(message)}
-            services, told = self._asked(_nothing, options, context, about, True)
+            services, extras = self._asked(_nothing, options, about, True)
             service = services[0]
-            if service["vendor"] == OFFLINE:
+            if extras is None or service["vendor"] == OFFLINE:
                 return {"service": service, "request": {}}
-            tools = self._offered(chat, service, told.tools if told else None)
-            messages = context.of(_nothing, service["context_tokens"])(chat, _system(None, told), tools)
+            tools = self._offered(chat, service, extras.tools)
+            context = Context(elsewhere, _nothing, extras.taint)
+            messages = context.window(service)(chat, _system(None, extras), tools)
             return {"service": service, "request": self.asking.show(service, chat.id, messages, tools)}
         finally:
             chat.discard()
@@ -270,29 +276,21 @@ class TurnStarter:
         return [spec for spec in offered if only is None or spec["name"] in only]
 
     def _entitle(self, run: Run, chat: Chat, service: Service) -> None:
-        """Have a model make a title after the first exchange, where one answered and the owner lets it."""
-        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
-        if service["vendor"] == OFFLINE or not first or self._settings.choice("titles", TITLES) != TITLES[0]:
-            return
-        titling = self._titling(service)
-        if titling["vendor"] != OFFLINE:
-            self._side_requests().title(run, chat.id, titling, list(chat.messages.values()))
-
-    def _titling(self, service: Service) -> Service:
-        """Return what makes titles: the alias of that name, or else the service that answered.
+        """Have a model make a title after the first exchange, where one answered and the owner lets it.
 
         What was said at home stays there: where a service of this house answered, none elsewhere is asked.
         """
+        first = sum(message["role"] == "user" for message in chat.messages.values()) == 1 and not chat.left_out
+        if service["vendor"] == OFFLINE or not first or self._settings.choice("titles", TITLES) != TITLES[0]:
+            return
         try:
             found = self._settings.service(TITLE) if TITLE in self._settings.aliases() else service
         except OasisError:
-            return service  # nobody waits for a title: what is wrong with the alias, its list tells
-        return found if found["is_local"] or not service["is_local"] else service
-
-    def _side_requests(self) -> SideRequests:
-        if self._made is None:
-            self._made = SideRequests(self._chats, self._runs, self.asking, self._new_id)
-        return self._made
+            found = service  # nobody waits for a title: what is wrong with the alias, its list tells
+        if service["is_local"] and not found["is_local"]:
+            found = service
+        if found["vendor"] != OFFLINE:
+            self._side_requests.title(run, chat.id, found, list(chat.messages.values()))
 
     def summarise(self, chat: str, head: str = "", service: str = "", came: Came = ()) -> Run:
         """Start a run that puts a summary of a thread into its chat; the next message goes on from it.
@@ -303,7 +301,7 @@ class TurnStarter:
         if chosen["vendor"] == OFFLINE:
             raise UsageError("the built-in service sums nothing up", "choose a service with a model: oasis services")
         end = self._chats.head(chat, head) if head else ""
-        return self._side_requests().summarise(chat, end, chosen, Context(self._chats).find, came)
+        return self._side_requests.summarise(chat, end, chosen, Elsewhere(self._chats), came)
 
     def _services(self, emit: Emit, options: Options) -> list[Service]:
         """Return the services for a thread, or the active ones when those are gone; a note says that others answer.
@@ -360,29 +358,10 @@ def _of_thread(services: list[Service], options: Options) -> list[Service]:
     return found
 
 
-def _of_others(chat: Chat) -> tuple[str, ...]:
-    """Return whose words stand in a chat where the owner's do; the built-in service reads nothing else."""
-    said = [one for one in chat.messages.values() if one["role"] in ("system", "user")]
-    return tuple(dict.fromkeys([label for one in said for label in one.get("taint", [])]))
-
-
-def _turn(chat: Chat, message: str) -> str:
-    return times.said(list(chat.messages.values()), message, schema.text_of)
-
-
-def _said(chat: Chat) -> str:
-    """Return the owner's own words in a chat."""
-    said = [one for one in chat.messages.values() if one["role"] == "user" and not one.get("taint")]
-    return "\n".join(map(schema.text_of, said))
-
-
-def _is_model(services: list[Service]) -> bool:
-    return any(service["vendor"] != OFFLINE for service in services)
-
-
-def _system(goal: Goal | None, told: TurnExtras | None) -> str:
-    """Return the system prompt; `told` is what the optional parts add."""
-    return "\n".join([prompts()["system"], *([prompts()["agent"]] if goal else []), *(told.system if told else [])])
+def _system(goal: Goal | None, extras: TurnExtras | None) -> str:
+    """Return the system prompt; `extras` is what the optional parts add."""
+    agent = [prompts()["agent"]] if goal else []
+    return "\n".join([prompts()["system"], *agent, *(extras.system if extras else [])])
 
 
 def _nothing(*_: object, **__: object) -> None:

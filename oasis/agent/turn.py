@@ -18,18 +18,18 @@ result is stored with it, and an answer given with tainted text in sight is tain
 
 from __future__ import annotations
 
+from oasis.agent.loop_guard import TELL
 from oasis.core import jsonl, schema, thread
 from oasis.errors import CancelledError, OasisError, ProviderError
 from oasis.tools import fences
 
 if False:  # annotations only
-    from oasis.agent.correction import CorrectionRounds
+    from oasis.agent.loop_guard import CorrectionRounds
     from oasis.agent.shapes import (
         AnswerEvent,
         Arguments,
         Callable,
         Emit,
-        Failure,
         OfferedTool,
         OnEvent,
         Protocol,
@@ -74,7 +74,7 @@ class Brief:
     """What a turn begins with: the tools and the system prompt of the model, and what the turn may do.
 
     `head` is the bookmark that the owner's message carries, and all that answers it; `rounds` how many answers may call
-    tools; `correction` bounds how often a refused proposal is corrected (correction.py), None for no correction.
+    tools; `correction` bounds how often a refused proposal is corrected (loop_guard.py), None for no correction.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Turn:
         self._emit = run.emit
         self._is_cancelled = run.is_cancelled
         self._source = model.source
-        self._mending = brief.correction
+        self._correction = brief.correction
         self._taint: list[str] = []  # of what the model was sent last
         self._written: fences.Written | None = None
         self.stop_reason = ""
@@ -132,20 +132,24 @@ class Turn:
             )
             self._chat.flush()
             raise
-        self._close(error)
+        if error is not None:
+            self._store_error(error)
+            if error.code != "cancelled":
+                self._emit("error", error=error.as_dict())
+        self._chat.flush()
         return state
 
     def _loop(self) -> None:
         for number in range(self._brief.rounds + 1):
-            is_last = number == self._brief.rounds or bool(self._mending and self._mending.is_over)
+            is_last = number == self._brief.rounds or bool(self._correction and self._correction.is_over)
             answer = self._answer([] if is_last else self._brief.tools)
             calls = schema.tool_uses(answer)
             if calls:
                 self._run_calls(calls)
             elif answer["stop_reason"] != "pause":  # a search of the service that is to be gone on with
                 return
-            if self._mending and self._mending.is_over:
-                self._system += "\n" + self._mending.tell
+            if self._correction and self._correction.is_over:
+                self._system += "\n" + TELL
             elif number == self._brief.rounds - 1:
                 self._system += "\n" + _NO_MORE
 
@@ -162,10 +166,14 @@ class Turn:
                 raise collector.error
             if not tools:
                 collector.drop_calls()
-            if not collector.says_something() and collector.stop_reason != "pause":
+            said = collector.blocks()
+            texts = [block["text"] for block in said if block["type"] == "text"]
+            has_calls = any(block["type"] == "tool_use" for block in said)
+            # Thinking alone is no answer.
+            if not has_calls and not "".join(texts).strip() and collector.stop_reason != "pause":
                 raise ProviderError("the model gave an empty answer", "ask again, or choose another model")
-            if collector.is_fenced and not collector.has_calls():
-                self._read_fences(collector, bool(tools))
+            if collector.is_fenced and not has_calls:
+                self._read_fences(collector, "\n".join(texts), bool(tools))
         except Exception as failure:
             # The cut answer is kept for the reader; its calls were never run and do not stay.
             collector.drop_calls()
@@ -175,10 +183,10 @@ class Turn:
             raise
         return self._store(self._message(collector))
 
-    def _read_fences(self, collector: _Collector, may_call: bool) -> None:
+    def _read_fences(self, collector: _Collector, text: str, may_call: bool) -> None:
         """Make calls of the commands in an answer's blocks; tell the owner which are none."""
         self._written = self._written or fences.Written(self._new_id)
-        calls, note = self._written.read(collector.text(), collector.stop_reason == "max_tokens", may_call)
+        calls, note = self._written.read(text, collector.stop_reason == "max_tokens", may_call)
         collector.add_calls(calls)
         if note:
             self._emit("note", text=note)
@@ -213,12 +221,9 @@ class Turn:
         finally:
             results += [schema.tool_result(call, _BROKEN, True) for call in calls[len(results) :]]
             self._store({"role": "tool", "content": results})
-        note = self._mending.end_round() if self._mending else ""
+        note = self._correction.end_round() if self._correction else ""
         if note:
             self._emit("note", text=note)
-
-    def _judged(self, call: Block, text: str, is_error: bool) -> str:
-        return self._mending.judged(call["name"], text, is_error) if self._mending else text
 
     def _run_call(self, number: int, call: Block) -> tuple[str, bool, list[str]]:
         if number >= CALLS:
@@ -226,10 +231,11 @@ class Turn:
         if self._is_cancelled():
             return _STOPPED, True, []
         if self._written and call["id"] in self._written.refusals:
-            return self._judged(call, self._written.refusals[call["id"]], True), True, []
-        arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
-        text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
-        return self._judged(call, text, is_error), is_error, taint
+            text, is_error, taint = self._written.refusals[call["id"]], True, list[str]()
+        else:
+            arguments: Arguments = {"invalid": call["invalid"]} if "invalid" in call else call["input"]
+            text, is_error, taint = self._call_tool(call["name"], arguments, self._taint)
+        return self._correction.judged(call["name"], text, is_error) if self._correction else text, is_error, taint
 
     def _store(self, message: Message) -> Message:
         message = {"id": self._new_id(), **message, "continues": list(self._chat.heads)}
@@ -238,14 +244,6 @@ class Turn:
         self._chat.add(message)
         self._emit("message", id=message["id"], role=message["role"])
         return message
-
-    def _close(self, error: OasisError | None) -> None:
-        """Store the ending and put the exchange on flash."""
-        if error is not None:
-            self._store_error(error)
-            if error.code != "cancelled":
-                self._emit("error", error=error.as_dict())
-        self._chat.flush()
 
     def _store_error(self, error: OasisError) -> None:
         self.stop_reason = "other" if error.code == "cancelled" else "error"
@@ -312,7 +310,11 @@ class _Collector:
             self.stop_reason = event["stop_reason"] if event["stop_reason"] in schema.STOP_REASONS else "other"
             self.model = event.get("model", "")
         elif kind == "error":
-            self.error = _provider_error(event["error"])
+            error = event["error"]
+            self.error = ProviderError(
+                str(error.get("message", "the model failed")), str(error.get("hint", "")),
+                code=str(error.get("code", "provider")), retryable=bool(error.get("retryable")),
+            )  # fmt: skip
 
     def _measure(self, event: AnswerEvent) -> None:
         self._size += len(jsonl.line(event))
@@ -338,12 +340,6 @@ class _Collector:
         self._seal()
         return [block for block in self._blocks if block.get("text", " ") or "provider_metadata" in block]
 
-    def text(self) -> str:
-        return "\n".join(block["text"] for block in self.blocks() if block["type"] == "text")
-
-    def has_calls(self) -> bool:
-        return any(block["type"] == "tool_use" for block in self._blocks)
-
     def add_calls(self, calls: list[Block]) -> None:
         self._seal()
         self._blocks += calls
@@ -355,17 +351,3 @@ class _Collector:
         self._blocks = [block for block in self._blocks if block["type"] != "tool_use"]
         if self.stop_reason == "tool_use":
             self.stop_reason = "other"
-
-    def says_something(self) -> bool:
-        """Return whether there is a call or a word for the owner; thinking alone is no answer."""
-        return any(
-            block["type"] == "tool_use" or (block["type"] == "text" and block["text"].strip())
-            for block in self.blocks()
-        )
-
-
-def _provider_error(error: Failure) -> ProviderError:
-    return ProviderError(
-        str(error.get("message", "the model failed")), str(error.get("hint", "")),
-        code=str(error.get("code", "provider")), retryable=bool(error.get("retryable")),
-    )  # fmt: skip

@@ -36,7 +36,6 @@ if False:  # annotations only
         Started,
         Upload,
     )
-    from oasis.api.tool_methods import Toolset
     from oasis.change.shapes import Audited, Record, Role
     from oasis.config.shapes import Service
     from oasis.core.shapes import Any, Callable, Options
@@ -61,18 +60,15 @@ class Methods:
     """
 
     def __init__(self, services: Services) -> None:
-        self._parts = services.parts
         self._services = services
+        self._parts = services.parts
         self._chats = services.chats
         self._settings = services.settings
         self._turn_starter = services.turn_starter
         self._talks = services.conversations
         self._runs = services.runs
-        self._shop = services
-        self._tools: Toolset | None = None
         self._owners: dict[str, Callable[[], object]] = {
             "methods": lambda: self,
-            "tools": self._toolset,
             "chats": services.conversations,
             "services": services.book,
         }
@@ -95,7 +91,7 @@ class Methods:
             handler = getattr(self.owner(method.owner), method.function)
             reply = handler(role=role, **values) if method.takes_role else handler(**values)
         except OasisError as error:
-            raise self._shop.redactor.error(error)
+            raise self._services.redactor.error(error)
         if not method.is_masked:
             reply = replies.masked(reply, self._services)
         return reply if role["name"] == "owner" else replies.without_chosen(reply)
@@ -108,26 +104,19 @@ class Methods:
         make = self._owners.get(name)
         return make() if make else self._parts.part(name)
 
-    def _toolset(self) -> Toolset:
-        if self._tools is None:
-            from oasis.api.tool_methods import Toolset  # an idle daemon does without
-
-            self._tools = Toolset(self._services)
-        return self._tools
-
     def info(self, role: Role) -> dict[str, object]:
         service = self._settings.services()[0]
-        pending = self._shop.transaction.pending(_session(role))
+        pending = self._services.transaction.pending(_session(role))
         return {
             "version": VERSION,
             "root": self._services.root.folder,
             "backend": self._services.backend_name,
             "provider": {key: service[key] for key in ("identifier", "name", "model")},
-            "approval": self._shop.planner.policy.approval,
+            "approval": self._services.planner.policy.approval,
             "pending": shown(pending) if pending else None,
             "waiting": self._cards(),
             "ending": self._ending(),
-            "unconfined": self._shop.unconfined(),
+            "unconfined": self._services.unconfined(),
             "upstream": self._services.has_old(),
             "bus": self._services.bus_faults(),
             "runs": [{"run": run.id, "chat": run.chat} for run in self._runs.active()],
@@ -149,18 +138,18 @@ class Methods:
         run = self._turn_starter().start(asked, self._came(role), who)
         if attachments:
             self._talks().uploads.drop(attachments)
-        return {"run": run.id, "chat": run.chat, "message": run.message}
+        return _started(run)
 
     def agent_start(self, role: Role, goal: str, turns: int = 0, chat: str = "", service: str = "") -> Started:
         from oasis.agent.goal import checked  # an idle daemon does without
 
         asked: Asked = {"message": goal, "chat": chat, "service": service, "turns": checked(turns)}
         run = self._turn_starter().start(asked, self._came(role))
-        return {"run": run.id, "chat": run.chat, "message": run.message}
+        return _started(run)
 
     def chat_summarise(self, role: Role, id: str, head: str = "", service: str = "") -> Started:
         run = self._turn_starter().summarise(id, head, service, self._came(role))
-        return {"run": run.id, "chat": run.chat}
+        return _started(run)
 
     def run_poll(self, role: Role, run: str, since: int = 0, wait_ms: int = 0) -> News:
         return self._run(role, run).poll(since, wait_ms)
@@ -183,8 +172,8 @@ class Methods:
         return {"plans": self._cards()}
 
     def _cards(self) -> list[dict[str, object]]:
-        now_s = self._shop.now_s()
-        return [card(plan, now_s) for plan in self._shop.approvals.plans()]
+        now_s = self._services.now_s()
+        return [card(plan, now_s) for plan in self._services.approvals.plans()]
 
     def plan_propose(
         self, role: Role, commands: list[str], summary: str = "", force: list[str] | None = None,
@@ -198,13 +187,13 @@ class Methods:
         if not operations:
             raise UsageError("there is no change in these commands", "; ".join(notes) or "uci set … and the like")
         run = self._turn_starter().owner_actions.propose(operations, summary, forces, self._came(role))
-        return {"run": run.id, "chat": run.chat}
+        return _started(run)
 
     def doctor_run(self) -> dict[str, object]:
-        return self._shop.examine()
+        return self._services.examine()
 
     def doctor_fix(self, role: Role, finding: str) -> Started:
-        found = next((one for one in self._shop.examine()["findings"] if one["id"] == finding), None)
+        found = next((one for one in self._services.examine()["findings"] if one["id"] == finding), None)
         if found is None or "fix" not in found:
             raise UsageError("there is no finding %r that could be mended" % finding, "run the doctor again")
         return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
@@ -212,94 +201,82 @@ class Methods:
     def plan_force(self, role: Role, refused: str, force: list[str] | None = None) -> Started:
         from oasis.tools.refused import find, kinds
 
-        kept = find(self._shop, refused)
+        kept = find(self._services, refused)
         run = self._turn_starter().owner_actions.force(kept, kinds(kept, force), self._came(role))
-        return {"run": run.id, "chat": run.chat}
+        return _started(run)
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> Decision:
-        applying = ahead(self._shop.approvals.approve(plan, hash, role, word))
+        applying = ahead(self._services.approvals.approve(plan, hash, role, word))
         reply: Decision = {"plan": plan, "decision": "approved"}
         if applying:
             reply["applying"] = applying
         return reply
 
     def plan_decline(self, plan: str, reason: str = "") -> Decision:
-        self._shop.approvals.decline(plan, reason)
+        self._services.approvals.decline(plan, reason)
         return {"plan": plan, "decision": "declined"}
 
     def change_list(self, role: Role, since_unix_s: int = 0, chat: str = "", package: str = "") -> dict[str, object]:
-        records = [self._current(record, role) for record in self._shop.journal.records()]
+        records = [self._current(record, role) for record in self._services.journal.records()]
         return {"changes": [shown(record) for record in history.chosen(records, since_unix_s, chat, package)]}
 
     def change_load(self, role: Role, change: str) -> dict[str, object]:
-        record = self._current(self._shop.journal.read(change), role)
-        return {"change": {**shown(record), "diff": history.diff(self._shop.journal, record)}}
+        record = self._current(self._services.journal.read(change), role)
+        return {"change": {**shown(record), "diff": history.diff(self._services.journal, record)}}
 
     def _current(self, record: Record, role: Role) -> Record:
         """Return a record, with the seconds that are left when it is the one that waits."""
-        pending = self._shop.transaction.pending(_session(role))
+        pending = self._services.transaction.pending(_session(role))
         return pending if pending and pending["id"] == record["id"] else record
 
     def change_pending(self, role: Role) -> dict[str, object]:
-        pending = self._shop.transaction.pending(_session(role))
+        pending = self._services.transaction.pending(_session(role))
         ending = self._ending()
         return {"change": shown(pending) if pending else None, **({"ending": ending} if ending else {})}
 
     def _ending(self) -> list[Ending]:
         """Return the changes that stand and will be undone by themselves, the next one first."""
-        found = [record for record in self._shop.journal.records() if is_ending(record)]
+        found = [record for record in self._services.journal.records() if is_ending(record)]
         return [
             {"id": record["id"], "summary": record["summary"], "until_unix_s": record["until_unix_s"]}
             for record in sorted(found, key=lambda record: int(record["until_unix_s"]))
         ]
 
     def change_confirm(self, role: Role, change: str = "", unproved: bool = False) -> dict[str, object]:
-        proof = self._shop.transaction.witness(role, unproved)
-        return {"change": shown(self._shop.transaction.confirm(change, proof))}
+        proof = self._services.transaction.witness(role, unproved)
+        return {"change": shown(self._services.transaction.confirm(change, proof))}
 
     def change_extend(self, change: str = "", seconds: int = 0) -> dict[str, object]:
         if seconds < 0:
             raise UsageError("change.extend: seconds must not be negative", "without it the whole window begins again")
-        return {"change": shown(self._shop.transaction.extend(change, seconds))}
+        return {"change": shown(self._services.transaction.extend(change, seconds))}
 
-    def change_alive(
-        self, *, change: str, nonce: str, session: str, remote_addr: str, remote_port: str,
-        server_addr: str, server_port: str,
-    ) -> Alive:  # fmt: skip
-        from oasis.system.connections import connection  # an idle daemon does without
-
-        one = connection(server_addr, server_port, remote_addr, remote_port)
-        word = self._shop.transaction.judge(change, nonce, session, one)
+    def change_alive(self, *, change: str, nonce: str, session: str, **ends: str) -> Alive:
+        one = _connection(**ends)
+        word = self._services.transaction.judge(change, nonce, session, one)
         if word in ("proved", "reused"):
-            self._shop.origins().seen(session, one)
+            self._services.origins().seen(session, one)
         return {"alive": word}
 
-    def path_seen(
-        self, *, session: str, remote_addr: str, remote_port: str, server_addr: str,
-        server_port: str,
-    ) -> dict[str, object]:  # fmt: skip
-        from oasis.system.connections import connection
-
-        one = connection(server_addr, server_port, remote_addr, remote_port)
-        path = self._shop.origins().seen(session, one)
-        return {"path": path, **self._shop.transaction.arrive(session, one)}
+    def path_seen(self, *, session: str, **ends: str) -> dict[str, object]:
+        one = _connection(**ends)
+        path = self._services.origins().seen(session, one)
+        return {"path": path, **self._services.transaction.arrive(session, one)}
 
     def _came(self, role: Role) -> list[Connection]:
-        return self._shop.origins().of(role)
+        return self._services.origins().of(role)
 
     def change_rollback(self, change: str = "") -> dict[str, object]:
-        return {"change": shown(self._shop.transaction.roll_back(change, "the owner put it back"))}
+        return {"change": shown(self._services.transaction.roll_back(change, "the owner put it back"))}
 
     def change_undo(self, role: Role, change: str = "", skip_conflicts: bool = False) -> Started:
         run = self._turn_starter().owner_actions.undo(change, skip_conflicts, self._came(role))
-        return {"run": run.id, "chat": run.chat}
+        return _started(run)
 
     def chat_list(self) -> dict[str, object]:
         return {"item": self._chats.items()}
 
-    def chat_search(
-        self, text: str, limit: int = 0, meaning: bool = False
-    ) -> dict[str, object]:  # fmt: skip
+    def chat_search(self, text: str, limit: int = 0, meaning: bool = False) -> dict[str, object]:
         # What the owner asks here was said to no service at home: the model that they chose for vectors may hear it.
         reply = self._parts.part("said").search(text, limit, False) if meaning else self._chats.search(text, limit)
         items = {item["id"]: item for item in self._chats.items()}
@@ -341,23 +318,23 @@ class Methods:
         return {"version": VERSION}
 
     def config_list(self) -> PackageNames:
-        return {"packages": [name for name in self._shop.facts.packages() if name != "oasis"]}
+        return {"packages": [name for name in self._services.facts.packages() if name != "oasis"]}
 
     def config_attach(self, package: str) -> Upload:
         """Put a package among the uploads as `uci show` has it, without secrets: a message can have it attached."""
         from oasis.tools.builtin import read_config
 
-        found: Any = read_config.run({"package": package}, self._shop.facts)
+        found: Any = read_config.run({"package": package}, self._services.facts)
         return self._talks().put(package + ".txt", "".join(_uci_show(package, found["sections"])))
 
     def secret_keep(self, value: str) -> SecretKept:
-        return {"secret": self._shop.redactor.keep(value, os.urandom(16).hex())}
+        return {"secret": self._services.redactor.keep(value, os.urandom(16).hex())}
 
     def audit_list(self, limit: int = AUDIT_LINES, skip: int = 0) -> dict[str, object]:
-        return {"lines": self._shop.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
+        return {"lines": self._services.audit.lines(min(max(limit, 0), AUDIT_LINES), max(skip, 0))}
 
     def audit_verify(self) -> Audited:
-        return self._shop.audit.verify()
+        return self._services.audit.verify()
 
 
 def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -370,6 +347,19 @@ def _uci_show(package: str, sections: dict[str, dict[str, Any]]) -> Iterator[str
             if not option.startswith("."):
                 items = value if isinstance(value, list) else [value]
                 yield "%s.%s.%s=%s\n" % (package, name, option, " ".join(quote(str(item)) for item in items))
+
+
+def _connection(server_addr: str, server_port: str, remote_addr: str, remote_port: str) -> Connection:
+    from oasis.system.connections import connection  # an idle daemon does without
+
+    return connection(server_addr, server_port, remote_addr, remote_port)
+
+
+def _started(run: Run) -> Started:
+    reply: Started = {"run": run.id, "chat": run.chat}
+    if run.message:
+        reply["message"] = run.message
+    return reply
 
 
 def _session(role: Role) -> str:

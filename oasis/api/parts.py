@@ -185,7 +185,7 @@ class OptionalParts:
 
 
 # As METHODS of a manifest, of what is no optional part.
-OWN = {"notice": "api.notices", "privacy": "api.privacy", "setup": "api.setup"}
+OWN = {"notice": "api.notices", "setup": "api.setup"}
 
 
 def _made(module: str, kit: Services) -> Any:

@@ -1,19 +1,34 @@
-"""The first hour: what is set up already, and which model servers the home network has.
+"""Who sets up Oasis: which model servers the home network has, which tools are on, and what a message would send.
 
-A part (api/parts.py). Looks only when it is asked to, at machines that the router knows, by a worker.
+A part (api/parts.py). It looks around only when it is asked to, at machines that the router knows, by a worker. A
+request that is shown is that of an answer to the last byte, and is not sent; secrets of the router are placeholders in
+it already, and the key is no part of it.
 """
 
 from __future__ import annotations
 
+import binascii
+
+from oasis.api.table import client_of
+from oasis.change.audit import NO_PLAN
+from oasis.change.plan import CLIENT
+from oasis.config.settings import is_at_home
 from oasis.core.addresses import is_home
+from oasis.errors import UsageError
+from oasis.tools.principal import may_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oasis.api.parts import Services
+    from oasis.api.shapes import Started
+    from oasis.change.shapes import Role
+    from oasis.tools.shapes import Arguments
 
 # One packet to each port, and a question to who answers: see worker/finding.py.
 _OPTIONS = {"idle_s": 60, "retries": 0}
 _HERE = "127.0.0.1"
+PART_BYTES = 96 * 1024  # as base64 below what a reply of the bus may hold
+_BYTES_A_TOKEN = 4  # about, of English
 
 
 def gather(kit: Services) -> Setup:
@@ -22,7 +37,7 @@ def gather(kit: Services) -> Setup:
 
 
 class Setup:
-    """Looks around for who sets up Oasis."""
+    """The methods of one daemon."""
 
     def __init__(self, kit: Services) -> None:
         self._kit = kit
@@ -58,3 +73,54 @@ class Setup:
         for server in servers:
             server["is_set"] = server["endpoint"].rstrip("/") in taken
         return {"servers": servers, "asked": reply["asked"]}
+
+    def tool_list(self) -> dict[str, object]:
+        tools = self._kit.turn_starter().registry.listed()
+        return {"tools": tools, "tokens": sum(tool["tokens"] for tool in tools if tool["enabled"])}
+
+    def tool_specs(self, role: Role) -> dict[str, object]:
+        registry = self._kit.turn_starter().registry
+        classes = {tool["name"]: tool["class"] for tool in registry.listed()}
+        specs = [spec for spec in registry.specs() if role["name"] != "client" or may_use("client", spec["name"])]
+        return {"tools": [{**spec, "class": classes[spec["name"]]} for spec in specs]}
+
+    def tool_call(self, role: Role, name: str, arguments: Arguments | None = None) -> Started:
+        client = client_of(role)
+        words = CLIENT + client if client else ""
+        run = self._kit.turn_starter().owner_actions.use(
+            name, arguments or {}, self._kit.origins().of(role), words, client
+        )
+        return {"run": run.id, "chat": run.chat}
+
+    def tool_set(self, role: Role, name: str, enabled: bool | None = None, approval: str = "") -> dict[str, object]:
+        tool = self._kit.turn_starter().registry.set(name, enabled, approval)
+        what = "tool " + (approval or ("on" if tool["enabled"] else "off"))
+        self._kit.audit.write(what, {**NO_PLAN, "call": {"name": name}}, str(role["name"]))
+        return {"tool": tool}
+
+    def privacy_show(self, message: str, chat: str = "", service: str = "", part: int = 0) -> dict[str, object]:
+        """Return what a message would send: the receiver, and a part of the bytes.
+
+        Shape: {"service": {"identifier", "name", "model", "is_local"}, "method", "url", "headers", "bytes",
+                "tokens": about, "data": base64 of this part, "parts"}; for the built-in service, which sends nothing,
+                "url" is "" and "bytes" 0.
+        Raises: UsageError, SettingsError and StoreError as run.start does.
+        """
+        found = self._kit.turn_starter().show({"message": message, "chat": chat, "service": service})
+        request = found["request"] or {"method": "", "url": "", "headers": {}, "text": ""}
+        body = str(request["text"]).encode("utf-8")
+        count = max((len(body) + PART_BYTES - 1) // PART_BYTES, 1)
+        if not 0 <= part < count:
+            raise UsageError("part is %d" % part, "this request has the parts 0 to %d" % (count - 1))
+        data = binascii.b2a_base64(body[part * PART_BYTES : (part + 1) * PART_BYTES], newline=False).decode()
+        service_shown = {key: found["service"][key] for key in ("identifier", "name", "model", "is_local")}
+        if request["url"] and is_at_home(str(request["url"])):
+            service_shown["is_local"] = True  # a server of any make, on this machine or in its network
+        return {
+            "service": service_shown,
+            **{key: request[key] for key in ("method", "url", "headers")},
+            "bytes": len(body),
+            "tokens": len(body) // _BYTES_A_TOKEN,
+            "data": data,
+            "parts": count,
+        }

@@ -32,7 +32,7 @@ SERVICE: dict[str, type] = {
 class Method:
     """One row of the table.
 
-    `handler` is "OWNER.FUNCTION": the owner is `methods`, `tools`, `chats` or `services` (methods.py), one of OWN
+    `handler` is "OWNER.FUNCTION": the owner is `methods`, `chats` or `services` (methods.py), one of OWN
     (parts.py), or an optional part by its name in the METHODS of its manifest. `arguments` is {argument: (type, is
     required)}. With `takes_role` the handler gets the caller's role as well; `is_masked` says that its reply holds no
     secret any more.
@@ -169,17 +169,15 @@ TABLE: dict[str, Method] = {
     "usage.price": Method(
         "write", "services.usage_price", {"model": str}, {"service": str, "input": str, "output": str, "cached": str}
     ),
-    "tool.list": Method("read", "tools.tool_list", {}),
-    "tool.specs": Method("read", "tools.tool_specs", {}, takes_role=True),
-    "tool.call": Method("write", "tools.tool_call", {"name": str}, {"arguments": dict}, takes_role=True),
+    "tool.list": Method("read", "setup.tool_list", {}),
+    "tool.specs": Method("read", "setup.tool_specs", {}, takes_role=True),
+    "tool.call": Method("write", "setup.tool_call", {"name": str}, {"arguments": dict}, takes_role=True),
     "client.join": Method("local", "methods.client_join", {"name": str}, takes_role=True),
-    "tool.set": Method("write", "tools.tool_set", {"name": str}, {"enabled": bool, "approval": str}, takes_role=True),
+    "tool.set": Method("write", "setup.tool_set", {"name": str}, {"enabled": bool, "approval": str}, takes_role=True),
     "secret.keep": Method("write", "methods.secret_keep", {"value": str}),
     "setup.state": Method("read", "setup.setup_state", {}),
     "setup.find": Method("write", "setup.setup_find", {}),
-    "privacy.show": Method(
-        "write", "privacy.privacy_show", {"message": str}, {"chat": str, "service": str, "part": int}
-    ),
+    "privacy.show": Method("write", "setup.privacy_show", {"message": str}, {"chat": str, "service": str, "part": int}),
     "doctor.run": Method("read", "methods.doctor_run", {}),
     "doctor.fix": Method("write", "methods.doctor_fix", {"finding": str}, takes_role=True),
     "notice.list": Method("read", "notice.notice_list", {}, {"since": str}),

@@ -358,7 +358,7 @@ def _more(limit: int, path: str, what: str) -> SchemaError:
     return SchemaError("%s has more than %d %s" % (path, limit, what))
 
 
-def blocks(message: "Message") -> "list[Block]":
+def blocks(message: "Message | Block") -> "list[Block]":
     """Return the content of a message as a list of blocks, whatever its stored form."""
     content = message["content"]
     if isinstance(content, str):
@@ -366,7 +366,7 @@ def blocks(message: "Message") -> "list[Block]":
     return content
 
 
-def text_of(message: "Message") -> str:
+def text_of(message: "Message | Block") -> str:
     """Return the text of a message: its text blocks joined by line ends."""
     return "\n".join([block["text"] for block in blocks(message) if block["type"] == "text"])
 

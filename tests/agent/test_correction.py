@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oasis.agent import correction
+from oasis.agent import loop_guard
 from tests.agent.test_toolless import serve  # noqa: F401  (a fixture)
 from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import config, of_type, say
@@ -67,10 +67,10 @@ def test_after_two_rounds_no_more_is_taken_and_the_owner_is_told_so(here):
     before = config(here.root, "system")
     script = [change(NO_OPTION), change(NO_COMMAND), change(NO_OPTION), change(RIGHT)]
     events = here.say("call it attic", *script)
-    assert told(here)["repair"] == {"left": 0, "say": correction._LAST}
+    assert told(here)["repair"] == {"left": 0, "say": loop_guard._LAST}
     last = json.loads(here.model.bodies()[-1])
     assert len(here.model.bodies()) == 4 and not last.get("tools")
-    assert correction.TELL in last["messages"][0]["content"]
+    assert loop_guard.TELL in last["messages"][0]["content"]
     (note,) = notes(events)
     assert note.startswith("not done: refused 3 times") and "hostnam" in note
     assert config(here.root, "system") == before  # the fourth proposal would have been a right one
@@ -91,7 +91,7 @@ def test_calls_of_one_answer_are_one_round(here):
 def test_what_a_rule_forbids_is_not_to_be_mended(here, commands):
     here.say("run my script", change(*commands), "That is not allowed.")
     given = told(here)
-    assert given["repair"] == {"say": correction._RULE} and "repairable" not in given["error"]
+    assert given["repair"] == {"say": loop_guard._RULE} and "repairable" not in given["error"]
 
 
 @pytest.mark.parametrize(
