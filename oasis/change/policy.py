@@ -61,7 +61,7 @@ class Policy:
         is only risky where it is allowed: to an undo, which brings back what the owner had there, and to the owner who
         forces it. Shape of differences: see oasis.change.diff.difference.
         """
-        from oasis.change.diff import destinations  # as below: an idle daemon has none
+        from oasis.change.diff import references  # as below: an idle daemon has none
 
         worst, gone = "low", _gone(differences)
         reasons: list[str] = []
@@ -75,7 +75,7 @@ class Policy:
             risk, reason = self._judge_one(item, _is_code(item, gone), allows_code)
             if not risk:
                 risk, reason = self._by_place(item, sections[item["package"], item["section"]], router)
-            found = destinations.new(item)
+            found = references.destinations(item)
             if found and not reason:
                 elsewhere.append("%s.%s to %s" % (package, option, " and ".join(found)))
             if reason and reason not in reasons:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from oasis.core import clean
-from oasis.doctor import care, firewall, link, names, reach, wireless
+from oasis.doctor import care, firewall, names, uplink, wireless
 from oasis.doctor.scene import Scene, SkippedError, data
 
 TYPE_CHECKING = False
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
 # From the cable up to what was left unfinished.
 CHECKS: tuple[tuple[str, Check], ...] = (
-    ("carrier", link.carrier), ("duplex", link.duplex), ("flapping", link.flapping), ("wan", link.down),
-    ("address", reach.address), ("same-network", reach.same_network), ("double-nat", reach.double_nat),
-    ("route", reach.route), ("gateway", reach.gateway), ("mtu", reach.mtu), ("fragments", reach.fragments),
+    ("carrier", uplink.carrier), ("duplex", uplink.duplex), ("flapping", uplink.flapping), ("wan", uplink.down),
+    ("address", uplink.address), ("same-network", uplink.same_network), ("double-nat", uplink.double_nat),
+    ("route", uplink.route), ("gateway", uplink.gateway), ("mtu", uplink.mtu), ("fragments", uplink.fragments),
     ("dns-servers", names.servers), ("dns", names.answers), ("dns-rebind", names.rebind), ("dns-load", names.busy),
     ("dhcp-pool", names.pool), ("dhcp-server", names.no_server), ("reservations", names.reservations),
-    ("addresses", names.same_address),
-    ("clock", care.clock), ("time-servers", care.time_servers),
+    ("addresses", names.same_address), ("clock", care.clock), ("time-servers", care.time_servers),
     ("masquerade", firewall.masquerade), ("forwarding", firewall.forwarding), ("zones", firewall.zones),
     ("port-forwards", firewall.forwards), ("wan-input", firewall.open_zone), ("open-ports", firewall.open_ports),
     ("wifi", wireless.on_air), ("wifi-country", wireless.country), ("wifi-channel", wireless.channel),
-    ("wifi-security", wireless.security), ("wifi-networks", wireless.unbound),
-    ("password", care.password), ("flash", care.space), ("memory", care.memory), ("connections", care.connections),
-    ("heat", care.heat), ("services", care.services), ("boot", care.disabled), ("staged", care.staged),
-    ("configuration", care.broken), ("unfinished", care.unfinished), ("release", care.release),
+    ("wifi-security", wireless.security), ("wifi-networks", wireless.unbound), ("password", care.password),
+    ("flash", care.space), ("memory", care.memory), ("connections", care.connections), ("heat", care.heat),
+    ("services", care.services), ("boot", care.disabled), ("staged", care.staged), ("configuration", care.broken),
+    ("unfinished", care.unfinished), ("release", care.release),
 )  # fmt: skip
 
 _SEVERITIES = ("error", "warning", "info")
@@ -47,7 +46,7 @@ def examine(scene: Scene, now_s: Callable[[], float]) -> dict[str, Any]:
     texts = data()
     findings: list[Finding] = []
     checks: list[dict[str, Any]] = []
-    for begin in (reach.begin, names.begin):
+    for begin in (uplink.begin, names.begin):
         try:
             begin(scene)
         except Exception:  # noqa: S112 - the check that wants the answer meets the same, and says what it is

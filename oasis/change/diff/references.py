@@ -1,13 +1,19 @@
-"""What still names a section that a change takes away or renames: looked for in every package that the router has.
+"""What options name: sections that a change takes away or renames, and addresses and names outside that are new.
 
-The catalogue's references tell which options name an interface, a zone, a radio, a bridge and the like. What a
-proposal leaves behind in the packages that it touches is refused by catalogue.py; this is for all others, and for an
-undo.
+What is gone is looked for in every package that the router has. The catalogue's references tell which options name an
+interface, a zone, a radio, a bridge and the like. What a proposal leaves behind in the packages that it touches is
+refused by catalogue.py; this is for all others, and for an undo.
+
+Of destinations only options that the catalogue marks as outward are asked. Outside is what is no address of a home
+network and no local name: a switch that goes off, a port, a server at home or one that was there already is no new
+destination.
 """
 
 from __future__ import annotations
 
-from oasis.catalogue import entries
+import re
+
+from oasis.catalogue import address_text, entries
 from oasis.catalogue.check import TARGETS, plain_reference, target_names
 from oasis.uci import model
 from oasis.uci.model import tables
@@ -15,11 +21,19 @@ from oasis.uci.visible import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.shapes import Callable, Images
+    from oasis.change.shapes import Callable, Difference, Images
 
 # Sections that belong to an interface by the end of their type.
 _BY_TYPE = ("wireguard_", "amneziawg_")
 _MOST_TOLD = 5
+_LOCAL = ("lan", "local", "home", "internal", "localdomain", "localhost", "arpa", "test", "invalid")
+# Types whose words may be names of hosts; in another one a name is the router's own or that of a list.
+_NAMES = ("host", "url", "hostname", "dnsserver")
+# Of a pattern nobody can tell: these name hosts.
+_NAMED = ("openvpn.remote", "https-dns-proxy.proxy_server", "dhcp.captive_portal_uri")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#]+)")
+_SPLIT = re.compile(r"[\s,;|=#@/]+")
+_EVERYWHERE = ("0.0.0.0/0", "::/0")  # routes
 
 
 def left_behind(images: Images, names: list[str], read: Callable[[str], bytes]) -> list[str]:
@@ -84,3 +98,47 @@ def _label(held: dict[str, dict[str, object]], name: str) -> str:
         return name
     same = [key for key, one in held.items() if one[".type"] == section[".type"]]
     return "@%s[%d]" % (section[".type"], same.index(name))
+
+
+def destinations(item: Difference) -> list[str]:
+    """Return the destinations outside of one difference; see oasis.change.diff.difference for its shape."""
+    package, kind, option = str(item["package"]), str(item["type"]), str(item.get("option", ""))
+    if not option or item["kind"] not in ("set", "added", "section_added"):
+        return []
+    entry = entries.option(package, kind, option)
+    if entry is None or entry.get("mark") != "outward":
+        return []
+    has_names = any(word in str(entry.get("type", "")) for word in _NAMES) or package + "." + option in _NAMED
+    old = _outside(item.get("old"), has_names)
+    return [plain(one) for one in _outside(item.get("new"), has_names) if one not in old]
+
+
+def _outside(value: object, has_names: bool) -> list[str]:
+    texts = [str(one) for one in value] if isinstance(value, list) else [str(value or "")]
+    found = [word for text in texts for word in _words(text, has_names) if _is_outside(word, has_names)]
+    return list(dict.fromkeys(found))
+
+
+def _words(text: str, has_names: bool) -> list[str]:
+    if text in _EVERYWHERE:
+        return [text]
+    hosts = _URL.findall(text)
+    if hosts:
+        return [host.strip("[]") for host in hosts]
+    words = [word.strip("[]") for word in _SPLIT.split(text) if word]
+    if has_names and text.startswith("/"):  # dnsmasq's /NAME/SERVER: the names are questions, not servers
+        words = [word for word in words if address_text.number(word)]
+    return words
+
+
+def _is_outside(word: str, has_names: bool) -> bool:
+    if word in _EVERYWHERE:
+        return True
+    number = address_text.number(word)
+    if number:
+        family, value = number
+        return value > 1 and not address_text.is_home(word) and value >> (28 if family == 4 else 120) not in (0xE, 0xFF)
+    name, _, port = word.rpartition(":")
+    host = name if name and port.isdigit() else word
+    is_name = has_names and address_text.is_hostname(host) and "." in host.strip(".")
+    return is_name and host.strip(".").rpartition(".")[2].lower() not in _LOCAL

@@ -2,7 +2,7 @@
 
 For every path: where is the peer plugged in, which interface and address does it meet there (way.py), does the firewall
 let a new connection in (ruleset.py, packet_path.py), does somebody answer it (listeners.py).
-Pure: bytes of UCI packages and facts (facts.py) in, a dict out. What holds:
+Pure: bytes of UCI packages and facts (owner_way.py) in, a dict out. What holds:
 
 - "yes" only when yes for all paths; "no" when certainly no for one; without a path "cannot_tell".
 - A part of the way whose causes the change does not touch is as open afterwards as it is now, however hard to
@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from oasis.catalogue import address_text
 from oasis.change.reach import listeners, network, packet_path, ruleset, sections
-from oasis.change.reach.facts import readable_keys, shut
 from oasis.change.reach.way import Way, value_of
 
 TYPE_CHECKING = False
@@ -327,8 +326,10 @@ def _logins(old: Config, new: Config, facts: Facts) -> list[str]:
     for section in sections.typed(new.get("dropbear", {}), "dropbear"):
         earlier = old.get("dropbear", {}).get(section[".name"], {})
         is_on = sections.flag(section, "enable", True)
-        why = shut(earlier, section, facts)[1] if is_on and earlier else ""
-        if why and not (readable_keys(facts.get("keys")) == "yes" and sections.flag(section, "RootLogin", True)):
+        why = listeners.shut(earlier, section, facts)[1] if is_on and earlier else ""
+        if why and not (
+            listeners.readable_keys(facts.get("keys")) == "yes" and sections.flag(section, "RootLogin", True)
+        ):
             found.append(why)
     return found
 

@@ -13,22 +13,12 @@ from __future__ import annotations
 
 import re
 
-from oasis.change.reach import peers, sections
+from oasis.catalogue import address_text
+from oasis.change.reach import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oasis.change.reach.shapes import (
-        Box,
-        Intervals,
-        Network,
-        Networks,
-        Peer,
-        Rule,
-        Ruleset,
-        Side,
-        Values,
-        Zone,
-    )
+    from oasis.change.reach.shapes import Box, Intervals, Network, Networks, Peer, Rule, Ruleset, Side, Values, Zone
 
 
 ROUTER = 0  # of the dimension dst; the others are peers, from 1
@@ -206,7 +196,8 @@ def _covers(one: Network, family: int, value: int) -> bool:
 
 def _own(end: Side) -> list[Box]:
     """Return what a peer itself can send: with which MACs and addresses."""
-    kind, macs = peers.macs_of(end)
+    kind, words = end["macs"]
+    macs = [int(word.replace(":", ""), 16) for word in words if address_text.is_mac(word)]
     held = union(tuple((one, one) for one in macs))
     box: Box = {} if not kind else {"mac": held if kind == "allow" else inverse("mac", held)}
     if not end["nets"]:

@@ -1,7 +1,7 @@
 """From the peer's plug to the router's address: which interface it meets after a change, at which address, and if
 answers find back. Knows no firewall and no listener.
 
-`find(...)` gives for one candidate (see attachment.py) {"state", "reason", "network": the interface or None,
+`find(...)` gives for one candidate (see network.py) {"state", "reason", "network": the interface or None,
 "address": the router's address as a number, "source": interval of the peer's addresses, "moved": bool,
 "is_renewed": the peer needs another address for it}. A moved address is a "yes" when the peer gets there without
 anybody's hands: at once when the new address is in its old network, or by a fresh lease when it has one now and the
@@ -15,7 +15,7 @@ and by reading netifd (config.c, device.c, bridge.c), libuci's uci_to_blob and d
 from __future__ import annotations
 
 from oasis.catalogue import address_text
-from oasis.change.reach import attachment, network, sections
+from oasis.change.reach import network, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Way:
 
     def candidates(self) -> list[Candidate]:
         """Return where the peer may be plugged in."""
-        return attachment.candidates(
+        return network.candidates(
             self._before, self.now, self._device, address_text.text_of(self._family, self._source), self._facts
         )
 
@@ -98,9 +98,13 @@ class Way:
         """Return the interfaces that the peer meets."""
         if candidate["kind"] == "network":
             return self._met_directly(candidate)
-        devices, why = attachment.uplinks(self._new, candidate["port"], candidate["tag"])
-        met = [one for one in self.then.values() if one["is_up"] and (one["device"] in devices or _rides(one, devices))]
-        off = [one for one in met if attachment.is_switched_off(self._new, str(one["device"]))]
+        devices, why = network.uplinks(self._new, candidate["port"], candidate["tag"])
+        met = [
+            one
+            for one in self.then.values()
+            if one["is_up"] and (one["device"] in devices or network.rides(one, devices))
+        ]
+        off = [one for one in met if network.is_switched_off(self._new, str(one["device"]))]
         met = [one for one in met if one not in off]
         why = "device %s is switched off" % off[0]["device"] if off and not why else why
         if met:
@@ -114,7 +118,7 @@ class Way:
         if "wifi" in candidate:
             package = self._after.get("wireless", {})
             section = package.get(candidate["wifi"][".name"], {})
-            names = sections.texts(section, "network") if section and attachment.is_on_air(package, section) else []
+            names = sections.texts(section, "network") if section and network.is_on_air(package, section) else []
             why = "the Wi-Fi %s is switched off" % sections.text(candidate["wifi"], "ssid")
         met = [self.then[name] for name in names if name in self.then]
         return [one for one in met if one["is_up"]], (met[0]["why"] if met else why) or why
@@ -184,11 +188,11 @@ class Way:
             if name in names:
                 return "there are two sections of device %s" % name
             names.add(name)
-            loud = _differs(attachment.device_section(self._old, name), section, _QUIET_DEVICE.split())
+            loud = _differs(network.device_section(self._old, name), section, _QUIET_DEVICE.split())
             if loud:
                 return "device %s, %s: what it does to your way is not known" % (name, loud)
             if sections.text(section, "type") not in ("", "bridge", "8021q", "8021ad", "macvlan") and section != (
-                attachment.device_section(self._old, name)
+                network.device_section(self._old, name)
             ):
                 return "device %s of type %s is not understood" % (name, section["type"])
         return ""
@@ -347,20 +351,14 @@ class Way:
     def _no_ipv6(self, met: Network) -> str:
         if self._family == 4:
             return ""
-        section = attachment.device_section(self._new, str(met["device"]))
+        section = network.device_section(self._new, str(met["device"]))
         is_off = not sections.flag(section, "ipv6", True)
         return "IPv6 is switched off on %s" % met["device"] if is_off else ""
 
     def _mac_changed(self) -> bool:
-        sides = [attachment.device_section(side, self._device) for side in (self._old, self._new)]
+        sides = [network.device_section(side, self._device) for side in (self._old, self._new)]
         keys = ("macaddr", "type", "ports")
         return any(sides[0].get(key) != sides[1].get(key) for key in keys)
-
-
-def _rides(one: Network, devices: list[str]) -> bool:
-    """Return whether an interface makes its own device on top of one of these, as PPPoE does."""
-    below = sections.texts(one["options"], "device") + sections.texts(one["options"], "ifname")
-    return one["proto"] in network.PPP and any(name in devices for name in below)
 
 
 def value_of(text: str) -> int:

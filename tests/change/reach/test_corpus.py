@@ -7,7 +7,7 @@ import os
 import pytest
 
 from oasis.change.parse import uci_commands
-from oasis.change.reach import facts, sections
+from oasis.change.reach import owner_way, sections
 from oasis.change.reach.verdict import PACKAGES, verdict
 from oasis.uci.model import preview
 from tests.change.reach import corpus
@@ -45,10 +45,10 @@ def apply(files, text):
 def facts_of(name, base):
     """Return what the router knows in a case."""
     dump = json.loads(_read("ubus/network.interface~dump.json"))
-    macs, devices = facts.neighbours(_read("root/proc/net/arp"))
+    macs, devices = owner_way.neighbours(_read("root/proc/net/arp"))
     found = {
-        "interfaces": facts.interfaces(dump), "neighbours": macs, "devices": devices,
-        "leases": facts.leases(_read("root/tmp/dhcp.leases")),
+        "interfaces": owner_way.interfaces(dump), "neighbours": macs, "devices": devices,
+        "leases": owner_way.leases(_read("root/tmp/dhcp.leases")),
     }  # fmt: skip
     lan = found["interfaces"]["lan"]
     if base in ("vlan", "trunk", "switch"):

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from oasis.change.reach import facts
+from oasis.change.reach import listeners
 from oasis.change.reach.verdict import dangers, verdict
 from tests.change.reach import corpus
 from tests.change.reach.corpus import rule
@@ -29,7 +29,7 @@ KEYS = [
 
 @pytest.mark.parametrize("text, answer", KEYS)
 def test_only_a_key_that_dropbear_reads_counts(text, answer):
-    assert facts.readable_keys(text) == answer
+    assert listeners.readable_keys(text) == answer
 
 
 OFF = [
@@ -46,7 +46,7 @@ def test_passwords_go_off_for_who_is_here_by_ssh(change, keys, state):
     found = {**facts_of("usual", "stock"), "keys": keys}
     answer = verdict(before, apply(before, change), [corpus.PATHS["ssh"]], found)
     assert answer["verdict"] == state
-    assert facts.FILE in answer["reasons"][0] or keys == GOOD
+    assert listeners.KEYS_FILE in answer["reasons"][0] or keys == GOOD
 
 
 @pytest.mark.parametrize("change", OFF)

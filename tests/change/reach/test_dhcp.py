@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from oasis.change.reach import facts
+from oasis.change.reach import owner_way
 from oasis.change.reach.verdict import PACKAGES, verdict
 from tests.change.reach import corpus, lab, record, test_corpus, test_nft
 from tests.change.reach.kinds import KINDS
@@ -126,7 +126,7 @@ def judged(name):
     before = {**test_corpus.files_of("stock"), "network": text}
     before["firewall"] = record.package_of(test_nft.RECORDED, "").encode()
     after = test_corpus.apply(before, "set network.lan.ipaddr=192.168.5.1\n" + KINDS[name])
-    known = {"interfaces": facts.interfaces(test_nft.RECORDED["interfaces"]), "leases": [corpus.ANNA],
+    known = {"interfaces": owner_way.interfaces(test_nft.RECORDED["interfaces"]), "leases": [corpus.ANNA],
              "devices": {corpus.ANNA: "br-lan"}, "neighbours": {corpus.ANNA: lab.mac("br-lan")}}  # fmt: skip
     assert set(before) == set(PACKAGES)
     return verdict(before, after, [corpus.PATHS["web"]], known)

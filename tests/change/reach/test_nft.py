@@ -11,7 +11,7 @@ import os
 import pytest
 
 from oasis.catalogue import address_text
-from oasis.change.reach import facts, network, packet_path, ruleset, sections, verdict
+from oasis.change.reach import network, owner_way, packet_path, ruleset, sections, verdict
 from oasis.uci import model
 from oasis.uci.model import tables
 from tests.change.reach import corpus, fw4, kinds, lab, record, test_corpus, wild
@@ -64,7 +64,7 @@ def dump():
 def nets(dump):
     package = tables(model.parse(RECORDED["network"].partition("\n")[2].encode(), "network"))
     config = {"network": package}
-    return network.networks(config, {"interfaces": facts.interfaces(dump)}, config)
+    return network.networks(config, {"interfaces": owner_way.interfaces(dump)}, config)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from oasis.change.reach import facts
+from oasis.change.reach import owner_way
 from oasis.change.reach.verdict import verdict
 from tests.change.reach import corpus, test_corpus
 
@@ -25,8 +25,8 @@ WAYS = {
 
 
 def told(change, way):
-    macs, devices = facts.neighbours(OBSERVED["arp"].encode())
-    known = {"interfaces": facts.interfaces(OBSERVED["interfaces"]), "neighbours": macs, "devices": devices,
+    macs, devices = owner_way.neighbours(OBSERVED["arp"].encode())
+    known = {"interfaces": owner_way.interfaces(OBSERVED["interfaces"]), "neighbours": macs, "devices": devices,
              "leases": ["192.168.1.142"]}  # fmt: skip
     return verdict(FILES, test_corpus.apply(FILES, change), [WAYS[way]], known)
 

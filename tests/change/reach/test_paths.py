@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.change.reach.facts import management_ports, owner_paths
+from oasis.change.reach.owner_way import management_ports, owner_paths
 
 HEAD = b"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 REST = b" 00000000:00000000 00:00000000 00000000     0        0 2104 1 0000000000000000 100 0 0 10 0\n"
