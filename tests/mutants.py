@@ -62,7 +62,7 @@ HELD = "oasis/change/held.py"
 ADMISSION, WALK = "oasis/change/reach/admission.py", "oasis/change/reach/walk.py"
 OF_ADMISSION = ("tests/change/reach/test_admission.py",)
 OF_HELD = ("tests/change/test_held.py",)
-REFUSED = "oasis/tools/refused.py"
+REFUSED = "oasis/tools/operator.py"
 OF_REFUSED = ("tests/tools/test_force.py",)
 REPAIR = "oasis/agent/loop_guard.py"
 OF_REPAIR = ("tests/agent/test_correction.py",)
@@ -1822,15 +1822,15 @@ MUTANTS = (
     ),
     (
         "times: what was asked before counts",
-        "oasis/tools/times.py",
+        "oasis/tools/operator.py",
         "if len(found[-1]) > ANSWER_CHARS:",
         "if True:",
         OF_TIMES,
     ),
     (
         "times: a value of another length carries nothing",
-        "oasis/tools/times.py",
-        "return any(int(given[1]) * _UNITS_S[unit] == length_s for unit in units)",
+        "oasis/tools/operator.py",
+        "return any(int(length[1]) * _UNITS_S[unit] == length_s for unit in units)",
         "return True",
         OF_TIMES,
     ),
@@ -1947,7 +1947,7 @@ MUTANTS = (
     (
         "many: what nobody approves is counted",
         "oasis/tools/operator.py",
-        "reason = self._shop.allowance.take(self._run)",
+        "reason = self._shop.allowance.take(self._run.id)",
         'reason = ""',
         OF_ALLOWANCE,
     ),
@@ -1986,7 +1986,7 @@ MUTANTS = (
     ("held: nor by taking away what stops it", HELD, "return more < 0", "return False", OF_HELD),
     ("held: asked under every setting", PLAN, 'bool(plan["is_asked"] or asked)', 'bool(plan["is_asked"])', OF_HELD),
     ("refused: forced only where it was meant", REFUSED, "    if moved:\n", "    if False:\n", OF_REFUSED),
-    ("refused: forced once", REFUSED, "shop.refused.remove(kept)", "pass", OF_REFUSED),
+    ("refused: forced once", REFUSED, "self._shop.refused.remove(kept)", "pass", OF_REFUSED),
     ("repair: two rounds and no more", REPAIR, "self._rounds > ROUNDS", "False", OF_REPAIR),
     ("repair: a rule is no mistake", REPAIR, 'error.get("repairable") is True', "True", OF_REPAIR),
     ("repair: code beside a mistake", PLAN, 'is_mistake = "exec" not in needs', "is_mistake = True", OF_REPAIR),
@@ -2063,8 +2063,8 @@ MUTANTS = (
     (
         "cards: a word of the owner's is no password for being there",
         "oasis/tools/operator.py",
-        "return value in given(said)",
-        "return value in said",
+        "return value in given(self._said())",
+        "return value in self._said()",
         OF_CARDS,
     ),
     (
@@ -2135,9 +2135,9 @@ MUTANTS = (
     ),
     (
         "force: code that a model proposed is not kept",
-        "oasis/tools/refused.py",
-        'if "exec" not in error.forces:',
-        "if True:",
+        "oasis/tools/operator.py",
+        'if "exec" in error.forces:',
+        "if False:",
         ("tests/tools/test_refused.py", "tests/tools/test_force.py"),
     ),
     (
@@ -2153,7 +2153,7 @@ MUTANTS = (
     (
         "taint: goes with the context to the plan",
         "oasis/tools/operator.py",
-        "if self._taint:",
+        "if self.taint:",
         "if False:",
         ("tests/agent/test_untrusted_words.py",),
     ),
@@ -2419,8 +2419,8 @@ MUTANTS = (
     (
         "said: other chats are for the owner's own model",
         "oasis/tools/operator.py",
-        "return self._is_model and self._unattended is None and bool(self._chat)",
-        "return True",
+        "self.has_chats = is_model and approver is None and bool(chat.id)",
+        "self.has_chats = True",
         ("tests/chats/test_search_by_meaning.py",),
     ),
     (

@@ -14,9 +14,8 @@ if False:  # annotations only
     from oasis.agent.runs import Run, Runs
     from oasis.agent.shapes import Arguments, Came
     from oasis.core.shapes import Callable
-    from oasis.tools.operator import Workshop
     from oasis.tools.registry import Registry
-    from oasis.tools.shapes import PlanResult, Refused
+    from oasis.tools.shapes import PlanResult, Refused, Workshop
     from oasis.uci.edit import Operation
 
 

@@ -23,9 +23,9 @@ from oasis.core import schema
 from oasis.errors import OasisError, StoreError, UsageError
 from oasis.system.clock import Wait, is_trusted
 from oasis.system.rate_limit import Pace, Patience
-from oasis.tools import specs, times
+from oasis.tools import specs
 from oasis.tools.builtin import BuiltIn
-from oasis.tools.operator import ChatContext, Operator
+from oasis.tools.operator import ChatContext, Operator, said_in
 from oasis.tools.principal import OWNER, may_use
 from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
@@ -57,8 +57,8 @@ if False:  # annotations only
     from oasis.system.clock import Clock
     from oasis.system.files import Files
     from oasis.system.root import Root
-    from oasis.tools.operator import Workshop
     from oasis.tools.principal import Principal
+    from oasis.tools.shapes import Workshop
     from oasis.uci.cursor import Cursor
 
     class Services(Workshop, Protocol):
@@ -205,7 +205,7 @@ class TurnStarter:
         others = tuple(dict.fromkeys([label for one in heard for label in one.get("taint", [])]))
         said = ChatContext(
             chat.id, message["id"], flush=chat.secure, others=others, said=own_words,
-            turn=lambda: times.said(list(chat.messages.values()), message["id"], schema.text_of),
+            turn=lambda: said_in(list(chat.messages.values()), message["id"], schema.text_of),
             is_home=lambda: bool(failover.service.get("is_local")),
         )  # fmt: skip
         # A model that only hears of results has no rights of the owner either.

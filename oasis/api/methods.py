@@ -199,10 +199,10 @@ class Methods:
         return self.plan_propose(role, found["fix"]["commands"], "; ".join(found["fix"]["words"]))
 
     def plan_force(self, role: Role, refused: str, force: list[str] | None = None) -> Started:
-        from oasis.tools.refused import find, kinds
+        from oasis.tools.operator import find_refused, forced_kinds
 
-        kept = find(self._services, refused)
-        run = self._turn_starter().owner_actions.force(kept, kinds(kept, force), self._came(role))
+        kept = find_refused(self._services, refused)
+        run = self._turn_starter().owner_actions.force(kept, forced_kinds(kept, force), self._came(role))
         return _started(run)
 
     def plan_approve(self, role: Role, plan: str, hash: str = "", word: str = "") -> Decision:

@@ -137,7 +137,7 @@ class Plans(TypedDict):
     plans: list[PlanCard]
 
 class RefusedEvent(TypedDict):
-    """What a run was refused, see tools/refused.py."""
+    """What a run was refused, see tools/operator.py."""
 
     refused: str
     summary: str

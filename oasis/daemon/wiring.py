@@ -133,7 +133,7 @@ class Services:
         )
         self.audit = Audit(files, root.state_folder + "/audit.jsonl", clock.unix_s)
         self.approvals, self.allowance = ApprovalQueue(clock.now_s), Allowance(clock.now_s)
-        self.refused: list[Refused] = []  # what the owner may still force, see tools/refused.py
+        self.refused: list[Refused] = []  # what the owner may still force, see tools/operator.py
         self.expiry = Expiry(self)
         self.moment = self.expiry.moment
 
@@ -165,7 +165,7 @@ class Services:
             return given
 
     def times(self, said: str) -> list[tuple[str, list[str]]]:
-        """Return what of a sentence is a time or a condition; see tools/times.py."""
+        """Return what of a sentence is a time or a condition; see tools/operator.py."""
         return self.offline.times(said, self.facts)
 
     def expiry_failed(self, record: Record, words: str) -> None:

@@ -5,16 +5,30 @@ One Operator serves one run. What it returns goes to the model as the tool's res
      "plan"?: id, "approval"?: "approved" | "automatic", "summary", "words": [...], "services": [...], "change"?,
      "confirm_in_s"?, "reason"?, "untrusted"?: [whose words are in it]}
 A failure is an OasisError of the change package: nothing was changed, or all is rolled back.
+
+Refused proposals that the owner may force are kept in memory for a short while, never on flash, because operations hold
+secrets in clear. A proposal that runs code is shown and not kept: the owner does that by commands of their own. It is
+used once, and only while its packages are as they were: @rule[-1] would be another section.
+
+Times: a plan must carry the times that the owner's words name. What of a sentence is a time the offline process tells
+(Session.times); here it is only held against the plan, knowing no language. A name that holds such words ("Next
+Friday") and an option that holds such a value (a lease time, hours of a rule) carry them.
 """
 
 from __future__ import annotations
 
+import re
+
+from oasis.change import called, secret_origin
 from oasis.change.history.undo import plan_undo
 from oasis.change.plan import card
+from oasis.change.text_origin import is_said
 from oasis.core import clean, jsonl, when
-from oasis.errors import PolicyError, ProviderError, UsageError
-from oasis.redaction import secret_options
+from oasis.errors import ApplyError, MistakeError, PolicyError, ProviderError, UsageError
+from oasis.redaction import secret_options, typed
+from oasis.redaction.placeholders import Restorer
 from oasis.redaction.redactor import SECRET_CHARS
+from oasis.redaction.secret_forms import given
 from oasis.system.digest import sha256
 from oasis.tools.principal import may_use
 from oasis.tools.router import known_devices, resolve_handles
@@ -22,62 +36,28 @@ from oasis.uci import model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol, TypedDict
-
-    from oasis.change.apply.journal import Journal
-    from oasis.change.apply.transaction import Transaction
-    from oasis.change.approval import Allowance, ApprovalQueue
-    from oasis.change.audit import Audit
     from oasis.change.force import RefusedError
-    from oasis.change.origin import Origins
-    from oasis.change.plan import Planner
-    from oasis.change.shapes import Action, Any, Callable, CalledTool, Moved, Operation, Plan, Record
+    from oasis.change.shapes import Any, Callable, CalledTool, Moved, Operation, Plan, Record
     from oasis.change.text_origin import Texts
-    from oasis.redaction.redactor import Redactor
+    from oasis.core.shapes import Message
     from oasis.tools.principal import Principal
-    from oasis.tools.router import Facts
-    from oasis.tools.shapes import Arguments, Order, PlanResult, Refused, RunHandle, ToolSpec
-
-    class Workshop(Protocol):
-        """What every run shares, of the daemon's services (daemon/wiring.py)."""
-
-        facts: Facts
-        planner: Planner
-        approvals: ApprovalQueue
-        transaction: Transaction
-        journal: Journal
-        audit: Audit
-        allowance: Allowance
-        redactor: Redactor
-        refused: list[Refused]  # what the owner may still force, see refused.py
-
-        def now_s(self) -> float: ...
-        def moment(self, words: str, /) -> int:
-            """Return the Unix time of an end that somebody asked for, 0 for no words."""
-
-        def unconfined(self) -> str:
-            """Return why the workers are not kept from the router, "" when they are."""
-
-        def origins(self) -> Origins:
-            """Return what knows by which connection somebody came."""
-
-        def times(self, said: str, /) -> list[tuple[str, list[str]]]:
-            """Return what of a sentence is a time or a condition; see times.py."""
-
-        def examine(self) -> dict[str, Any]:
-            """Return a round of the doctor; see builtin/diagnose.py."""
-
-    class Retold(TypedDict):
-        """What a model gets of a plan."""
-
-        summary: str
-        words: list[str]
-        untrusted: list[str]  # whose words are in it, other than the owner's
-
+    from oasis.tools.shapes import (
+        Arguments,
+        Order,
+        PlanResult,
+        RefusalEvent,
+        Refused,
+        Retold,
+        RunHandle,
+        ToolSpec,
+        Workshop,
+    )  # fmt: skip
 
 SUMMARY_CHARS = 200
 # Of a change's words in the result: a change that was made must not be reported as a failure because it is long.
-_TOLD_CHARS = 6000
+_WORDS_CHARS = 6000
+# What steers a terminal. Source: ECMA-48, control sequences.
+_CONTROL = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
 
 
 class NoRun:
@@ -103,16 +83,10 @@ class ChatContext:
     """
 
     def __init__(
-        self,
-        id: str = "",
-        message: str = "",
-        *,
-        flush: Callable[[], object] = bool,
-        said: Callable[[], str] | None = None,
-        turn: Callable[[], str] = str,
-        others: tuple[str, ...] = (),
+        self, id: str = "", message: str = "", *, flush: Callable[[], object] = bool,
+        said: Callable[[], str] | None = None, turn: Callable[[], str] = str, others: tuple[str, ...] = (),
         is_home: Callable[[], bool] = bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.id = id
         self.message = message
         self.flush = flush
@@ -131,76 +105,49 @@ class Operator:
 
     The built-in service is no model: only the owner's own sentences lead to its calls, never the text of a result, and
     what it takes from the router are checked values (an address, a section). Nothing that a device says can steer it.
+
+    facts          the router as this run may see it
+    taint          whose words, other than the owner's, the current caller has in sight
+    is_home()      whether the model service that answers is at home
+    rehearses      nothing may be done: every call that would do something becomes a plan that is shown
+    has_chats      a tool may quote other chats: to a model that the owner talks with, in a chat
     """
 
     def __init__(
-        self,
-        shop: Workshop,
-        run: RunHandle,
-        principal: Principal,
-        chat: ChatContext | None = None,
-        is_model: bool = False,
-        forces: tuple[str, ...] | None = None,
-    ) -> None:
+        self, shop: Workshop, run: RunHandle, principal: Principal, chat: ChatContext | None = None,
+        is_model: bool = False, forces: tuple[str, ...] | None = None,
+    ) -> None:  # fmt: skip
         chat = chat or ChatContext()
         self._shop = shop
-        self._handle = run
-        self._run = run.id
-        self._emit = run.emit
+        self._run = run
         self._role = principal.role
-        self._unattended = principal.approver
-        self._context = chat
-        self._chat = chat.id
-        self._message = chat.message
-        self._others = list(chat.others)
-        self._said = chat.said
+        self._approver = approver = principal.approver
+        self._chat = chat
         self._is_model = is_model
         self._forces = None if is_model else forces
         self._is_asking = False  # the owner wants to see every plan of the tool that runs now
-        self._taint: list[str] = []
-        said = chat.said if is_model and chat.said is not None else str
+        self.taint: list[str] = []
+        self.rehearses = bool(approver is not None and approver.rehearses)
+        self.has_chats = is_model and approver is None and bool(chat.id)
+        self.is_home = chat.is_home
+        self.is_cancelled = run.is_cancelled
+        said = self._said if is_model else str
         self.facts = shop.facts.seen(self._hide, shows_names=not is_model, tells_summaries=not is_model, said=said)
 
-    def is_home(self) -> bool:
-        """Return whether the model service that answers is at home."""
-        return self._context.is_home()
-
-    def _wrote(self, value: str) -> bool:
-        """Return whether the owner wrote a value: their own commands are, the built-in service has their sentences."""
-        if self._is_model and self._said is not None:
-            return _is_given(value, self._said())
-        return not self._is_model and not self._others
-
-    @property
-    def taint(self) -> list[str]:
-        """Whose words, other than the owner's, the current caller has in sight."""
-        return self._taint
-
-    @property
-    def rehearses(self) -> bool:
-        """Return whether nothing may be done: every call that would do something becomes a plan that is shown."""
-        return bool(self._unattended is not None and self._unattended.rehearses)
-
-    @property
-    def has_chats(self) -> bool:
-        """Return whether a tool may quote other chats: to a model that the owner talks with, in a chat."""
-        return self._is_model and self._unattended is None and bool(self._chat)
+    def _said(self) -> str:
+        return self._chat.said() if self._chat.said is not None else ""
 
     def may(self, tool: str) -> bool:
         """Return whether the principal may use a tool."""
         return may_use(self._role, tool)
 
-    def is_cancelled(self) -> bool:
-        """Return whether the owner stopped the run."""
-        return self._handle.is_cancelled()
-
     def progress(self, tool: str, text: str) -> None:
         """Tell the front-ends how far a tool is."""
-        self._emit("tool_progress", name=tool, text=text)
+        self._run.emit("tool_progress", name=tool, text=text)
 
     def tell(self, text: str) -> None:
         """Show something to the owner of the run at the router, and to nobody else: not by a messenger either."""
-        self._emit("note", text=text, is_private=True)
+        self._run.emit("note", text=text, is_private=True)
 
     def asking(self, is_asking: bool) -> None:
         """Let the owner be asked about every plan, or about those that policy says."""
@@ -208,27 +155,21 @@ class Operator:
 
     def seeing(self, taint: list[str]) -> Operator:
         """Set whose words, other than the owner's, the current caller has in sight; return this operator."""
-        self._taint = taint if self._is_model else self._others
+        self.taint = taint if self._is_model else list(self._chat.others)
         return self
 
     def whose(self, text: str, arguments: Arguments) -> list[str]:
         """Return whose texts of the configuration stand in a result, apart from what the model said itself."""
         texts = self._texts() if self._is_model else None
-        if texts is None:
-            return []
-        return texts.within(text, "%s\n%s" % (self._said() if self._said else "", jsonl.dumps(arguments)))
+        return texts.within(text, "%s\n%s" % (self._said(), jsonl.dumps(arguments))) if texts is not None else []
 
     def is_own(self, text: str) -> bool:
         """Return whether a text is the owner's: every sentence of it stands in their words, or no model wrote it."""
-        if not self._is_model:
-            return not self._others
-        from oasis.tools import times  # with the first note
-
-        return times.is_quoted(text, self._said() if self._said else "")
+        return is_quoted(text, self._said()) if self._is_model else not self._chat.others
 
     def masked(self, result: Any) -> Any:
         """Return a tool's result without secrets."""
-        return self._shop.redactor.hide(result, self._chat if self._is_model else "")
+        return self._shop.redactor.hide(result, self._chat.id if self._is_model else "")
 
     def _hide(self, package: str, section: str, type: str, option: str, value: object) -> object:
         if not self._is_model:
@@ -237,63 +178,75 @@ class Operator:
             return [self._hide(package, section, type, option, item) for item in value]
         if secret_options.is_word(str(value)):
             return value
-        return self._shop.redactor.placeholder(self._chat, (package, section, type, option, str(value)))
+        return self._shop.redactor.placeholder(self._chat.id, (package, section, type, option, str(value)))
+
+    def examine(self) -> dict[str, Any]:
+        """Return a round of the doctor."""
+        return self._shop.examine()
+
+    # What changes the router
 
     def change(self, operations: list[Operation], summary: str, until: str = "") -> PlanResult:
         """Carry out UCI operations; with the words of a time they are undone by themselves then."""
-        from oasis.redaction import typed  # an idle daemon does without
-        from oasis.redaction.placeholders import Restorer
-
         until_unix_s = self._shop.moment(until)
         operations = resolve_handles(operations, lambda: known_devices(self._shop.facts))
-        restorer = Restorer(self._shop.redactor, self._chat, self._shop.facts.config)
+        restorer = Restorer(self._shop.redactor, self._chat.id, self._shop.facts.config)
         operations = restorer.restore(operations)
-        summary = typed.without(self._shop.redactor.text(_one_line(summary)), _new_secrets(operations))
+        secrets = [
+            str(step["value"])
+            for step in operations
+            if len(str(step.get("value", ""))) >= SECRET_CHARS
+            and secret_options.may_hold(step["package"], step["option"])
+        ]
+        line = clean.line(_CONTROL.sub("", summary))  # control sequences go whole, not only their first character
+        summary = typed.without(self._shop.redactor.text(line), secrets)
         summary = summary if len(summary) <= SUMMARY_CHARS else summary[: SUMMARY_CHARS - 1] + "…"
-        plan = self._plan(operations, summary, until_unix_s, self._sources(operations, restorer.known))
+        # Where the values come from that are known, or that the owner wrote.
+        values = {str(step["value"]) for step in operations if "value" in step}
+        known = {value: secret_origin.WROTE for value in values if self._wrote(value)}
+        plan = self._plan(operations, summary, until_unix_s, {**known, **restorer.known})
         if plan is None:
             return {"status": "unchanged", "summary": summary, "words": [], "services": []}
         return self.carry_out(plan)
 
-    def _sources(self, operations: list[Operation], known: dict[str, str]) -> dict[str, str]:
-        """Return where the values of operations come from that are known, or that the owner wrote."""
-        from oasis.change import secret_origin  # an idle daemon does without
-
-        values = {str(step["value"]) for step in operations if "value" in step}
-        return {**{value: secret_origin.WROTE for value in values if self._wrote(value)}, **known}
+    def _wrote(self, value: str) -> bool:
+        """Return whether the owner wrote a value: their own commands are, the built-in service has their sentences."""
+        if self._is_model and self._chat.said is not None:
+            return value in given(self._said())
+        return not self._is_model and not self._chat.others
 
     def _plan(self, operations: list[Operation], summary: str, until_unix_s: int, known: dict[str, str]) -> Plan | None:
         """Return a plan of operations; a refused one is kept for the owner, who may force it.
 
         `known` tells by value where secrets come from.
         """
-        shop = self._shop
+        planner, chat = self._shop.planner, self._chat
         try:
-            plan = shop.planner.propose(operations, self._run, self._chat, summary, until_unix_s, self._forces or ())
+            plan = planner.propose(operations, self._run.id, chat.id, summary, until_unix_s, self._forces or ())
         except PolicyError as error:
             if not getattr(error, "forces", ()):
                 raise
-            from oasis.tools import refused  # only a refusal loads it
-
             refusal: RefusedError = error  # type: ignore[assignment]  # its class is loaded with the first one only
             if self._forces is not None:
-                raise refused.for_owner(refusal, self._forces)
+                options = ["--force " + kind for kind in sorted({*self._forces, *refusal.forces})]
+                refusal.hint = "to have it all the same: oasis apply " + " ".join(options)
+                raise
             order: Order = {
                 "operations": operations, "summary": summary, "until_unix_s": until_unix_s, "known": known,
-                "chat": self._chat, "message": self._message, "taint": self._taint,
+                "chat": chat.id, "message": chat.message, "taint": self.taint,
             }  # fmt: skip
-            self._emit("refused", **refused.keep(shop, refusal, order))
-            raise refused.plain(refusal)
+            self._run.emit("refused", **keep_refused(self._shop, refusal, order))
+            # Who cannot force anything need not know that others can.
+            raise (MistakeError if refusal.is_mistake else PolicyError)(refusal.message, refusal.hint)
         if plan is None:
             return None
         summary = summary or ", ".join(plan["words"][:2])[:SUMMARY_CHARS]
-        return shop.planner.bind(plan, summary=summary, **self._sources_of(plan, known))
+        return planner.bind(plan, summary=summary, **self._sources_of(plan, known))
 
     def _sources_of(self, plan: Plan, known: dict[str, str], is_undo: bool = False) -> Moved:
         """Return what changes in a plan that names where its secrets come from."""
-        from oasis.change import secret_origin
-
-        otherwise = secret_origin.MODEL if self._message and not self._others else secret_origin.OTHERS
+        is_own = self._chat.message and not self._chat.others
+        otherwise = secret_origin.MODEL if is_own else secret_origin.OTHERS
         return secret_origin.changes(plan, known, secret_origin.BEFORE if is_undo else otherwise)
 
     def force(self, kept: Refused) -> PlanResult:
@@ -301,28 +254,25 @@ class Operator:
 
         Raises: UsageError when it was forced already, ApplyError when the router has become another one.
         """
-        from oasis.tools.refused import check_unmoved, use  # only a refusal loads it
-
         planner = self._shop.planner
-        self._taint = list(kept["taint"])
-        use(self._shop, kept)
+        self.taint = list(kept["taint"])
+        try:
+            self._shop.refused.remove(kept)
+        except ValueError:
+            raise UsageError("refusal %s was forced already" % kept["id"], "ask for the change again")
         check_unmoved(kept, {name: sha256(planner.read(name)) for name in kept["revisions"]})
         plan = self._plan(kept["operations"], kept["summary"], kept["until_unix_s"], kept["known"])
         check_unmoved(kept, plan["before"] if plan is not None else {})  # it is bound to these from here on
         return {"status": "unchanged"} if plan is None else self.carry_out(plan)
 
-    def examine(self) -> dict[str, Any]:
-        """Return a round of the doctor."""
-        return self._shop.examine()
-
     def act(self, name: str, action: str) -> PlanResult:
         """Carry out an action on a service."""
-        return self.carry_out(self._shop.planner.service(name, action, self._run, self._chat))
+        return self.carry_out(self._shop.planner.service(name, action, self._run.id, self._chat.id))
 
     def undo(self, change: str, skip_conflicts: bool = False) -> PlanResult:
         """Carry out the undoing of a change; what was changed since stays only if the owner said to skip it."""
         shop = self._shop
-        plan = plan_undo(shop.journal, shop.planner, change, self._run, self._chat, skip_conflicts=skip_conflicts)
+        plan = plan_undo(shop.journal, shop.planner, change, self._run.id, self._chat.id, skip_conflicts=skip_conflicts)
         untrusted = [*plan["untrusted"], *shop.journal.read(plan["undoes"]).get("untrusted", [])]
         return self.carry_out(shop.planner.bind(plan, untrusted=untrusted, **self._sources_of(plan, {}, True)))
 
@@ -330,28 +280,39 @@ class Operator:
         """Show a plan, wait for the owner where policy says so, apply it."""
         if self._is_asking:
             plan = self._shop.planner.bind(plan, is_asked=True)
-        told = self._retold(plan)
+        retold = self._retold(plan)
         plan, decision, words = self._decided(plan)
         if decision not in ("automatic", "approved"):
-            return _refusal(plan, told, decision, words)
+            return _result(plan, retold, decision, words)
         own = self._own_texts(plan, decision == "approved")
-        return _outcome(plan, told, self._shop.transaction.apply(plan, self._message, own), decision)
+        record = self._shop.transaction.apply(plan, self._chat.message, own)
+        is_waiting = record["state"] == "applied"
+        result = _result(plan, retold, "waiting_confirm" if is_waiting else "applied")
+        result.update({"approval": decision, "change": record["id"]})
+        trouble = " (failed with status %d, which this change is not the reason of; it stays)"
+        result["services"] = [
+            "%s %s%s" % (one["name"], one["action"], "" if one.get("ok", True) else trouble % one["status"])
+            for one in record["services"]
+        ]
+        if plan["until_unix_s"]:
+            result["until"] = when.shown(plan["until_unix_s"])
+        if is_waiting:
+            result["confirm_in_s"] = plan["confirm_s"]
+        return result
 
     def permit(self, tool: ToolSpec, arguments: Arguments, reasons: list[str], words: list[str]) -> PlanResult | None:
         """Ask the owner to approve a tool call; return the result of a refusal, None when they approve.
 
         Raises: ApplyError when it is not what was shown any more, or a change waits that it could spoil.
         """
-        from oasis.change import called  # an idle daemon does without
-
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
         asked: CalledTool = {"name": tool["name"], "source": tool["source"], "class": tool["class"]}
-        plan = called.plan(self._shop.planner, asked, arguments, (reasons, words), self._run, self._chat)
-        told = self._retold(plan)
+        plan = called.plan(self._shop.planner, asked, arguments, (reasons, words), self._run.id, self._chat.id)
+        retold = self._retold(plan)
         plan, decision, reason = self._decided(plan)
         if decision != "approved":
-            return _refusal(plan, told, decision, reason)
+            return _result(plan, retold, decision, reason)
         self._shop.planner.check_current(plan)
         if tool["class"] == "danger":
             called.check_idle(self._shop.transaction.pending())
@@ -365,10 +326,8 @@ class Operator:
         texts = self._texts()
         if texts is None or not plan["images"] or plan["tainted"] or plan["undoes"]:
             return []
-        from oasis.change.text_origin import is_said  # an idle daemon does without
-
-        is_own = self._said is None or (self._is_model and is_approved)
-        said = "" if self._said is None else self._said()
+        is_own = self._chat.said is None or (self._is_model and is_approved)
+        said = self._said()
         return [key for key, text in texts.new(plan["images"]) if is_own or is_said(text, said)]
 
     def _texts(self) -> Texts | None:
@@ -383,7 +342,7 @@ class Operator:
         """
         if not self._is_model:
             return None
-        lines, whose = [plan["summary"], *plan["words"]], list(self._taint)
+        lines, whose = [plan["summary"], *plan["words"]], list(self.taint)
         if plan["undoes"]:
             lines[0] = "undo of change %s" % plan["undoes"]
         for record in self._earlier(plan):
@@ -394,7 +353,7 @@ class Operator:
         if texts is not None:
             sides = (0, 1) if plan["undoes"] else (0,)  # what is new is the model's own, or comes back
             packages = [model.parse(images[side], name) for name, images in plan["images"].items() for side in sides]
-            lines, found = texts.hide(packages, lines, self._said() if self._said else "")
+            lines, found = texts.hide(packages, lines, self._said())
             whose = found + whose
         return {"summary": lines[0], "words": lines[1:], "untrusted": whose}
 
@@ -415,29 +374,35 @@ class Operator:
 
     def _decided(self, plan: Plan) -> tuple[Plan, str, str]:
         """Show a plan, wait for the owner where it needs them, note the decision; return it with the plan as shown."""
-        if self._taint:
-            plan = self._shop.planner.taint(plan, self._taint)
-        if self._unattended is not None:
-            plan = self._unattended.judge(plan)
+        if self.taint:
+            plan = self._shop.planner.taint(plan, self.taint)
+        if self._approver is not None:
+            plan = self._approver.judge(plan)
         plan = self._timely(plan)
-        if not plan["needs_approval"] and (self._is_model or self._unattended is not None):
-            plan = self._counted(plan)
+        if not plan["needs_approval"] and (self._is_model or self._approver is not None):
+            # No sentence of the owner's asks for exactly this: of such plans one too many waits.
+            reason = self._shop.allowance.take(self._run.id)
+            if not reason:
+                plan = self._shop.planner.bind(plan, is_automatic=True)
+            else:
+                plan = self._shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
+                plan = plan if self._approver is None else self._approver.judge(plan)
         shown = card(plan, self._shop.now_s())
-        is_queued = plan["needs_approval"] and self._unattended is None
+        is_queued = plan["needs_approval"] and self._approver is None
         if is_queued:
             self._shop.approvals.put(plan)
         try:
-            self._emit("plan", plan=shown)
+            self._run.emit("plan", plan=shown)
         except BaseException:
             if is_queued:
                 self._shop.approvals.drop(plan)
             raise
         decision, words = "automatic", "policy"
         if plan["needs_approval"]:
-            decision, words = (self._unattended or self._shop.approvals).wait(plan, self._handle.is_cancelled)
-        self._emit("approval", plan=plan["id"], decision=decision)
+            decision, words = (self._approver or self._shop.approvals).wait(plan, self._run.is_cancelled)
+        self._run.emit("approval", plan=plan["id"], decision=decision)
         if decision in ("automatic", "approved"):
-            self._context.flush()
+            self._chat.flush()
             self._shop.audit.write(decision, plan, words)
         else:
             self._shop.audit.write(decision, plan, "owner" if decision in ("declined", "noted") else "daemon")
@@ -445,91 +410,154 @@ class Operator:
 
     def _timely(self, plan: Plan) -> Plan:
         """Return a plan that waits for the owner when it drops a time that they named; an order's time is its own."""
-        said = self._context.turn() if self._is_model and self._unattended is None else ""
+        said = self._chat.turn() if self._is_model and self._approver is None else ""
         if not said or plan["until_unix_s"] or plan["ends"] or plan["call"]:
             return plan
-        from oasis.tools import times  # an idle daemon does without
-
         try:
-            reason = times.dropped(plan, self._shop.times(said))
+            reason = dropped_times(plan, self._shop.times(said))
         except ProviderError:
-            reason = times.UNREAD
-        if not reason:
-            return plan
-        return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]])
-
-    def _counted(self, plan: Plan) -> Plan:
-        """Return a plan that nobody need approve, and that no sentence of the owner's is; one too many waits."""
-        reason = self._shop.allowance.take(self._run)
-        if not reason:
-            return self._shop.planner.bind(plan, is_automatic=True)
-        plan = self._shop.planner.bind(plan, is_asked=True, reasons=[*plan["reasons"], reason])
-        return plan if self._unattended is None else self._unattended.judge(plan)
+            reason = "whether you named a time could not be read"
+        return self._shop.planner.bind(plan, is_asked=True, reasons=[reason, *plan["reasons"]]) if reason else plan
 
 
-def _is_given(value: str, said: str) -> bool:
-    from oasis.redaction.secret_forms import given  # with the first change
-
-    return value in given(said)
-
-
-def _one_line(summary: str) -> str:
-    """Return a summary as one line; what steers a terminal goes whole, not only its first character."""
-    import re  # with the first change: an idle daemon does without
-
-    # Control sequences. Source: ECMA-48.
-    return clean.line(re.sub(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]", "", summary))
-
-
-def _new_secrets(operations: list[Operation]) -> list[str]:
-    return [
-        str(step["value"])
-        for step in operations
-        if len(str(step.get("value", ""))) >= SECRET_CHARS and secret_options.may_hold(step["package"], step["option"])
-    ]
-
-
-def _told(plan: Plan, told: Retold | None, status: str) -> PlanResult:
+def _result(plan: Plan, retold: Retold | None, status: str, reason: str = "") -> PlanResult:
     # With the id of the plan the chat names what the audit log tells of it: hash, role, forces.
-    told = told or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
-    result: PlanResult = {"status": status, "plan": plan["id"], "summary": told["summary"]}
-    result.update({"words": _first(told["words"]), "services": []})
-    if told["untrusted"]:
-        result["untrusted"] = sorted(set(told["untrusted"]))
-    return result
-
-
-def _first(words: list[str]) -> list[str]:
-    """Return as many sentences as a model reads, the last one telling how many are left out."""
-    left = _TOLD_CHARS
-    found: list[str] = []
-    for word in words:
+    retold = retold or {"summary": plan["summary"], "words": plan["words"], "untrusted": plan["untrusted"]}
+    words: list[str] = []
+    left = _WORDS_CHARS
+    for word in retold["words"]:
         left -= len(word)
         if left < 0:
-            return [*found, "and %d more" % (len(words) - len(found))]
-        found.append(word)
-    return found
+            words.append("and %d more" % (len(retold["words"]) - len(words)))
+            break
+        words.append(word)
+    result: PlanResult = {"status": status, "plan": plan["id"], "summary": retold["summary"]}
+    result.update({"words": words, "services": []})
+    if retold["untrusted"]:
+        result["untrusted"] = sorted(set(retold["untrusted"]))
+    return {**result, "reason": reason} if reason else result
 
 
-def _refusal(plan: Plan, told: Retold | None, decision: str, reason: str) -> PlanResult:
-    result = _told(plan, told, decision)
-    if reason:
-        result["reason"] = reason
-    return result
+# Refused proposals: kept as long as a plan waits, and no more than one owner can have in mind.
+KEEP_S = 600
+KEPT = 16
 
 
-def _trouble(item: Action) -> str:
-    if item.get("ok", True):
-        return ""
-    return " (failed with status %d, which this change is not the reason of; it stays)" % item["status"]
+def keep_refused(shop: Workshop, error: RefusedError, order: Order) -> RefusalEvent:
+    """Keep a refusal, unless it is one for code; return the fields of its event, with the id "" for one not kept."""
+    event: RefusalEvent = {
+        "refused": "", "summary": order["summary"], "uci": error.uci, "reasons": error.reasons,
+        "force": error.forces, "tainted": bool(order["taint"]),
+    }  # fmt: skip
+    if "exec" in error.forces:
+        return {**event, "hint": "only the owner may set what runs code: oasis apply --force exec"}
+    event["refused"] = shop.planner.new_id()
+    kept: Refused = {
+        **order, "id": event["refused"], "until_s": shop.now_s() + KEEP_S, "forces": error.forces,
+        "revisions": error.revisions,
+    }  # fmt: skip
+    shop.refused.append(kept)
+    del shop.refused[:-KEPT]
+    return event
 
 
-def _outcome(plan: Plan, told: Retold | None, record: Record, decision: str) -> PlanResult:
-    result: PlanResult = {**_told(plan, told, "applied"), "approval": decision, "change": record["id"]}
-    result["services"] = ["%s %s%s" % (item["name"], item["action"], _trouble(item)) for item in record["services"]]
-    if plan["until_unix_s"]:
-        result["until"] = when.shown(plan["until_unix_s"])
-    if record["state"] == "applied":
-        result["status"] = "waiting_confirm"
-        result["confirm_in_s"] = plan["confirm_s"]
-    return result
+def find_refused(shop: Workshop, name: str) -> Refused:
+    """Return a kept refusal; raise UsageError when there is none of that id any more."""
+    for one in list(shop.refused):
+        if one["id"] == name and one["until_s"] > shop.now_s():
+            return one
+    raise UsageError("nothing refused is kept as %r any more" % name, "ask for the change again")
+
+
+def check_unmoved(kept: Refused, revisions: dict[str, str]) -> None:
+    """Raise ApplyError unless the packages of a refusal, as far as they are known, are as they were then."""
+    moved = [name for name, revision in kept["revisions"].items() if revisions.get(name, revision) != revision]
+    if moved:
+        raise ApplyError(
+            "the router is not as it was when this was proposed: %s was changed" % ", ".join(moved),
+            "ask for the change again: it will be worked out on the new state",
+        )
+
+
+def forced_kinds(kept: Refused, wanted: list[str] | None) -> tuple[str, ...]:
+    """Return what is forced of a kept refusal: what was asked for, or else all that it needs; never code.
+
+    Raises: UsageError for anything that it does not need.
+    """
+    for kind in wanted or ():
+        if kind not in kept["forces"]:
+            needs = "it needs: " + ", ".join(kept["forces"])
+            raise UsageError("refusal %s does not need %r" % (kept["id"], kind), needs)
+    return tuple(wanted or kept["forces"])
+
+
+# A message as long as this may be an answer to a question of the model's: what was said before counts, too.
+ANSWER_CHARS = 40
+# What somebody says to a router is shorter; of a text that is pasted in, the beginning.
+SAID_CHARS = 4000
+# Calls that did what was said: what stands before them is done.
+_DOING = ("configure", "service", "power", "undo")
+_SENTENCE, _WORD = re.compile(r"[.!?。！？]\s|[。！？\n]"), re.compile(r"\w+")
+_CLOCK = re.compile(r"\d\d:\d\d\Z")
+_LENGTH = re.compile(r"(\d{1,9})([smhdw]?)\Z")
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+# The options by which a rule is for days and for hours.
+_TIMES_OF_RULES = {"weekdays", "monthdays", "start_date", "start_time", "stop_time"}
+_REASON = "you named a time or a condition (%s), and this change has none: it is done now, and stays"
+
+
+def said_in(messages: list[Message], last: str, text_of: Callable[[Message], str]) -> str:
+    """Return what the owner said that a turn is about: the message with the id `last`, and what it may answer."""
+    found: list[str] = []
+    # Ids are in the order of time, which a chat that was read from its end is not.
+    for one in sorted((one for one in messages if one["id"] <= last), key=lambda one: str(one["id"]), reverse=True):
+        content = one["content"]
+        if one["role"] == "user":
+            found.append(text_of(one)[:SAID_CHARS])
+            if len(found[-1]) > ANSWER_CHARS:
+                break
+        elif not isinstance(content, str) and any(
+            block["type"] == "tool_use" and block.get("name") in _DOING for block in content
+        ):
+            break
+    return "\n".join(reversed(found))
+
+
+def is_quoted(text: str, said: str) -> bool:
+    """Return whether each sentence of a text stands word for word in what somebody said."""
+    whole = " %s " % _bare(said)
+    return all(" %s " % one in whole for one in map(_bare, _SENTENCE.split(text)) if one)
+
+
+def _bare(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def dropped_times(plan: Plan, found: list[tuple[str, list[str]]]) -> str:
+    """Return the reason to ask the owner for what of their words no step of a plan carries, "" when all is carried."""
+    steps = plan["operations"]
+    values = [str(step["value"]).casefold() for step in steps if "value" in step]
+    options = {str(step.get("option", "")) for step in steps}
+    left = [words for words, carriers in found if not _is_carried(words.casefold(), carriers, values, options)]
+    return _REASON % ", ".join("“%s”" % words for words in dict.fromkeys(left)) if left else ""
+
+
+def _is_carried(words: str, carriers: list[str], values: list[str], options: set[str]) -> bool:
+    if any(words in value for value in values):
+        return True
+    if "day" in carriers or "daily" in carriers:
+        return bool(options & _TIMES_OF_RULES)
+    times = [part for one in carriers for part in one.split("-")]
+    return bool(times) and all(any(_is_same(time, value) for value in values) for time in times)
+
+
+def _is_same(time: str, value: str) -> bool:
+    """Return whether a value of an option is a time of day, or a length of time in whatever unit the option has."""
+    if _CLOCK.match(time):
+        return value.startswith(time)
+    wanted, length = _LENGTH.match(time), _LENGTH.match(value)
+    if not wanted or not length:
+        return False
+    length_s = int(wanted[1]) * _UNITS_S[wanted[2] or "s"]
+    units = [length[2]] if length[2] else ["s", "m", "h"]
+    return any(int(length[1]) * _UNITS_S[unit] == length_s for unit in units)

@@ -8,10 +8,17 @@ from typing import Literal, Protocol
 
 from typing_extensions import NotRequired, Required, TypedDict
 
+from oasis.change.apply.journal import Journal
+from oasis.change.apply.transaction import Transaction
+from oasis.change.approval import Allowance, ApprovalQueue
+from oasis.change.audit import Audit
+from oasis.change.origin import Origins
+from oasis.change.plan import Planner
 from oasis.change.shapes import Operation, Plan
 from oasis.core.shapes import Json as Json
+from oasis.redaction.redactor import Redactor
 from oasis.tools.operator import Operator
-from oasis.tools.router import Watch
+from oasis.tools.router import Facts, Watch
 
 Schema = dict[str, Json]  # a JSON Schema
 Arguments = dict[str, Json]  # of a call, as the model gave them; checked against the tool's schema
@@ -100,6 +107,42 @@ class RunHandle(Protocol):
     def emit(self, kind: str, **fields: object) -> None: ...
     def is_cancelled(self) -> bool: ...
 
+class Workshop(Protocol):
+    """What every run shares, of the daemon's services (daemon/wiring.py)."""
+
+    facts: Facts
+    planner: Planner
+    approvals: ApprovalQueue
+    transaction: Transaction
+    journal: Journal
+    audit: Audit
+    allowance: Allowance
+    redactor: Redactor
+    refused: list[Refused]  # what the owner may still force, see operator.py
+
+    def now_s(self) -> float: ...
+    def moment(self, words: str, /) -> int:
+        """Return the Unix time of an end that somebody asked for, 0 for no words."""
+
+    def unconfined(self) -> str:
+        """Return why the workers are not kept from the router, "" when they are."""
+
+    def origins(self) -> Origins:
+        """Return what knows by which connection somebody came."""
+
+    def times(self, said: str, /) -> list[tuple[str, list[str]]]:
+        """Return what of a sentence is a time or a condition; see operator.py."""
+
+    def examine(self) -> dict[str, Any]:
+        """Return a round of the doctor; see builtin/diagnose.py."""
+
+class Retold(TypedDict):
+    """What a model gets of a plan."""
+
+    summary: str
+    words: list[str]
+    untrusted: list[str]  # whose words are in it, other than the owner's
+
 class Approver(Protocol):
     """Decides about plans in the owner's place."""
 
@@ -144,7 +187,7 @@ class Order(TypedDict):
     taint: list[str]
 
 class Refused(Order):
-    """A refused proposal that is kept for the owner, see refused.py."""
+    """A refused proposal that is kept for the owner, see operator.py."""
 
     id: str
     until_s: float  # monotonic

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from oasis.api.methods import ROLES
-from oasis.change.force import WORDS
+from oasis.change.force import WORDS, RefusedError
 from oasis.cli.plans import EXEC_WORDS
 from oasis.daemon.wiring import Daemon
 from oasis.errors import PolicyError, UsageError
@@ -254,6 +254,15 @@ def test_a_refusal_is_forced_once(router):
     router.ask("plan.decline", plan=plan["id"])
 
 
+def test_a_refusal_that_somebody_forced_meanwhile_is_not_forced_again(router):
+    shown = of_type(router.proposed(BAD), "refused")[0]
+    shop = router.methods._services
+    kept = shop.refused.pop()
+    assert kept["id"] == shown["refused"]
+    with pytest.raises(UsageError, match="forced already"):
+        Operator(shop, NoRun(), Principal(), forces=()).force(kept)
+
+
 @pytest.mark.parametrize("approval", ["risky", "all", "none"])
 @pytest.mark.parametrize("command", [EXEC, "uci set system.@system[0].colour=green"])
 def test_code_stays_forbidden_to_the_model_and_the_owner_is_told_how(make, approval, command):
@@ -289,9 +298,11 @@ def test_hands_of_a_model_never_force(router):
         router.methods._services, run, Principal(), ChatContext("chat1"), is_model=True, forces=("unknown",)
     )
     operation = {"op": "set", "package": "system", "section": "@system[0]", "option": "hostname", "value": "a b"}
-    with pytest.raises(PolicyError):
+    with pytest.raises(PolicyError) as caught:
         hands.change([operation], "")
     assert emitted == ["refused"]
+    assert "force" not in str(caught.value.as_dict()), "who cannot force is not told that somebody can"
+    assert not isinstance(caught.value, RefusedError)
 
 
 def test_what_is_forbidden_is_not_kept_for_anybody(router):

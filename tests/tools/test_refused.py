@@ -5,8 +5,8 @@ import types
 import pytest
 
 from oasis.change.force import RefusedError
-from oasis.errors import ApplyError, PolicyError, UsageError
-from oasis.tools import refused
+from oasis.errors import ApplyError, UsageError
+from oasis.tools import operator
 
 ORDER = {
     "operations": [], "summary": "a test", "until_unix_s": 0, "words": [], "chat": "c", "message": "m", "taint": [],
@@ -37,7 +37,7 @@ def shop():
 
 def keep(shop, *kinds, **more):
     error = RefusedError(list(kinds), ["it is not known"], ["uci set a.b.c='(new secret)'"])
-    return refused.keep(shop, error, {**ORDER, **more})
+    return operator.keep_refused(shop, error, {**ORDER, **more})
 
 
 def test_a_refusal_is_told_and_found(shop):
@@ -46,7 +46,7 @@ def test_a_refusal_is_told_and_found(shop):
         "refused": "r1", "summary": "a test", "uci": ["uci set a.b.c='(new secret)'"], "reasons": ["it is not known"],
         "force": ["reachability", "unknown"], "tainted": True,
     }  # fmt: skip
-    assert refused.find(shop, "r1")["taint"] == ["device names"]
+    assert operator.find_refused(shop, "r1")["taint"] == ["device names"]
 
 
 @pytest.mark.parametrize("kinds", [["exec"], ["exec", "unknown"], ["exec", "reachability"]])
@@ -59,58 +59,44 @@ def test_code_is_told_and_not_kept(shop, kinds):
 def test_it_is_kept_for_ten_minutes(shop):
     keep(shop, "unknown")
     shop.time_s = 599.9
-    assert refused.find(shop, "r1")
+    assert operator.find_refused(shop, "r1")
     shop.time_s = 600
     with pytest.raises(UsageError, match="'r1'"):
-        refused.find(shop, "r1")
+        operator.find_refused(shop, "r1")
 
 
 def test_the_oldest_give_way(shop):
-    for _ in range(refused.KEPT + 3):
+    for _ in range(operator.KEPT + 3):
         keep(shop, "unknown")
-    assert [one["id"] for one in shop.refused] == ["r%d" % number for number in range(4, refused.KEPT + 4)]
+    assert [one["id"] for one in shop.refused] == ["r%d" % number for number in range(4, operator.KEPT + 4)]
 
 
 @pytest.mark.parametrize("name", ["", "r2", "R1"])
 def test_what_is_not_kept_is_not_found(shop, name):
     keep(shop, "unknown")
     with pytest.raises(UsageError):
-        refused.find(shop, name)
+        operator.find_refused(shop, name)
 
 
 def test_what_it_needs_is_forced_or_what_was_asked_for(shop):
     keep(shop, "reachability", "unknown")
-    kept = refused.find(shop, "r1")
-    assert refused.kinds(kept, None) == ("reachability", "unknown") == refused.kinds(kept, [])
-    assert refused.kinds(kept, ["unknown"]) == ("unknown",)
+    kept = operator.find_refused(shop, "r1")
+    assert operator.forced_kinds(kept, None) == ("reachability", "unknown") == operator.forced_kinds(kept, [])
+    assert operator.forced_kinds(kept, ["unknown"]) == ("unknown",)
 
 
 @pytest.mark.parametrize("kind", ["exec", "reachability", "all", ""])
 def test_nothing_else_is_forced_by_a_refusal(shop, kind):
     keep(shop, "unknown")
     with pytest.raises(UsageError, match="does not need"):
-        refused.kinds(refused.find(shop, "r1"), ["unknown", kind])
-
-
-def test_who_cannot_force_is_not_told_that_somebody_can():
-    told = refused.plain(RefusedError(["unknown"], ["it is not known"], []))
-    assert type(told) is PolicyError and "force" not in told.as_dict()
-
-
-def test_a_refusal_is_used_once(shop):
-    keep(shop, "unknown")
-    kept = refused.find(shop, "r1")
-    refused.use(shop, kept)
-    for again in (lambda: refused.find(shop, "r1"), lambda: refused.use(shop, kept)):
-        with pytest.raises(UsageError):
-            again()
+        operator.forced_kinds(operator.find_refused(shop, "r1"), ["unknown", kind])
 
 
 def test_it_stands_only_for_the_packages_as_they_were(shop):
     error = RefusedError(["unknown"], ["it is not known"], [], {"firewall": "a" * 64, "dhcp": "b" * 64})
-    refused.keep(shop, error, ORDER)
-    kept = refused.find(shop, "r1")
-    refused.check_unmoved(kept, {"firewall": "a" * 64, "dhcp": "b" * 64, "system": "c" * 64})
-    refused.check_unmoved(kept, {"dhcp": "b" * 64})
+    operator.keep_refused(shop, error, ORDER)
+    kept = operator.find_refused(shop, "r1")
+    operator.check_unmoved(kept, {"firewall": "a" * 64, "dhcp": "b" * 64, "system": "c" * 64})
+    operator.check_unmoved(kept, {"dhcp": "b" * 64})
     with pytest.raises(ApplyError, match="not as it was when this was proposed: firewall was changed"):
-        refused.check_unmoved(kept, {"firewall": "c" * 64, "dhcp": "b" * 64})
+        operator.check_unmoved(kept, {"firewall": "c" * 64, "dhcp": "b" * 64})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.tools import times
+from oasis.tools.operator import dropped_times
 from tests.agent.test_untrusted_words import Scene
 from tests.daemon.test_wiring import approve, config, of_type
 
@@ -84,5 +84,5 @@ def plan(*steps, until_unix_s=0):
     ],
 )
 def test_a_value_of_the_plan_carries_what_it_says(found, steps):
-    assert times.dropped(plan(*steps), found) == ""
-    assert times.dropped(plan(("hostname", "attic"), ("leasetime", "7h")), found) != ""
+    assert dropped_times(plan(*steps), found) == ""
+    assert dropped_times(plan(("hostname", "attic"), ("leasetime", "7h")), found) != ""
