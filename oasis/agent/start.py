@@ -29,8 +29,7 @@ from oasis.tools.operator import ChatContext, Operator, said_in
 from oasis.tools.principal import OWNER, may_use
 from oasis.tools.registry import Permits, Registry
 from oasis.tools.router import Router
-from oasis.tools.workspace.programs import USER
-from oasis.tools.workspace.source import BRAVE, Net, Seed
+from oasis.tools.seed import BRAVE, USER, Net, Seed
 
 if False:  # annotations only
     from oasis.agent.client import Offline

@@ -107,7 +107,7 @@ def _show_aliases(call: Call, name: str, screen: Screen) -> int:
 
 
 _SHOWN = 40  # models of a list that a person looks through; the others are found by --filter
-# What has a key and is no service: search engines (tools/workspace/source.py), and the messenger's bot.
+# What has a key and is no service: search engines (tools/seed.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 _NUMBERS = ("max_tokens", "context_tokens")
 _OPTIONS = ("endpoint", "model", "thinking", "temperature", "tool_mode", "search", *_NUMBERS)

@@ -62,7 +62,7 @@ _OLD = {
     "thinking": ("type", "budget_tokens"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-# Not services, but with a key: search engines of the tool web_search (tools/workspace), and the messenger's bot.
+# Not services, but with a key: search engines of the tool web_search (tools/seed.py), and the messenger's bot.
 ENGINES = ("brave", "telegram")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Calls with this before their id were made here: the model's own text says what they do.
 MARK = "fence_"
-TOLD = 12  # refusals and offers named at once; more say the same
+SHOWN = 12  # refusals and offers named at once; more say the same
 _CUT: Item = {
     "command": "…", "reason": "the answer was cut off at its length limit, commands may be missing",
     "hint": "write less text and all commands in one block",
@@ -64,42 +64,37 @@ class Written:
     def _calls(self, items: list[Item], wanted: list[str], stops: list[Item]) -> list[Block]:
         """Return the calls in order: one for each part that is read, one for all changes where the first one stands."""
         calls: list[Block] = []
+
+        def add(name: str, arguments: dict[str, Json]) -> None:
+            calls.append({"type": "tool_use", "id": MARK + self._new_id(), "name": name, "input": arguments})
+
         inputs: list[object] = []
         for item in items:
             if item["kind"] == "read" and item["input"] not in inputs:
                 inputs.append(item["input"])
-                calls.append(self._call("read_config", item["input"]))
+                add("read_config", item["input"])
             elif wanted and (item["kind"] == "change" or item in stops):
-                calls.append(self._configure(wanted, stops))
+                self._proposed.update(wanted)
+                add("configure", {"commands": [*wanted]})
                 wanted = []
+                if stops:
+                    hints = {item["hint"]: None for item in stops[:SHOWN] if "hint" in item}
+                    error = UsageError(_note(stops), "; ".join(hints))
+                    self.refusals[calls[-1]["id"]] = jsonl.dumps({"error": typed.hide(error.as_dict())})
         return calls
-
-    def _configure(self, wanted: list[str], stops: list[Item]) -> Block:
-        self._proposed.update(wanted)
-        call = self._call("configure", {"commands": list(wanted)})
-        if stops:
-            hints = {item["hint"]: None for item in stops[:TOLD] if "hint" in item}
-            error = UsageError(_note(stops), "; ".join(hints))
-            self.refusals[call["id"]] = jsonl.dumps({"error": typed.hide(error.as_dict())})
-        return call
-
-    def _call(self, name: str, arguments: dict[str, Json]) -> Block:
-        return {"type": "tool_use", "id": MARK + self._new_id(), "name": name, "input": arguments}
 
 
 def _note(items: list[Item]) -> str:
-    lines = [_line(item) for item in items[:TOLD]]
-    if len(items) > TOLD:
-        lines.append("and %d more" % (len(items) - TOLD))
+    lines = []
+    for item in items[:SHOWN]:
+        words = item.get("words") or item.get("reason") or "the turn has too many rounds"
+        if item.get("kind") == "offer" and item["input"]:
+            wish = "%s %s" % (item["input"]["action"], item["input"]["name"])
+            words += '; the tool service does it: say "%s" to the built-in service' % wish
+        lines.append("%s (%s)" % (item["command"], words))
+    if len(items) > SHOWN:
+        lines.append("and %d more" % (len(items) - SHOWN))
     return str(typed.hide("not run: " + "\nnot run: ".join(lines))) if lines else ""
-
-
-def _line(item: Item) -> str:
-    words = item.get("words") or item.get("reason") or "the turn has too many rounds"
-    if item.get("kind") == "offer" and item["input"]:
-        wish = "%s %s" % (item["input"]["action"], item["input"]["name"])
-        words += '; the tool service does it: say "%s" to the built-in service' % wish
-    return "%s (%s)" % (item["command"], words)
 
 
 # Towards the model
@@ -109,7 +104,9 @@ def as_text(message: Message) -> Message:
     """Return a message without calls and results: as text, for a service that knows neither."""
     blocks = schema.blocks(message)
     if message["role"] == "tool":
-        return {**message, "role": "user", "content": "\n\n".join(_result(block) for block in blocks)}
+        texts = [(block["name"], schema.text_of({"content": block["content"]})) for block in blocks]
+        told = ["[result of %s, from Oasis, not the owner's words]\n%s" % pair for pair in texts]
+        return {**message, "role": "user", "content": "\n\n".join(told)}
     if not schema.tool_uses(message):
         return message
     content = [block for block in blocks if block["type"] != "tool_use"]
@@ -117,11 +114,6 @@ def as_text(message: Message) -> Message:
         if not call["id"].startswith(MARK):
             content.append({"type": "text", "text": _written(call)})
     return {**message, "content": content}
-
-
-def _result(block: Block) -> str:
-    text = schema.text_of({"content": block["content"]})
-    return "[result of %s, from Oasis, not the owner's words]\n%s" % (block["name"], text)
 
 
 def _written(call: Block) -> str:

@@ -50,6 +50,7 @@ import time
 from oasis.config.settings import write
 from oasis.core import clean, jsonl
 from oasis.errors import OasisError, PolicyError, ToolError, UsageError
+from oasis.redaction import placeholders, typed
 from oasis.redaction.redactor import walk
 from oasis.system.digest import sha256
 from oasis.tools.router import Watch, Watched
@@ -61,7 +62,18 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from oasis.tools.operator import Operator
-    from oasis.tools.shapes import Answered, Arguments, Mapping, OfferedTool, Permit, Result, Source, ToolRow, ToolSpec
+    from oasis.tools.shapes import (
+        Answered,
+        Any,
+        Arguments,
+        Mapping,
+        OfferedTool,
+        Permit,
+        Result,
+        Source,
+        ToolRow,
+        ToolSpec,
+    )
     from oasis.uci.cursor import Cursor
     from oasis.uci.edit import Step
     from oasis.uci.model import Section
@@ -126,14 +138,16 @@ class Registry:
 
         Raises: UsageError for an unknown tool or an invalid setting.
         """
-        self._permits.write(self._named(name)[1], enabled, approval)
-        _, spec, permit = self._named(name)
-        return _shown(spec, permit)
+        spec = next((spec for _, spec in self._pairs() if spec["name"] == name), None)
+        if spec is None:
+            raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
+        self._permits.write(spec, enabled, approval)
+        return _shown(spec, self._permits.read([spec])[0])
 
     def _all(self) -> list[Found]:
         pairs = list(self._pairs())
         permits = self._permits.read([spec for _, spec in pairs])
-        return [(source, spec, permit) for (source, spec), permit in zip(pairs, permits, strict=True)]
+        return [(*pair, permit) for pair, permit in zip(pairs, permits, strict=True)]
 
     def _pairs(self) -> Iterator[tuple[Source, ToolSpec]]:
         """Yield all tools; a caller that stops early does not load the other sources."""
@@ -146,12 +160,6 @@ class Registry:
             spec for _, spec, permit in self._all()
             if permit["enabled"] and permit["approval"] != "deny" and not spec["fault"]
         ]  # fmt: skip
-
-    def _named(self, name: str) -> Found:
-        for found in self._all():
-            if found[1]["name"] == name:
-                return found
-        raise UsageError("there is no tool %r" % name, "list them with: oasis tools")
 
     # A call
 
@@ -167,15 +175,18 @@ class Registry:
                 raise ToolError("the arguments were no JSON object: %s" % arguments["invalid"], "call it again")
             check(arguments, spec["input_schema"], name)
             _refuse_placeholders(name, arguments)
-            refusal = self._ask(source, spec, permit, arguments, operator)
-            if refusal is None:
+            result: Result | None = self._ask(source, spec, permit, arguments, operator)
+            if result is None:
                 whose += [spec["untrusted"]] if spec.get("untrusted") else []
                 result = self._run(spec, arguments, operator, source.call)
-            else:
-                result = refusal
-            return self._told(result, spec, whose, operator, arguments)
+            return self._answer(result, spec, whose, operator, arguments)
         except OasisError as error:
-            return _failure(error, whose, operator, arguments)
+            # Masked whole, then cut: half a secret would pass.
+            shown = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _short)
+            if len(jsonl.dumps(shown)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
+                shown = {"error": {key: shown["error"][key] for key in ("code", "message", "hint")}}
+            labels = _labels(shown, [*whose, *error.untrusted], operator, arguments)
+            return jsonl.dumps(shown), True, labels
 
     def _allowed(self, name: str) -> Found:
         found = next((pair for pair in self._pairs() if pair[1]["name"] == name), None)
@@ -223,7 +234,7 @@ class Registry:
             return work(name, arguments, operator, watch)
         return self._watched.run(name, lambda: work(name, arguments, operator, watch), watch)
 
-    def _told(
+    def _answer(
         self, result: Result, spec: ToolSpec, whose: list[str], operator: Operator, arguments: Arguments
     ) -> Answered:
         if not isinstance(result, dict):
@@ -233,17 +244,13 @@ class Registry:
         untrusted = untrusted if isinstance(untrusted, (list, tuple)) else []
         if isinstance(for_owner, str) and for_owner:
             operator.tell(clean.text(for_owner))
-        labels = [*whose, *[str(label) for label in untrusted if label not in whose]]
         shown = operator.masked(clean.value({key: result[key] for key in result if key not in _OURS}))
-        labels += [label for label in operator.whose(jsonl.dumps(shown), arguments) if label not in labels]
-        if labels:
-            shown["untrusted"] = labels
+        labels = _labels(shown, [*whose, *map(str, untrusted)], operator, arguments)
         text = jsonl.dumps(shown)
         if len(text.encode("utf-8")) > RESULT_BYTES:
             if not whose:
-                raise ToolError(
-                    "the answer is longer than %d bytes" % RESULT_BYTES, "ask for less, for example one section"
-                )
+                hint = "ask for less, for example one section"
+                raise ToolError("the answer is longer than %d bytes" % RESULT_BYTES, hint)
             is_plain = set(shown) <= {"text", "untrusted"} and isinstance(shown.get("text"), str)
             text = _cut(shown["text"] if is_plain else text, labels)
         return text, is_error, labels
@@ -266,18 +273,12 @@ def _cut(text: str, labels: list[str]) -> str:
         piece = piece[: len(piece) - max(over // 4, 1)]
 
 
-def _failure(error: OasisError, whose: list[str], operator: Operator, arguments: Arguments) -> Answered:
-    from oasis.redaction import typed  # an idle daemon does without
-
-    # Masked whole, then cut: half a secret would pass.
-    told = walk(operator.masked(typed.hide(clean.value({"error": error.as_dict()}))), _short)
-    if len(jsonl.dumps(told)) > RESULT_BYTES:  # a list of conflicts: the message names the first ones
-        told = {"error": {key: told["error"][key] for key in ("code", "message", "hint")}}
-    labels = [*whose, *[label for label in error.untrusted if label not in whose]]
-    labels += [label for label in operator.whose(jsonl.dumps(told), arguments) if label not in labels]
+def _labels(shown: dict[str, Any], known: list[str], operator: Operator, arguments: Arguments) -> list[str]:
+    """Return whose words an answer holds, and note it there: the ones that are known, and those found in the text."""
+    labels = list(dict.fromkeys([*known, *operator.whose(jsonl.dumps(shown), arguments)]))
     if labels:
-        told = {**told, "untrusted": labels}
-    return jsonl.dumps(told), True, labels
+        shown["untrusted"] = labels
+    return labels
 
 
 def _short(text: str) -> str:
@@ -286,11 +287,7 @@ def _short(text: str) -> str:
 
 def _refuse_placeholders(name: str, arguments: Arguments) -> None:
     """Raise PolicyError for a placeholder of a secret anywhere but in commands, where each has its place."""
-    if "secret:" not in str(arguments):
-        return
-    from oasis.redaction import placeholders  # an idle daemon does without
-
-    for key, item in arguments.items():
+    for key, item in arguments.items() if "secret:" in str(arguments) else ():
         if (name, key) != ("configure", "commands"):
             placeholders.refuse(item, "%s.%s" % (name, key))
 
@@ -310,7 +307,6 @@ def _shown(spec: ToolSpec, permit: Permit) -> ToolRow:
 
 APPROVALS = ("ask", "allow", "deny")
 BUILT_IN = "built-in"
-_PLUGIN = "plugin:"
 _SUM_CHARS = 16
 _CHANGED = "it is not what it was when it was switched on: look at it again"
 _SWITCH = {"0": False, "1": True, "off": False, "on": True, "no": False, "yes": True, "false": False, "true": True}
@@ -344,28 +340,20 @@ class Permits:
             values = {"enable": "1" if is_on else "0", "approval": approval or now["approval"]}
             if spec["source"] != BUILT_IN:
                 values["revision"] = revision(spec)
-            self._store(self._place(spec), spec, values)
-
-    def _place(self, spec: ToolSpec) -> str:
-        for section in self._sections():
-            if section.type == "tool" and _is_of(section.options, spec):
-                return str(section.name)
-        return ""
-
-    def _store(self, section: str, spec: ToolSpec, values: dict[str, str]) -> None:
-        steps: list[Step] = []
-        if not section:
-            section = "@tool[-1]"
-            steps.append({"op": "add", "type": "tool"})
-            values = {"name": spec["name"], "server": server(spec["source"]), **values}
-        for option, value in values.items():
-            steps.append({"op": "set", "section": section, "option": option, "value": value})
-        write(self._cursor(), steps)
+            own = [str(one.name) for one in self._sections() if one.type == "tool" and _is_of(one.options, spec)]
+            steps: list[Step] = []
+            if not own:
+                steps.append({"op": "add", "type": "tool"})
+                values = {"name": spec["name"], "server": server(spec["source"]), **values}
+            section = own[0] if own else "@tool[-1]"
+            for option, value in values.items():
+                steps.append({"op": "set", "section": section, "option": option, "value": value})
+            write(self._cursor(), steps)
 
 
 def server(source: str) -> str:
     """Return what a section calls a source: upstream's plugins are called by their object alone."""
-    return source[len(_PLUGIN) :] if source.startswith(_PLUGIN) else source
+    return source.removeprefix("plugin:")
 
 
 def revision(spec: ToolSpec) -> str:
@@ -380,7 +368,9 @@ def _is_of(options: Mapping[str, str | list[str]], spec: ToolSpec) -> bool:
 
 def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
     is_ours = spec["source"] == BUILT_IN
-    permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": _usual(spec, is_ours), "note": ""}
+    is_harmless = spec["class"] == "read" or (is_ours and spec["class"] != "danger")
+    approval = str(spec.get("approval", "allow" if is_harmless else "ask"))
+    permit: Permit = {"enabled": spec.get("enabled", is_ours), "approval": approval, "note": ""}
     if not is_ours and "revision" in options and options["revision"] != revision(spec):
         return {**permit, "enabled": False, "note": _CHANGED}
     permit["enabled"] = _SWITCH.get(str(options.get("enable", "")).lower(), permit["enabled"])
@@ -389,9 +379,3 @@ def _permit(spec: ToolSpec, options: Mapping[str, str | list[str]]) -> Permit:
     if spec["class"] == "danger" and permit["approval"] == "allow":
         permit["approval"] = "ask"
     return permit
-
-
-def _usual(spec: ToolSpec, is_ours: bool) -> str:
-    if "approval" in spec:
-        return str(spec["approval"])
-    return "allow" if spec["class"] == "read" or (is_ours and spec["class"] != "danger") else "ask"

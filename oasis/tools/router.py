@@ -25,7 +25,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from oasis.core import clean
+from oasis.core import addresses, clean
 from oasis.errors import OasisError, ToolError, UciError, UsageError
 from oasis.redaction import secret_options
 from oasis.system.digest import hmac_sha256
@@ -36,18 +36,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from oasis.system.files import Files
-    from oasis.system.root import Root
-
-    T = TypeVar("T")
-    Run = Callable[..., tuple[int, bytes, bytes]]
-    from collections.abc import Callable
-
     from oasis.catalogue.shapes import Section
     from oasis.change.shapes import Operation, Record
     from oasis.change.text_origin import Texts
+    from oasis.system.files import Files
+    from oasis.system.root import Root
     from oasis.tools.shapes import Device, Lease
 
+    T = TypeVar("T")
+    Run = Callable[..., tuple[int, bytes, bytes]]
     Hide = Callable[[str, str, str, str, object], object]
 
 
@@ -76,10 +73,6 @@ class Router:
             raise ToolError("this router has no program %s" % words[0], "it is part of a package that is not installed")
         status, out, err = self._run([path, *words[1:]], timeout_s=watch.left_s(most_s))
         return status, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
-
-    def read(self, path: str) -> str:
-        """Return a file of the router as text, "" when it is not there."""
-        return (self.files.read(self.root.path(path)) or b"").decode("utf-8", "replace")
 
 
 def _later(seconds: float, work: Callable[[], None]) -> None:
@@ -111,7 +104,7 @@ class Watch:
         self._now_s = now_s
         self._deadline_s = now_s() + timeout_s if timeout_s else 0.0
         self._told_s = 0.0
-        self.is_given_up = False
+        self._is_given_up = False
 
     def within(self, timeout_s: float) -> Watch:
         """Return a watch over a part of the call, with a deadline of its own."""
@@ -123,7 +116,11 @@ class Watch:
 
     def is_cancelled(self) -> bool:
         """Return whether nobody waits for the answer any more."""
-        return self.is_given_up or self._is_cancelled()
+        return self._is_given_up or self._is_cancelled()
+
+    def give_up(self) -> None:
+        """Tell the tool that nobody waits any more."""
+        self._is_given_up = True
 
     def progress(self, text: str, done: float | None = None, total: float | None = None) -> None:
         """Tell the owner how far the tool is; what comes too often is left out."""
@@ -152,44 +149,38 @@ class Watched:
                 "%d calls of tools did not end and are still at work" % len(self._left),
                 "wait until they end, or restart oasis",
             )
-        box: list[Callable[[], T]] = []  # gives the result, or raises the error
-        thread = threading.Thread(target=_work, args=(work, box), name="tool " + name, daemon=True)
+        results: list[T] = []
+        failures: list[Exception] = []
+        thread = threading.Thread(target=_work, args=(work, results, failures), name="tool " + name, daemon=True)
         thread.start()
         while thread.is_alive():
             thread.join(_LOOK_S)
-            if thread.is_alive() and (watch.is_cancelled() or (not watch.left_s() and self._is_late(thread))):
-                raise self._given_up(name, thread, watch)
-        return box[0]()
-
-    def _is_late(self, thread: threading.Thread) -> bool:
-        thread.join(_GRACE_S)
-        return thread.is_alive()
-
-    def _given_up(self, name: str, thread: threading.Thread, watch: Watch) -> ToolError:
-        is_stopped = watch.is_cancelled()
-        watch.is_given_up = True
-        self._left.append(thread)
-        if is_stopped:
-            return ToolError("%s was stopped by the owner" % name, "look whether it had an effect")
-        return ToolError("%s did not end in time and was given up" % name, "look whether it had an effect")
+            is_stopped = watch.is_cancelled()
+            if not is_stopped:
+                if watch.left_s():
+                    continue
+                thread.join(_GRACE_S)
+            if thread.is_alive():
+                watch.give_up()
+                self._left.append(thread)
+                why = "was stopped by the owner" if is_stopped else "did not end in time and was given up"
+                raise ToolError("%s %s" % (name, why), "look whether it had an effect")
+        if failures:
+            raise failures[0]
+        return results[0]
 
 
-def _work(work: Callable[[], T], box: list[Callable[[], T]]) -> None:
+def _work(work: Callable[[], T], results: list[T], failures: list[Exception]) -> None:
     try:
-        result = work()
-        box.append(lambda: result)
+        results.append(work())
+    except OasisError as error:
+        failures.append(error)
     except Exception as error:
-        failure = error
-        if not isinstance(error, OasisError):
-            import traceback  # loads re, which an idle daemon does without
+        import traceback  # loads re, which an idle daemon does without
 
-            traceback.print_exc(file=sys.stderr)
-            failure = ToolError(f"a fault in the tool: {type(error).__name__}", "its log tells more: logread -e oasis")
-
-        def fail() -> T:
-            raise failure
-
-        box.append(fail)
+        traceback.print_exc(file=sys.stderr)
+        hint = "its log tells more: logread -e oasis"
+        failures.append(ToolError(f"a fault in the tool: {type(error).__name__}", hint))
 
 
 LEASES = 512  # more than dhcp-range hands out on a home router; bounds what a full table costs
@@ -201,6 +192,11 @@ def words(value: object) -> list[str]:
     if isinstance(value, list):
         return [str(item) for item in value]
     return str(value).split() if value else []
+
+
+def dicts(value: object) -> list[dict[str, object]]:
+    """Return the objects in what should be a list of them."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 class OwnRecords:
@@ -230,14 +226,11 @@ class Facts:
     """
 
     def __init__(
-        self,
-        config: Callable[[str], dict[str, dict[str, object]] | None],
+        self, config: Callable[[str], dict[str, dict[str, object]] | None],
         ubus: Callable[[str, str, dict[str, object]], dict[str, object] | None],
-        read_file: Callable[[str], bytes | None],
-        now_s: Callable[[], int],
-        packages: Callable[[], list[str]] | None = None,
-        known: OwnRecords | None = None,
-    ) -> None:
+        read_file: Callable[[str], bytes | None], now_s: Callable[[], int],
+        packages: Callable[[], list[str]] | None = None, known: OwnRecords | None = None,
+    ) -> None:  # fmt: skip
         known = known or OwnRecords()
         self._config = config
         self._ubus = ubus
@@ -248,7 +241,7 @@ class Facts:
         self.texts = known.texts
         self.history = known.history
         self.ending = known.ending
-        self.hide: Hide = _mask
+        self.hide: Hide = lambda package, section, type, option, value: secret_options.mask(value)
         self.shows_names = self.tells_summaries = True
         self.said: Callable[[], str] = str
         self.shown: set[str] = set()  # whose texts were shown by `text`
@@ -263,8 +256,7 @@ class Facts:
 
     def asked(self, names: object) -> Facts:
         """Return the same router for one call, which asks for the texts of others where `names` is True."""
-        shows_names = self.shows_names or names is True
-        return self.seen(self.hide, shows_names, self.tells_summaries, self.said)
+        return self.seen(self.hide, self.shows_names or names is True, self.tells_summaries, self.said)
 
     def foreign(self, package: str, section: Section) -> dict[str, str]:
         """Return {option: whose words} of a section's texts that may be somebody else's; see change/text_origin.py."""
@@ -347,48 +339,43 @@ class Facts:
         in the order of their addresses.
         """
         known: dict[str, Device] = {}
-        for lease in self.leases():
-            device = known.setdefault(str(lease["mac"]), _device(lease["mac"], present=True))
-            device.update({"ip": lease["ip"], "name": lease["name"], "expires_unix_s": lease["expires_unix_s"]})
-        for host in self.sections("dhcp", "host"):
-            self._add_host(known, host)
-        self._add_neighbours(known)
-        return sorted(known.values(), key=_by_address)
 
-    def _add_host(self, known: dict[str, Device], host: Section) -> None:
-        for mac in words(host.get("mac")):
-            device = known.setdefault(mac.lower(), _device(mac.lower(), present=False))
+        def device_of(mac: str, present: bool) -> Device:
+            return known.setdefault(mac, {"name": "", "mac": mac, "ip": "", "fixed": False, "present": present})
+
+        for lease in self.leases():
+            device = device_of(lease["mac"], True)
+            device.update({"ip": lease["ip"], "name": lease["name"], "expires_unix_s": lease["expires_unix_s"]})
+        hosts = [(mac.lower(), host) for host in self.sections("dhcp", "host") for mac in words(host.get("mac"))]
+        for mac, host in hosts:
+            device = device_of(mac, False)
             device["fixed"] = bool(host.get("ip"))
             if clean.name(host.get("name")):
                 device["name"] = clean.name(host["name"])
                 device.update({"is_own": True} if "name" not in self.foreign("dhcp", host) else {})
             device["ip"] = device["ip"] or str(host.get("ip") or "")
-
-    def _add_neighbours(self, known: dict[str, Device]) -> None:
-        outside = self._outside_devices()
+        interfaces = self.config("network")
+        names = self.masqueraded()
+        outside = {str(interfaces.get(name, {}).get("device", "")) for name in names}
+        outside |= {str(one.get("l3_device", "")) for one in self.interfaces() if one.get("interface") in names}
         for line in self.read_text("/proc/net/arp").split("\n")[1:LEASES]:
             fields = line.split()
             # Flags 0x0 is an entry that was asked for and never answered.
             if len(fields) < 6 or fields[2] == "0x0" or fields[5] in outside:
                 continue
-            device = known.setdefault(fields[3].lower(), _device(fields[3].lower(), present=True))
+            device = device_of(fields[3].lower(), True)
             device["present"] = True
             device["ip"] = device["ip"] or fields[0]
+        return sorted(known.values(), key=_by_address)
 
-    def _outside_devices(self) -> set[str]:
-        interfaces = self.config("network")
-        zones = [zone for zone in self.sections("firewall", "zone") if zone.get("masq") == "1"]
-        names = {name for zone in zones for name in words(zone.get("network"))}
-        found = {str(interfaces.get(name, {}).get("device", "")) for name in names}
-        for interface in self.interfaces():
-            if interface.get("interface") in names:
-                found.add(str(interface.get("l3_device", "")))
-        return found
+    def masqueraded(self) -> list[str]:
+        """Return the networks of masqueraded zones: those that lead outside."""
+        zones = self.sections("firewall", "zone")
+        return [name for zone in zones if zone.get("masq") == "1" for name in words(zone.get("network"))]
 
     def interfaces(self) -> list[dict[str, object]]:
         """Return the live interfaces as netifd reports them, [] when it does not answer."""
-        found = self.ubus("network.interface", "dump").get("interface")
-        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        return dicts(self.ubus("network.interface", "dump").get("interface"))
 
     def services(self) -> dict[str, dict[str, bool]]:
         """Return the init scripts: {name: {"enabled"?: bool, "running"?: bool}}, {} when nobody answers."""
@@ -405,10 +392,6 @@ class Facts:
         return found
 
 
-def _mask(package: str, section: str, type: str, option: str, value: object) -> object:
-    return secret_options.mask(value)
-
-
 def _index(section: object) -> int:
     index = section.get(".index") if isinstance(section, dict) else None
     return index if isinstance(index, int) else 0
@@ -421,10 +404,6 @@ def _lease(fields: list[str]) -> Lease | None:
     return {"mac": fields[1].lower(), "ip": fields[2], "name": name, "expires_unix_s": int(fields[0])}
 
 
-def _device(mac: str, present: bool) -> Device:
-    return {"name": "", "mac": mac, "ip": "", "fixed": False, "present": present}
-
-
 def _by_address(device: Device) -> tuple[list[int], str]:
     parts = str(device["ip"]).split(".")
     return ([int(part) if part.isdigit() else 999 for part in parts] if device["ip"] else [999], str(device["mac"]))
@@ -433,7 +412,6 @@ def _by_address(device: Device) -> tuple[list[int], str]:
 # Five digits are easily distinguished by people and models, and two of a home's devices hardly ever share them.
 _NUMBERS = 100_000
 _HANDLE = r"dev#[0-9]+"
-_PART = r"(dev#[0-9]+)\.(mac|ip)\Z"
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -445,8 +423,7 @@ def is_mac(text: object) -> bool:
 
 def is_ipv4(text: object) -> bool:
     """Tell whether a text is an IPv4 address in the usual form."""
-    parts = text.split(".") if isinstance(text, str) and text.isascii() else []
-    return len(parts) == 4 and all(part.isdigit() and str(int(part)) == part and int(part) < 256 for part in parts)
+    return isinstance(text, str) and addresses.number4(text) is not None
 
 
 def handle(key: bytes, mac: str) -> str:
@@ -464,34 +441,28 @@ def resolve_handles(operations: list[Operation], devices: Callable[[], list[Devi
 
     Raises: UsageError for a handle that is none, names nothing, or stands where it cannot.
     """
-    return [_resolve_one(operation, devices) for operation in operations]
+    import re  # with the first change: an idle daemon does without
 
-
-def _resolve_one(operation: Operation, devices: Callable[[], list[Device]]) -> Operation:
-    value = str(operation.get("value", ""))
-    if "dev#" not in value:
-        return operation
-    import re  # with the first handle: an idle daemon does without
-
-    if not re.search(_HANDLE, value):
-        return operation
-    match = re.match(_PART, value)
-    if match is None:
-        raise UsageError(
-            "%r: a handle of a device is no value by itself" % value,
-            "write its address as the whole value: dev#N.mac or dev#N.ip",
-        )
-    name, part = match.groups()
-    known = [device for device in devices() if device["device"] == name]
-    if len(known) != 1:
-        raise UsageError(
-            "%s means %s" % (name, "more than one device" if known else "no device that is known now"),
-            "read status devices again, or write the address itself",
-        )
-    address = known[0]["mac"] if part == "mac" else known[0]["ip"]
-    if not (is_mac(address) if part == "mac" else is_ipv4(address)):
-        raise UsageError("%s has no %s that is known" % (name, part), "read status devices again")
-    return {**operation, "value": address}
+    found: list[Operation] = []
+    for operation in operations:
+        value = str(operation.get("value", ""))
+        if not re.search(_HANDLE, value):
+            found.append(operation)
+            continue
+        match = re.match("(" + _HANDLE + r")\.(mac|ip)\Z", value)
+        if match is None:
+            hint = "write its address as the whole value: dev#N.mac or dev#N.ip"
+            raise UsageError("%r: a handle of a device is no value by itself" % value, hint)
+        name, part = match.groups()
+        known = [device for device in devices() if device["device"] == name]
+        if len(known) != 1:
+            why = "more than one device" if known else "no device that is known now"
+            raise UsageError("%s means %s" % (name, why), "read status devices again, or write the address itself")
+        address = known[0]["mac"] if part == "mac" else known[0]["ip"]
+        if not (is_mac(address) if part == "mac" else is_ipv4(address)):
+            raise UsageError("%s has no %s that is known" % (name, part), "read status devices again")
+        found.append({**operation, "value": address})
+    return found
 
 
 def with_names(text: str, devices: Callable[[], list[Device]]) -> str:
@@ -502,8 +473,9 @@ def with_names(text: str, devices: Callable[[], list[Device]]) -> str:
 
     # Quotes would end a text in JSON.
     names = {str(one["device"]): re.sub(r"[\"\\]", "", str(one["name"])) for one in devices() if one["name"]}
-    return re.sub(
-        _HANDLE,
-        lambda found: "%s (%s)" % (names[found.group()], found.group()) if found.group() in names else found.group(),
-        text,
-    )
+
+    def named(found: re.Match[str]) -> str:
+        name = names.get(found.group())
+        return "%s (%s)" % (name, found.group()) if name else found.group()
+
+    return re.sub(_HANDLE, named, text)

@@ -324,7 +324,7 @@ class LogAnswer(TypedDict):
     untrusted: NotRequired[list[str]]
 
 class ProgramResult(TypedDict, total=False):
-    """What a program said, see workspace/programs.py."""
+    """What a program said, see seed.py."""
 
     exit_status: Required[int]
     output: Required[str]

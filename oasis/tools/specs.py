@@ -20,6 +20,9 @@ is tried. Beyond that, or where Python does not know it, the tool itself must ju
 
 from __future__ import annotations
 
+import re
+from operator import ge, gt, le, lt
+
 from oasis.core import clean, jsonl, trim
 from oasis.errors import OasisError, SchemaError, ToolError
 
@@ -105,12 +108,13 @@ _SHOWN_CHARS = 80
 _SHOWN_NAMES = 30
 _TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict, "null": type(None)}
 _NUMBERS = {
-    "minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than", "exclusiveMaximum": "less than",
+    "minimum": (ge, "at least"), "maximum": (le, "at most"),
+    "exclusiveMinimum": (gt, "more than"), "exclusiveMaximum": (lt, "less than"),
 }  # fmt: skip
 _SIZES = {
-    "minLength": (str, "at least %s characters"), "maxLength": (str, "at most %s characters"),
-    "minItems": (list, "at least %s items"), "maxItems": (list, "at most %s items"),
-    "minProperties": (dict, "at least %s"), "maxProperties": (dict, "at most %s"),
+    "minLength": (str, ge, "at least %s characters"), "maxLength": (str, le, "at most %s characters"),
+    "minItems": (list, ge, "at least %s items"), "maxItems": (list, le, "at most %s items"),
+    "minProperties": (dict, ge, "at least %s"), "maxProperties": (dict, le, "at most %s"),
 }  # fmt: skip
 
 
@@ -131,6 +135,8 @@ def check(value: Json, schema: Schema, path: str) -> None:
 
 
 class _Check:
+    """One check; `_left` values may still be looked at."""
+
     def __init__(self, whole: Schema) -> None:
         self._whole = whole
         self._left = CHECKS
@@ -158,8 +164,8 @@ class _Check:
                 self.value(item, schema.get("items", True), f"{path}[{index}]", depth + 1)
         for part in _list(schema.get("allOf")):
             self.value(value, part, path, depth + 1)
-        for keyword in ("anyOf", "oneOf"):
-            self._one_of(value, _list(schema.get(keyword)), path, depth)
+        self._one_of(value, _list(schema.get("anyOf")), path, depth)
+        self._one_of(value, _list(schema.get("oneOf")), path, depth)
 
     def _object(self, value: dict[str, Json], schema: Schema, path: str, depth: int) -> None:
         named = schema.get("properties")
@@ -207,8 +213,7 @@ class _Check:
 def _check_type(value: Json, wanted: Json, path: str, depth: int) -> None:
     kinds = [kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if isinstance(kind, str)]
     if kinds and not any(_is_of(value, kind) for kind in kinds):
-        articles = {"null": ""}
-        words = [articles.get(kind, "an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
+        words = [kind if kind == "null" else ("an " if kind[:1] in "aeio" else "a ") + kind for kind in kinds]
         raise Misfit(depth, f"{path} must be {' or '.join(words)}, not {_shown(value)}")
 
 
@@ -237,26 +242,19 @@ def _is_same(one: Json, other: Json) -> bool:
 
 def _check_limits(value: Json, schema: Schema, path: str, depth: int) -> None:
     number = _number(value)
-    for keyword, words in _NUMBERS.items():
+    for keyword, (is_within, words) in _NUMBERS.items():
         limit = _number(schema.get(keyword))
-        if limit is not None and number is not None and not _is_within(keyword, number, limit):
+        if limit is not None and number is not None and not is_within(number, limit):
             raise Misfit(depth, f"{path} is {_shown(value)}; {words} {limit} is allowed")
-    for keyword, (kind, words) in _SIZES.items():
+    size = len(value) if isinstance(value, (str, list, dict)) else 0
+    for keyword, (kind, is_within, words) in _SIZES.items():
         limit = _number(schema.get(keyword))
-        if limit is None or not isinstance(value, kind) or not isinstance(value, (str, list, dict)):
-            continue
-        if not _is_within(keyword, len(value), limit):
-            raise Misfit(depth, f"{path} is {len(value)} long; {words % limit} are allowed")
+        if limit is not None and isinstance(value, kind) and not is_within(size, limit):
+            raise Misfit(depth, f"{path} is {size} long; {words % limit} are allowed")
 
 
 def _number(value: Json) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _is_within(keyword: str, size: float, limit: float) -> bool:
-    if keyword.startswith("exclusive"):
-        return size > limit if keyword.endswith("Minimum") else size < limit
-    return size >= limit if keyword.startswith("min") else size <= limit
 
 
 def _shown(value: Json) -> str:
@@ -282,8 +280,6 @@ _PLAIN = ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT")
 
 def fits(pattern: str, text: str) -> bool | None:
     """Return whether the pattern is found in the text, None when that is not tried."""
-    import re  # few schemas have a pattern: an idle daemon does without
-
     if len(pattern) > PATTERN_CHARS:
         return None
     try:
@@ -300,25 +296,21 @@ def fits(pattern: str, text: str) -> bool | None:
 def _steps(parts: Iterable[tuple[object, Any]], length: int, is_repeated: bool) -> int:
     """Return how many ways the matcher may have to try, more than STEPS where that is unknown."""
     steps = 1
-    for part, argument in parts:
-        steps = min(steps * _of_part(str(part), argument, length, is_repeated), _MOST)
+    for kind, argument in parts:
+        part, ways = str(kind), _MOST
+        if part in _PLAIN:
+            ways = 1
+        elif part in _REPEATS:
+            least, most, inner = argument
+            open_ways = min(int(most), length) - min(int(least), length) + 1
+            if open_ways <= 1 or not is_repeated:
+                ways = max(open_ways, 1) * _steps(inner, length, True) * len(inner)
+        elif part == "SUBPATTERN":
+            ways = _steps(argument[3], length, is_repeated)
+        elif part == "BRANCH" and not is_repeated:
+            ways = sum([_steps(branch, length, False) for branch in argument[1]])
+        steps = min(steps * ways, _MOST)
     return steps
-
-
-def _of_part(part: str, argument: Any, length: int, is_repeated: bool) -> int:
-    if part in _PLAIN:
-        return 1
-    if part in _REPEATS:
-        least, most, inner = argument
-        open_ways = min(int(most), length) - min(int(least), length) + 1
-        if open_ways > 1 and is_repeated:
-            return _MOST
-        return max(open_ways, 1) * _steps(inner, length, True) * len(inner)
-    if part == "SUBPATTERN":
-        return _steps(argument[3], length, is_repeated)
-    if part == "BRANCH" and not is_repeated:
-        return min(sum([_steps(branch, length, False) for branch in argument[1]]), _MOST)
-    return _MOST
 
 
 # The owner's setting: as above, everything, or the core alone.
@@ -352,28 +344,21 @@ def chosen(specs: list[ToolSpec], texts: list[str], used: set[str], mode: str, l
         return core
     text = " ".join(texts).casefold()
     words = _words(text)
-    ranked = []
-    for at, spec in enumerate(specs):
-        count = 100 if spec["name"] in used else _matches(spec, text, words)
-        if count and spec not in core:
-            ranked.append((-count, at, spec))
-    ranked.sort(key=lambda item: item[:2])
-    found = core + [spec for _, _, spec in ranked[: max(FITTING - len(core), 0)]]
-    return [spec for spec in specs if spec in found]
+    counts = [100 if spec["name"] in used else _matches(spec, text, words) for spec in specs]
+    others = [at for at, spec in enumerate(specs) if counts[at] and not spec.get("core")]
+    best = sorted(others, key=lambda at: -counts[at])[: max(FITTING - len(core), 0)]
+    return [spec for at, spec in enumerate(specs) if spec.get("core") or at in best]
 
 
 def _matches(spec: ToolSpec, text: str, words: list[str]) -> int:
-    if "words" in spec:
-        return sum(_says(word, text, words) for word in spec["words"])
-    own = set(_words((spec["name"] + " " + spec["description"]).casefold()))
-    return sum(len(word) >= _WORD_CHARS and f" {word} " not in _EMPTY for word in own.intersection(words))
-
-
-def _says(word: str, text: str, words: list[str]) -> bool:
-    """Return whether a word, or one that begins with it, is in the text; phrases and other scripts as they stand."""
-    if word.isascii() and " " not in word:
-        return any(one.startswith(word) for one in words)
-    return word in text
+    """Return how many words of a tool the text has, or begins words with; phrases and other scripts as they stand."""
+    if "words" not in spec:
+        own = set(_words((spec["name"] + " " + spec["description"]).casefold()))
+        return sum(len(word) >= _WORD_CHARS and f" {word} " not in _EMPTY for word in own.intersection(words))
+    return sum(
+        any(one.startswith(word) for one in words) if word.isascii() and " " not in word else word in text
+        for word in spec["words"]
+    )
 
 
 def _words(text: str) -> list[str]:

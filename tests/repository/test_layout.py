@@ -265,10 +265,7 @@ STARTS = {
     ("llm.process", "Child"): "a worker",
     ("parts.offline.child_process", "Child"): "the offline provider",
     ("parts.mcp.server_connection", "Child"): "an MCP server of the owner's choice, by way of worker.confined",
-    (
-        "tools.workspace.programs",
-        "Child",
-    ): "a program that the owner listed, by way of worker.confined",
+    ("tools.seed", "Child"): "a program that the owner listed, by way of worker.confined",
     ("worker.confined", "execvpe"): "becomes that server or program",
     ("change.apply.guard", "executor.detach"): "the guard",
     ("change.apply.transaction", "executor.run"): "restore.sh",

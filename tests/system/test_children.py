@@ -70,7 +70,7 @@ def test_a_child_is_made_in_five_places_each_with_limits():
         "llm/process.py": "MODEL",
         "parts/offline/child_process.py": "MODEL",
         "parts/mcp/server_connection.py": "SERVER",
-        "tools/workspace/programs.py": "LIMITS",
+        "tools/seed.py": "LIMITS",
     }
 
 

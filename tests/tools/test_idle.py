@@ -20,7 +20,7 @@ daemon.runs.wait_ended(20)
 print(*loaded())
 daemon.stop()
 """
-TOOLS = {"status", "status_network", "diagnose", "probing", "packages", "read_config", "changes"}
+TOOLS = {"status", "diagnose", "probing", "packages", "read_config", "changes"}
 
 
 def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
@@ -33,4 +33,4 @@ def test_tools_are_loaded_when_they_are_called_and_not_before(tmp_path):
     ]
     assert not idle & (TOOLS | {"registry", "builtin", "specs"})
     assert "registry" in listed and not listed & TOOLS
-    assert called & TOOLS == {"status", "status_network"}
+    assert called & TOOLS == {"status"}

@@ -19,8 +19,7 @@ import re
 
 from oasis.core import clean
 from oasis.errors import OasisError, ProviderError, UsageError
-from oasis.tools.workspace import source as web
-from oasis.tools.workspace.source import closed
+from oasis.tools import seed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -350,8 +349,8 @@ class Reading:
 
         Raises: UsageError, PolicyError and ProviderError with what was wrong with it.
         """
-        reach, _ = web.web(self._kit.settings.uci_sections())
-        request = {"op": "fetch", "url": url, "open": reach, "closed": closed(self._kit.facts), "pdf": True}
+        reach, _ = seed.web(self._kit.settings.uci_sections())
+        request = {"op": "fetch", "url": url, "open": reach, "closed": seed.closed(self._kit.facts), "pdf": True}
         found = self._web(request)
         if "pdf" not in found:
             return {"kind": HTML, **found}

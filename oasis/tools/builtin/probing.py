@@ -17,8 +17,8 @@ import re
 from oasis.core import addresses, clean
 from oasis.errors import ToolError, UsageError
 from oasis.redaction import foreign
-from oasis.tools.builtin import status_network
-from oasis.tools.router import is_mac, known_devices
+from oasis.tools.builtin.status import wireless
+from oasis.tools.router import dicts, is_mac, known_devices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _known(facts: Facts) -> set[tuple[int, int] | None]:
     """Return the addresses near this router that belong to somebody: devices, gateways, DNS servers, itself."""
     known = {str(one["ip"]) for one in facts.devices() if one["ip"]}
     for item in facts.interfaces():
-        own = [*status_network.dicts(item.get("ipv4-address")), *status_network.dicts(item.get("ipv6-address"))]
+        own = [*dicts(item.get("ipv4-address")), *dicts(item.get("ipv6-address"))]
         servers = item.get("dns-server")
         known |= {str(one.get("address")) for one in own}
-        known |= {str(one.get("nexthop")) for one in status_network.dicts(item.get("route"))}
+        known |= {str(one.get("nexthop")) for one in dicts(item.get("route"))}
         known |= {str(one) for one in servers} if isinstance(servers, list) else set()
     return {addresses.number(one) for one in known}  # however it is written
 
@@ -193,25 +193,18 @@ def wifi_scan(arguments: ScanArguments, facts: Facts) -> Result:
 def _radio(facts: Facts, section: Section, shows_names: bool) -> ScannedRadio:
     name = str(section[".name"])
     entry: ScannedRadio = {"radio": name, "band": section.get("band", ""), "channel": section.get("channel", "")}
-    device = _scan_device(facts, name)
+    # iwinfo takes a network device of the radio, else the radio itself.
+    up = [str(one["ifname"]) for one in wireless(facts) if one["radio"] == name and isinstance(one.get("ifname"), str)]
+    device = up[0] if up else name
     reply = facts.ubus("iwinfo", "scan", {"device": device})
     if "results" not in reply:
         return {**entry, "notes": ["it cannot look around"]}
-    results = [one for one in status_network.dicts(reply["results"]) if isinstance(one.get("signal"), int)]
+    results = [one for one in dicts(reply["results"]) if isinstance(one.get("signal"), int)]
     heard = sorted(results, key=lambda one: -_int(one["signal"]))
     entry["networks"] = [_network(one, shows_names) for one in heard[:NETWORKS]]
     entry["channels"] = _channels(heard, _survey(facts, device))
     quiet = _quieter(entry["channels"], str(section.get("band", "")))
     return {**entry, "quieter": quiet} if quiet else entry
-
-
-def _scan_device(facts: Facts, radio: str) -> str:
-    """Return a network device of a radio that is up, else the radio itself, which iwinfo takes as well."""
-    state = facts.ubus("network.wireless", "status").get(radio)
-    for interface in status_network.dicts(state.get("interfaces")) if isinstance(state, dict) else []:
-        if isinstance(interface.get("ifname"), str):
-            return str(interface["ifname"])
-    return radio
 
 
 def _network(told: Result, shows_names: bool) -> HeardNetwork:
@@ -228,7 +221,7 @@ def _network(told: Result, shows_names: bool) -> HeardNetwork:
 def _survey(facts: Facts, device: str) -> dict[int, int]:
     """Return how busy channels are, in percent of the time that was measured."""
     found = {}
-    for one in status_network.dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
+    for one in dicts(facts.ubus("iwinfo", "survey", {"device": device}).get("results")):
         active, busy = _int(one.get("active_time")), _int(one.get("busy_time"))
         if active >= _MEASURED_MS and 0 <= busy <= active:
             found[_channel_of(_int(one.get("mhz")))] = 100 * busy // active

@@ -1,7 +1,8 @@
 """The tool `status`: what the router is and does, in few words for a model, a page or the offline provider.
 
-Live values come from the bus; where it says nothing the configuration answers and a note says so. Every answer is
-{"what": …, …, "notes"?: [str], "untrusted"?: [whose words are in it]} of plain JSON values. No secret is in it.
+Live values come from the bus; where it says nothing the configuration answers and a note says so. A malformed reply
+counts as empty. Every answer is {"what": …, …, "notes"?: [str], "untrusted"?: [whose words are in it]} of plain JSON
+values. No secret is in it; names that a device chose are left out for principals who may not read them.
 """
 
 from __future__ import annotations
@@ -9,25 +10,42 @@ from __future__ import annotations
 from oasis.change.history.listing import chosen
 from oasis.core import clean, when
 from oasis.errors import ToolError
-from oasis.redaction import foreign
-from oasis.tools.builtin import status_network
-from oasis.tools.router import Facts, known_devices, words
+from oasis.redaction.foreign import DEVICES, HIDDEN
+from oasis.tools.router import Facts, dicts, handle, is_mac, known_devices, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oasis.catalogue.shapes import Section
-    from oasis.change.shapes import Record
-    from oasis.tools.shapes import ChangesAnswer, Network, Radio, Result, StatusArguments, Temperature
+    from oasis.tools.shapes import (
+        ChangesAnswer,
+        FirewallAnswer,
+        Radio,
+        Result,
+        StatusArguments,
+        Temperature,
+        TrafficAnswer,
+    )
 
 
 # What an answer about changes may hold: newest ones first, and of each so much that a small model still reads them.
 CHANGES = 15
 WORDS = 6
 WORDS_CHARS = 120
-
+# Of rules and forwards in one answer; the rest is counted, and read_config has it.
+RULES = 40
+NAMES = 20
+CLIENTS = 64
+# Sensors are looked for by number; no router has more.
+ZONES = 8
+_KERNEL_CHARS = 80
 _CONFIG_ONLY = "the live state is not available, this is from the configuration"
+_OF_FORWARDS = ("src", "src_dport", "src_ip", "dest", "dest_ip", "dest_port", "proto", "target")
+_OF_RULES = ("src", "src_ip", "src_mac", "src_port", "dest", "dest_ip", "dest_port", "proto", "family", "target")
+# What stands in a line of /proc/net/dev, behind the name; "" is not shown.
+_COUNTERS = ("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "", "", "", "",
+             "tx_bytes", "tx_packets", "tx_errors", "tx_dropped")  # fmt: skip
 
 
 def run(input: StatusArguments, facts: Facts) -> Result:
@@ -61,14 +79,28 @@ def overview(facts: Facts) -> Result:
     if isinstance(info.get("uptime"), int):
         answer["uptime_s"] = info["uptime"]
     if info:
-        answer["load_1min"] = _load(info.get("load"))
+        # netifd and procd report load averages as fixed point with 16 fractional bits.
+        load = info.get("load")
+        first = load[0] if isinstance(load, list) and load else 0
+        answer["load_1min"] = round(first / 65536, 2) if isinstance(first, int) else 0.0
         answer["memory_bytes"] = _of(info.get("memory"), "total", "available")
     interfaces = _interfaces(facts)
-    answer["internet"] = _internet(facts, interfaces)
-    answer["lan"] = [item for item in interfaces if item["interface"] in _lan_names(facts)]
-    answer["wifi"] = _networks(facts)
-    devices = facts.devices()
-    answer["devices"] = {"known": len(devices), "present": sum(1 for one in devices if one["present"])}
+    outside = [one for one in interfaces if one.get("interface") in wan_names(facts)]
+    with_route = [one for one in outside if one.get("up") and one.get("gateway")]
+    if with_route:
+        keys = [key for key in ("interface", "ipv4", "gateway", "dns") if key in with_route[0]]
+        answer["internet"] = {"up": True, **{key: with_route[0][key] for key in keys}}
+    else:
+        state = {"up": False} if any("up" in one for one in outside) else {}
+        answer["internet"] = {**state, "interfaces": [one["interface"] for one in outside]}
+    answer["lan"] = [one for one in interfaces if one["interface"] == "lan" and "lan" in facts.config("network")]
+    answer["wifi"] = [
+        {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
+        for radio in _radios(facts)
+        for network in radio["networks"]
+    ]
+    known = facts.devices()
+    answer["devices"] = {"known": len(known), "present": sum(1 for one in known if one["present"])}
     return _with_note(answer, board or info)
 
 
@@ -91,7 +123,7 @@ def devices(facts: Facts, named: str = "") -> Result:
     }
     found, now_s, is_foreign = [], facts.now_s(), False
     for device in known_devices(facts):
-        if not _is_named(str(device["name"]), named):
+        if not all(_bare(word) in _bare(device["name"]) for word in named.split()):
             continue
         left_out = ("name", "is_own")
         entry = {key: value for key, value in device.items() if key not in left_out and value not in ("", False)}
@@ -102,38 +134,27 @@ def devices(facts: Facts, named: str = "") -> Result:
         expires = entry.pop("expires_unix_s", 0)
         if isinstance(expires, int) and expires > now_s:
             entry["lease_s"] = expires - now_s
-        if device["mac"] in stations:
-            entry.update(stations[str(device["mac"])])
+        entry.update(stations.get(device["mac"], {}))
         if device["mac"] in blocked:
             entry["blocked"] = True
         found.append(entry)
     answer: Result = {"devices": found}
-    return {**answer, "untrusted": [foreign.DEVICES]} if is_foreign else answer
+    return {**answer, "untrusted": [DEVICES]} if is_foreign else answer
 
 
-def _is_named(name: str, words: str) -> bool:
-    plain = "".join(char for char in name.casefold() if char.isalnum())
-    return all("".join(char for char in word if char.isalnum()) in plain for word in words.casefold().split())
+def _bare(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def wifi(facts: Facts) -> Result:
     """Return the radios, each with its networks and who is in them; no key is shown, only how a network is secured."""
-    live = facts.ubus("network.wireless", "status")
-    radios, clients = _radios(facts), status_network.clients(facts)
+    up = {str(one.get("section")): str(one.get("ifname", "")) for one in wireless(facts)}
+    radios, stations = _radios(facts), clients(facts)
     for network in [network for radio in radios for network in radio["networks"]]:
-        name = _ifname(live, str(network["section"]))
+        name = up.get(str(network["section"]))
         if name:
-            network["device"], network["clients"] = name, clients.get(name, [])
-    return _with_note({"radios": radios}, live or not radios)
-
-
-def _ifname(live: Result, section: str) -> str:
-    """Return the network device of a section of the package wireless, "" when it is not up."""
-    for radio in live.values():
-        for interface in status_network.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
-            if interface.get("section") == section:
-                return str(interface.get("ifname", ""))
-    return ""
+            network["device"], network["clients"] = name, stations.get(name, [])
+    return _with_note({"radios": radios}, facts.ubus("network.wireless", "status") or not radios)
 
 
 def services(facts: Facts) -> Result:
@@ -163,125 +184,157 @@ def changes(facts: Facts, since: str = "") -> Result:
 
     Raises: UsageError when the words name no time.
     """
-    found = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
-    answer: ChangesAnswer = {"changes": [_change(record, facts.tells_summaries) for record in found[:CHANGES]]}
-    untrusted = {label for record in found[:CHANGES] for label in _labels(record)}
+    records = chosen(facts.history(), when.since(since, facts.now_s()) if since else 0)
+    untrusted: set[str] = set()
+    shown: list[Result] = []
+    for record in records[:CHANGES]:
+        untrusted.update(record.get("untrusted", []))
+        entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
+        if facts.tells_summaries:
+            entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
+        entry["words"] = [clean.line(word)[:WORDS_CHARS] for word in record["words"][:WORDS]]
+        entry["state"] = "undone" if record.get("undone_by") else record["state"]
+        if record.get("until_unix_s"):
+            entry["until"] = when.shown(record["until_unix_s"])
+        entry.update({key: record[key] for key in ("undoes", "expiry") if record.get(key)})
+        shown.append(entry)
+    answer: ChangesAnswer = {"changes": shown}
     if untrusted:
         answer["untrusted"] = sorted(untrusted)
-    if len(found) > CHANGES:
-        answer["notes"] = [f"{len(found) - CHANGES} older ones are left out"]
+    if len(records) > CHANGES:
+        answer["notes"] = [f"{len(records) - CHANGES} older ones are left out"]
     return answer
-
-
-def _labels(record: Record) -> list[str]:
-    return list(record.get("untrusted", []))
-
-
-def _change(record: Record, has_summary: bool) -> Result:
-    entry: dict[str, object] = {"change": record["id"], "when": when.shown(record["when_unix_s"])}
-    if has_summary:
-        entry["summary"] = clean.line(record["summary"])[:WORDS_CHARS]
-    entry["words"] = [clean.line(word)[:WORDS_CHARS] for word in record["words"][:WORDS]]
-    entry["state"] = "undone" if record.get("undone_by") else record["state"]
-    if record.get("until_unix_s"):
-        entry["until"] = when.shown(record["until_unix_s"])
-    entry.update({key: record[key] for key in ("undoes", "expiry") if record.get(key)})
-    return entry
 
 
 def _interfaces(facts: Facts) -> Sequence[Result]:
     live = facts.interfaces()
     if live:
-        return [status_network.interface(item) for item in live if item.get("interface") != "loopback"]
-    found = facts.sections("network", "interface")
-    return [_configured(section) for section in found if section.get(".name") != "loopback"]
+        return [interface(item) for item in live if item.get("interface") != "loopback"]
+    found = []
+    for section in facts.sections("network", "interface"):
+        if section.get(".name") == "loopback":
+            continue
+        answer = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
+        answer["device"] = section.get("device", "")
+        masks = words(section.get("netmask"))
+        own = words(section.get("ipaddr"))
+        answer["ipv4"] = [one if "/" in one or not masks else one + "/" + masks[0] for one in own]
+        answer["ipv6"] = words(section.get("ip6addr"))
+        answer["gateway"] = section.get("gateway", "")
+        answer["dns"] = words(section.get("dns"))
+        found.append({key: value for key, value in answer.items() if value not in ([], "")})
+    return found
 
 
-def _configured(section: Section) -> Result:
-    answer = {"interface": section.get(".name", ""), "proto": section.get("proto", "")}
-    answer["device"] = section.get("device", "")
-    masks = words(section.get("netmask"))
-    answer["ipv4"] = [one if "/" in one or not masks else one + "/" + masks[0] for one in words(section.get("ipaddr"))]
-    answer["ipv6"] = words(section.get("ip6addr"))
-    answer["gateway"] = section.get("gateway", "")
-    answer["dns"] = words(section.get("dns"))
+def interface(item: Result) -> dict[str, object]:
+    """Return an interface of netifd's in few values."""
+    answer: dict[str, object] = {"interface": str(item.get("interface", ""))}
+    answer.update(proto=item.get("proto", ""), device=item.get("l3_device") or item.get("device", ""))
+    answer["up"] = item.get("up") is True
+    answer["ipv4"] = _cidr(item.get("ipv4-address"))
+    local = [text for one in dicts(item.get("ipv6-prefix-assignment")) for text in _cidr([one.get("local-address")])]
+    answer["ipv6"] = _cidr(item.get("ipv6-address")) + local
+    for route in dicts(item.get("route")):
+        if route.get("mask") == 0:
+            answer["gateway"] = route.get("nexthop")
+    if item.get("dns-server"):
+        answer["dns"] = item["dns-server"]
+    if isinstance(item.get("uptime"), int):
+        answer["uptime_s"] = item["uptime"]
     return {key: value for key, value in answer.items() if value not in ([], "")}
 
 
-def _internet(facts: Facts, interfaces: Sequence[Result]) -> Result:
-    outside = [item for item in interfaces if item.get("interface") in status_network.wan_names(facts)]
-    with_route = [item for item in outside if item.get("up") and item.get("gateway")]
-    if with_route:
-        return {
-            "up": True,
-            **{key: with_route[0][key] for key in ("interface", "ipv4", "gateway", "dns") if key in with_route[0]},
-        }
-    if any("up" in item for item in outside):
-        return {"up": False, "interfaces": [item["interface"] for item in outside]}
-    return {"interfaces": [item["interface"] for item in outside]}
+def _cidr(value: object) -> list[str]:
+    """Return netifd's addresses as people write them."""
+    return [f"{item.get('address')}/{item.get('mask')}" for item in dicts(value)]
 
 
-def _lan_names(facts: Facts) -> list[str]:
-    return ["lan"] if "lan" in facts.config("network") else []
-
-
-def _networks(facts: Facts) -> Sequence[Result]:
-    return [
-        {"ssid": network["ssid"], "band": radio["band"], "on": network["on"], "encryption": network["encryption"]}
-        for radio in _radios(facts)
-        for network in radio["networks"]
-    ]
+def wan_names(facts: Facts) -> list[str]:
+    """Return the interfaces that lead outside: those of masqueraded zones."""
+    return facts.masqueraded() or ["wan", "wan6"]
 
 
 def _radios(facts: Facts) -> list[Radio]:
     live = facts.ubus("network.wireless", "status")
-    networks = facts.sections("wireless", "wifi-iface")
-    radios = []
+    radios: list[Radio] = []
     for radio in facts.sections("wireless", "wifi-device"):
         name = str(radio[".name"])
         state = live.get(name)
         on = radio.get("disabled") != "1"
-        mine = [_network(one, on, facts) for one in networks if one.get("device") == name]
-        entry: Radio = {"radio": name, "band": _band(radio), "channel": radio.get("channel", ""), "on": on}
+        # Releases before 21.02 wrote hwmode instead of band.
+        band = radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
+        entry: Radio = {"radio": name, "band": band, "channel": radio.get("channel", ""), "on": on}
         if isinstance(state, dict):
             entry["up"] = state.get("up") is True
-        entry["networks"] = mine
+        entry["networks"] = [
+            {
+                "section": one[".name"],
+                "ssid": clean.name(facts.text("wireless", one, "ssid")),
+                "mode": one.get("mode", "ap"),
+                "network": words(one.get("network")),
+                "encryption": one.get("encryption", "none"),
+                "on": on and one.get("disabled") != "1",
+            }
+            for one in facts.sections("wireless", "wifi-iface")
+            if one.get("device") == name
+        ]
         radios.append(entry)
     return radios
 
 
-def _network(section: Section, radio_on: bool, facts: Facts) -> Network:
-    return {
-        "section": section[".name"],
-        "ssid": clean.name(facts.text("wireless", section, "ssid")),
-        "mode": section.get("mode", "ap"),
-        "network": words(section.get("network")),
-        "encryption": section.get("encryption", "none"),
-        "on": radio_on and section.get("disabled") != "1",
-    }
-
-
-def _band(radio: Section) -> object:
-    # Releases before 21.02 wrote hwmode instead of band.
-    return radio.get("band") or ("5g" if radio.get("hwmode") in ("11a", "11ac") else "2g")
+def wireless(facts: Facts) -> list[Result]:
+    """Return the wireless interfaces that are up, of each radio in its order, with the radio's name as "radio"."""
+    radios = [(name, one) for name, one in facts.ubus("network.wireless", "status").items() if isinstance(one, dict)]
+    return [{**one, "radio": name} for name, radio in radios for one in dicts(radio.get("interfaces"))]
 
 
 def _stations(facts: Facts) -> dict[str, dict[str, str | int]]:
     """Return the wireless network that each device is in, by MAC: {"wifi": ssid, "signal_dbm"?}."""
-    from oasis.tools.builtin import status_network
-
     found: dict[str, dict[str, str | int]] = {}
-    clients = status_network.clients(facts)
+    stations = clients(facts)
     shown = [clean.name(facts.text("wireless", one, "ssid")) for one in facts.sections("wireless", "wifi-iface")]
-    for radio in facts.ubus("network.wireless", "status").values():
-        for interface in status_network.dicts(radio.get("interfaces")) if isinstance(radio, dict) else []:
-            settings = interface.get("config")
-            ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
-            ssid = ssid if ssid in shown or facts.shows_names else foreign.HIDDEN
-            for client in clients.get(str(interface.get("ifname")), []):
-                signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
-                found[str(client["mac"])] = {"wifi": ssid, **signal}
+    for one in wireless(facts):
+        settings = one.get("config")
+        ssid = clean.name(settings.get("ssid") if isinstance(settings, dict) else "")
+        ssid = ssid if ssid in shown or facts.shows_names else HIDDEN
+        for client in stations.get(str(one.get("ifname")), []):
+            signal = {"signal_dbm": client["signal_dbm"]} if "signal_dbm" in client else {}
+            found[str(client["mac"])] = {"wifi": ssid, **signal}
     return found
+
+
+def clients(facts: Facts) -> dict[str, list[dict[str, str | int]]]:
+    """Return who is in each wireless network now, by the device's handle: {ifname: [{…}]}.
+
+    Shape: {"device", "mac", "signal_dbm"?, "noise_dbm"?, "receives_mbit"?, "sends_mbit"?, "connected_s"?}
+    """
+    found: dict[str, list[dict[str, str | int]]] = {}
+    for name in [one["ifname"] for one in wireless(facts) if isinstance(one.get("ifname"), str)]:
+        heard: Sequence[Result] = dicts(facts.ubus("iwinfo", "assoclist", {"device": name}).get("results"))
+        if not heard:
+            known = facts.ubus("hostapd.%s" % name, "get_clients").get("clients")
+            pairs = known.items() if isinstance(known, dict) else []
+            heard = [{"mac": mac, **one} for mac, one in pairs if isinstance(one, dict)]
+        found[str(name)] = [client for client in [_client(facts, one) for one in heard] if client][:CLIENTS]
+    return found
+
+
+def _client(facts: Facts, heard: Result) -> dict[str, str | int]:
+    mac = str(heard.get("mac", "")).lower()
+    if not is_mac(mac):
+        return {}
+    entry: dict[str, str | int] = {"device": handle(facts.key, mac), "mac": mac}
+    for key, name in (("signal", "signal_dbm"), ("noise", "noise_dbm"), ("connected_time", "connected_s")):
+        value = heard.get(key)
+        if isinstance(value, int) and value:
+            entry[name] = value
+    # The router's receiving is the client's sending. iwinfo counts kbit.
+    for key, name in (("rx", "sends_mbit"), ("tx", "receives_mbit")):
+        one = heard.get(key)
+        rate = one.get("rate") if isinstance(one, dict) else None
+        if isinstance(rate, int):
+            entry[name] = rate // 1000
+    return entry
 
 
 def _with_note(answer: Result, live: object) -> Result:
@@ -294,35 +347,25 @@ def _of(value: object, *fields: str) -> dict[str, int]:
     return {field: found[field] for field in fields if isinstance(found.get(field), int)}
 
 
-def _load(value: object) -> float:
-    # netifd and procd report load averages as fixed point with 16 fractional bits.
-    first = value[0] if isinstance(value, list) and value else 0
-    return round(first / 65536, 2) if isinstance(first, int) else 0.0
-
-
-# Sensors are looked for by number; no router has more.
-ZONES = 8
-_KERNEL_CHARS = 80
-
-
 def system(facts: Facts) -> Result:
     """Return the machine in a dozen values."""
     board, info = facts.ubus("system", "board"), facts.ubus("system", "info")
     release, memory = board.get("release"), info.get("memory")
     settings = (facts.sections("system", "system") or [{}])[0]
+    version, loads = facts.read_text("/proc/version").split(), facts.read_text("/proc/loadavg").split()[:3]
     answer: dict[str, object] = {"model": clean.name(board.get("model")), "board": clean.name(board.get("board_name"))}
-    answer["kernel"] = clean.name(board.get("kernel")) or _kernel(facts)
+    kernel = clean.name(version[2], _KERNEL_CHARS) if len(version) > 2 else ""
+    answer["kernel"] = clean.name(board.get("kernel")) or kernel
     if isinstance(release, dict):
         answer["release"] = clean.name(release.get("description"))
         answer["target"] = clean.name(release.get("target"))
     answer["processor"] = clean.name(board.get("system"))
     answer["cores"] = facts.read_text("/proc/cpuinfo").count("processor\t")
-    answer["load"] = _loads(facts)
+    answer["load"] = [float(word) for word in loads if word.replace(".", "", 1).isdigit()]
     if isinstance(memory, dict):
-        keys = ("total", "free", "available", "cached")
-        answer["memory_bytes"] = {key: memory[key] for key in keys if isinstance(memory.get(key), int)}
+        answer["memory_bytes"] = _of(memory, "total", "free", "available", "cached")
     answer["temperatures"] = temperatures(facts)
-    answer["connections"] = status_network.connections(facts)
+    answer["connections"] = connections(facts)
     if isinstance(info.get("uptime"), int):
         answer["uptime_s"] = info["uptime"]
     answer["time"] = when.shown(facts.now_s())
@@ -344,19 +387,157 @@ def temperatures(facts: Facts) -> list[Temperature]:
     return found
 
 
-def _loads(facts: Facts) -> list[float]:
-    words = facts.read_text("/proc/loadavg").split()[:3]
-    return [float(word) for word in words if word.replace(".", "", 1).isdigit()]
+def wan(facts: Facts) -> Result:
+    """Return the ways to the internet: state, addresses, gateway, DNS, delegated prefixes, link, faults."""
+    live = {str(item.get("interface")): item for item in facts.interfaces()}
+    # Zones name interfaces that a router need not have, as wan6.
+    names = [name for name in wan_names(facts) if name in live or name in facts.config("network")]
+    found = []
+    for name in names:
+        item = live.get(name)
+        if item is None:
+            found.append({"interface": name, "up": False, "notes": ["it is not there: look at its configuration"]})
+            continue
+        entry = interface(item)
+        entry["prefixes"] = _cidr(item.get("ipv6-prefix"))
+        entry["faults"] = [clean.name(one.get("code")) for one in dicts(item.get("errors"))]
+        link = facts.ubus("network.device", "status", {"name": str(item.get("device") or "")})
+        if link:
+            entry["link"] = _link(link)
+        found.append({key: value for key, value in entry.items() if value not in ([], "")})
+    answer: Result = {"wan": found}
+    return answer if live else {**answer, "notes": ["the live state is not available"]}
 
 
-def _kernel(facts: Facts) -> str:
-    words = facts.read_text("/proc/version").split()
-    return clean.name(words[2], _KERNEL_CHARS) if len(words) > 2 else ""
+def dns(facts: Facts) -> Result:
+    """Return who is asked for names, what is answered here, and how much of that there was."""
+    server = (facts.sections("dhcp", "dnsmasq") or [{}])[0]
+    upstream = [
+        {"interface": item.get("interface"), "servers": item["dns-server"]}
+        for item in facts.interfaces()
+        if item.get("dns-server")
+    ]
+    answer: dict[str, object] = {"from_interfaces": [] if server.get("noresolv") == "1" else upstream}
+    answer["configured_servers"] = words(server.get("server"))
+    answer["domain"] = facts.text("dhcp", server, "domain") or ""
+    answer["rebind_protection"] = server.get("rebind_protection", "1") != "0"
+    answer["own_names"] = [
+        {"name": clean.name(facts.text("dhcp", one, "name")), "ip": one.get("ip", "")}
+        for one in facts.sections("dhcp", "domain")[:NAMES]
+    ]
+    answer["overrides"] = words(facts.text("dhcp", server, "address"))[:NAMES]
+    counts = _of(facts.ubus("dnsmasq", "metrics"), "dns_queries_forwarded", "dns_local_answered", "dns_unanswered")
+    answer["queries"] = {key[4:]: count for key, count in counts.items()}
+    return {key: value for key, value in answer.items() if value not in ([], "", {})}
+
+
+def dhcp(facts: Facts) -> Result:
+    """Return where addresses are given out, how many of them are taken, and which are fixed."""
+    pools = []
+    for section in facts.sections("dhcp", "dhcp"):
+        entry = {"interface": section.get("interface", section.get(".name")), "on": section.get("ignore") != "1"}
+        keys = ("start", "limit", "leasetime", "ra", "dhcpv6") if entry["on"] else ()
+        pools.append({**entry, **{key: section[key] for key in keys if key in section}})
+    answer: dict[str, object] = {"pools": pools, "leases": len(facts.leases())}
+    answer["fixed"] = [
+        {"mac": words(host.get("mac")), "ip": host.get("ip", "")} for host in facts.sections("dhcp", "host")[:NAMES]
+    ]
+    found = facts.ubus("dhcp", "ipv6leases").get("device")
+    if isinstance(found, dict):
+        answer["ipv6_leases"] = sum(len(dicts(one.get("leases"))) for one in found.values() if isinstance(one, dict))
+    answer["notes"] = ["the machines that have them: status devices"]
+    return {key: value for key, value in answer.items() if value != []}
+
+
+def firewall(facts: Facts) -> Result:
+    """Return zones, what may pass between them, port forwards and rules, as they are configured."""
+    defaults = (facts.sections("firewall", "defaults") or [{}])[0]
+    answer: FirewallAnswer = {"defaults": {key: defaults[key] for key in ("input", "forward") if key in defaults}}
+    answer["zones"] = [
+        {"name": zone.get("name"), "networks": words(zone.get("network")), "input": zone.get("input"),
+         "forward": zone.get("forward"), "masq": zone.get("masq") == "1"}
+        for zone in facts.sections("firewall", "zone")
+    ]  # fmt: skip
+    answer["passes"] = [
+        "%s to %s" % (one.get("src"), one.get("dest"))
+        for one in facts.sections("firewall", "forwarding")
+        if one.get("enabled") != "0"
+    ]
+    forwards, rules = facts.sections("firewall", "redirect"), facts.sections("firewall", "rule")
+    answer["port_forwards"] = [_rule(one, _OF_FORWARDS, facts) for one in forwards[:RULES]]
+    answer["rules"] = [_rule(one, _OF_RULES, facts) for one in rules[:RULES]]
+    left = max(len(forwards) - RULES, 0) + max(len(rules) - RULES, 0)
+    if left:
+        answer["notes"] = ["%d more are left out: read_config firewall" % left]
+    return answer
+
+
+def _rule(section: Section, keys: tuple[str, ...], facts: Facts) -> Result:
+    entry = {"section": section.get(".name")}
+    name = clean.name(facts.text("firewall", section, "name"))
+    if name != HIDDEN:
+        entry["name"] = name
+    entry.update({key: section[key] for key in keys if section.get(key)})
+    if section.get("enabled") == "0":
+        entry["enabled"] = False
+    return entry
+
+
+def traffic(facts: Facts) -> Result:
+    """Return what every device of the network carried since the router started."""
+    interfaces: dict[str, list[str]] = {}
+    for item in facts.interfaces():
+        name = str(item.get("l3_device") or item.get("device") or "")
+        interfaces.setdefault(name, []).append(str(item.get("interface")))
+    found = []
+    for line in facts.read_text("/proc/net/dev").split("\n")[2:]:
+        name, _, rest = line.partition(":")
+        fields, name = rest.split(), name.strip()
+        if name == "lo" or len(fields) < len(_COUNTERS):
+            continue
+        counts = {key: int(field) for key, field in zip(_COUNTERS, fields, strict=False) if key}
+        entry: dict[str, str | list[str] | int] = {"device": name, "interfaces": interfaces.get(name, [])}
+        entry.update({key: value for key, value in counts.items() if value or key.endswith("bytes")})
+        found.append({key: value for key, value in entry.items() if value != []})
+    answer: TrafficAnswer = {"devices": found, "connections": connections(facts)}
+    uptime = facts.ubus("system", "info").get("uptime")
+    if isinstance(uptime, int):
+        answer["since_s"] = uptime
+    answer["notes"] = ["bytes since the router started; nobody counts them for single machines unless nlbwmon does"]
+    return {key: value for key, value in answer.items() if value != {}}
+
+
+def connections(facts: Facts) -> dict[str, int]:
+    """Return how many connections the firewall follows, and how many it can."""
+    found = {}
+    for key, name in (("followed", "nf_conntrack_count"), ("most", "nf_conntrack_max")):
+        text = facts.read_text("/proc/sys/net/netfilter/" + name).strip()
+        if text.isdigit():
+            found[key] = int(text)
+    return found
+
+
+def ports(facts: Facts) -> Result:
+    """Return the router's sockets: what is plugged in, and how fast the link is."""
+    found = facts.ubus("network.device", "status")
+    shown = [
+        {"port": name, **_link(one)}
+        for name, one in sorted(found.items())
+        if isinstance(one, dict) and one.get("devtype") in ("ethernet", "dsa") and name != "lo"
+    ]
+    return {"ports": shown} if shown else {"ports": [], "notes": ["the state of the ports is not available"]}
+
+
+def _link(device: Result) -> dict[str, bool | int | str]:
+    entry: dict[str, bool | int | str] = {"plugged": device.get("carrier") is True}
+    speed = str(device.get("speed") or "")
+    if entry["plugged"] and speed.rstrip("FH").isdigit():  # "-1F" is a port that does not tell
+        entry.update(mbit=int(speed.rstrip("FH")), duplex="half" if speed.endswith("H") else "full")
+    return entry
 
 
 _PARTS = {
     "overview": overview, "addresses": addresses, "devices": devices, "wifi": wifi, "services": services,
-    "storage": storage, "system": system, "wan": status_network.wan, "dns": status_network.dns,
-    "dhcp": status_network.dhcp, "firewall": status_network.firewall, "traffic": status_network.traffic,
-    "ports": status_network.ports,
+    "storage": storage, "system": system, "wan": wan, "dns": dns, "dhcp": dhcp, "firewall": firewall,
+    "traffic": traffic, "ports": ports,
 }  # fmt: skip

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from oasis.tools.workspace import programs, source
-from tests.tools.workspace.kit import Bench
+from oasis.tools import seed
+from tests.tools.seed_bench import Bench
 
 PYTHON = os.path.realpath(sys.executable)
 # The interpreter of a test may lie where nobody may go; the system's does not.
@@ -132,7 +132,7 @@ def test_a_program_that_is_not_there_is_told(bench):
 def test_a_shell_and_the_router_itself_cannot_be_listed(entry):
     made = Bench((entry, "echo"))
     try:
-        _, allowed, notes = source.workspace(made.store.sections())
+        _, allowed, notes = seed.workspace(made.store.sections())
         assert allowed == [["echo"]] and "does not count" in notes[0]
         shown = next(one for one in made.registry.listed() if one["name"] == "shell_exec")
         assert "does not count" in shown["note"] and shown["description"].endswith("may be run: echo.")
@@ -159,9 +159,7 @@ def test_a_time_that_is_none_is_refused(bench, seconds):
 
 def test_endless_output_is_ended_and_cut(bench):
     told, is_error, _ = python(bench, "while True: print('x' * 10000)")
-    assert (
-        is_error and "wrote more than" in told["error"] and len(told["output"]) == programs.SHOWN_CHARS and told["cut"]
-    )
+    assert is_error and "wrote more than" in told["error"] and len(told["output"]) == seed.SHOWN_CHARS and told["cut"]
 
 
 def test_the_owner_stops_it(bench):

@@ -6,10 +6,11 @@ import threading
 import pytest
 
 from oasis.errors import ProviderError
-from oasis.tools.workspace.source import Net, closed
+from oasis.tools.router import Facts
+from oasis.tools.seed import Net, closed
 from tests.daemon.test_wiring import follow, of_type
 from tests.oasisd import copy_root, start_daemon
-from tests.tools.workspace.kit import Bench
+from tests.tools.seed_bench import Bench
 from tests.worker.test_web import Handler
 
 WHOSE = ["words of the web"]
@@ -24,10 +25,9 @@ DUMP = {"interface": [
 ]}  # fmt: skip
 
 
-class Facts:
-    def ubus(self, name, method):
-        assert (name, method) == ("network.interface", "dump")
-        return DUMP
+def facts():
+    replies = {("network.interface", "dump"): DUMP}
+    return Facts(lambda package: None, lambda name, method, _: replies[name, method], lambda path: None, lambda: 0)
 
 
 class Asked:
@@ -51,7 +51,7 @@ def made():
         asked = Asked(answer)
         bench = Bench(more=more)
         bench.seed._net = Net(asked, bench.store.sections, lambda: key)
-        bench.hands.facts = Facts()
+        bench.hands.facts = facts()
         bench.asked = asked.requests
         benches.append(bench)
         return bench
@@ -125,10 +125,8 @@ def test_wrong_arguments_never_reach_a_worker(made, name, arguments):
 
 
 def test_a_router_that_tells_nothing_of_its_networks_closes_none():
-    class Silent:
-        facts = type("F", (), {"ubus": staticmethod(lambda *_: {})})
-
-    assert closed(Silent.facts) == []
+    silent = Facts(lambda package: None, lambda *call: None, lambda path: None, lambda: 0)
+    assert closed(silent) == []
 
 
 # Through a daemon and its worker

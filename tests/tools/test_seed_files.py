@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from oasis.worker import workspace
-from tests.tools.workspace.kit import Bench
+from tests.tools.seed_bench import Bench
 
 WHOSE = ["words of a file in the workspace"]
 

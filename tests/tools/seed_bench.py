@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 from oasis.system.root import Root
-from oasis.tools.workspace.source import Seed
+from oasis.tools.seed import Seed
 from tests.tools.kit import Hands, Store, registry
 
 NAMES = ("shell_exec", "file_read", "file_write", "file_list", "file_delete", "file_stat", "http_fetch", "web_search")

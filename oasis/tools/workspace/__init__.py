@@ -1,1 +1,0 @@
-"""Tools that are off until the owner sets them up: files and programs in a workspace, pages and searches of the web."""
