@@ -484,8 +484,8 @@ MUTANTS = (
     (
         "titles: made at home of what was said there",
         "oasis/agent/start.py",
-        'return found if found["is_local"] or not service["is_local"] else service',
-        "return found",
+        'if service["is_local"] and not found["is_local"]:',
+        "if False:",
         OF_HOME,
     ),
     (
@@ -1122,8 +1122,8 @@ MUTANTS = (
         'if False and section.type == "price" and (',
         ("tests/llm/test_prices.py",),
     ),
-    ("failover: not after a word was shown", FAILOVER, " and not self._has_output", "", OF_FAILOVER),
-    ("failover: not when the owner stopped it", FAILOVER, 'if failure["code"] in _STAYS:', "if False:", OF_FAILOVER),
+    ("failover: not after a word was shown", FAILOVER, " and not has_output", "", OF_FAILOVER),
+    ("failover: not when the owner stopped it", FAILOVER, ' and failure["code"] not in _STAYS', "", OF_FAILOVER),
     ("failover: offline does not go on for a model", FAILOVER, " or not self._has_answered", " or True", OF_FAILOVER),
     (
         "offline: a line of a log ends no quotation",
@@ -1698,7 +1698,7 @@ MUTANTS = (
     (
         "proof: asked for before keeping",
         "oasis/api/methods.py",
-        "self._shop.transaction.witness(role, unproved)",
+        "self._services.transaction.witness(role, unproved)",
         '"word"',
         ("tests/daemon/test_wiring.py",),
     ),
@@ -1932,8 +1932,8 @@ MUTANTS = (
     (
         "roles: a call of a client is a client's",
         "oasis/agent/owner_actions.py",
-        'role = "client" if client else OWNER.role',
-        "role = OWNER.role",
+        'Principal("client" if client else OWNER.role)',
+        "Principal(OWNER.role)",
         ("tests/parts/mcp/test_server.py",),
     ),
     ("roles: tools that are taken out", "oasis/tools/principal.py", ' and "no " + tool not in named', "", OF_ROLES),
@@ -2181,14 +2181,28 @@ MUTANTS = (
     (
         "secrets: masked on the way to front-ends",
         "oasis/api/methods.py",
-        'return replies.shown(reply, self._shop.redactor, self._shop.facts, role["name"] == "owner")',
-        "return reply",
+        "reply = replies.masked(reply, self._services)",
+        "pass",
         ("tests/redaction/test_placeholders.py",),
+    ),
+    (
+        "secrets: masked when they enter a run",
+        "oasis/tools/replies.py",
+        "return masked(event, self._services)",
+        "return event",
+        ("tests/redaction/test_placeholders.py",),
+    ),
+    (
+        "secrets: chosen ones on a card are for the owner",
+        "oasis/api/methods.py",
+        'return reply if role["name"] == "owner" else replies.without_chosen(reply)',
+        "return reply",
+        ("tests/api/test_methods.py",),
     ),
     (
         "secrets: a streamed one is not cut in two",
         "oasis/agent/runs.py",
-        "keep = self._open_end(whole) if self._open_end is not None else 0",
+        "keep = self._mask.open_end(whole) if self._mask else 0",
         "keep = 0",
         ("tests/agent/test_runs.py",),
     ),
@@ -2370,7 +2384,7 @@ MUTANTS = (
     (
         "chat: a new message moves no bookmark sideways",
         "oasis/agent/question.py",
-        'if is_set and table.read().get(head) and not asked.get("moves_head"):',
+        'if is_set and table().get(head) and not asked.get("moves_head"):',
         "if False:",
         ("tests/chats/test_foreign_chats.py",),
     ),

@@ -456,6 +456,24 @@ def test_the_newest_change_is_undone(root, call, renamed):
     assert listed[1]["undone_by"] == listed[0]["id"]
 
 
+def test_a_chosen_secret_on_a_card_is_for_the_owner_alone(daemon, call):
+    """Also one that the router holds by now, which is masked everywhere else."""
+    value = "moonlight-harbor-77"
+    daemon.redactor.keep(value, "random")
+    chosen = {"where": "wireless.home.key", "from": "chosen by the model", "value": value}
+    plan = {"id": "p1", "needs_approval": False, "words": ["the key is " + value], "secrets": [chosen]}
+
+    def work(run):
+        run.emit("plan", plan=plan)
+        return "done", "end_turn"
+
+    run = daemon.runs.start("", work)
+    daemon.runs.wait_ended(5)
+    of_owner, of_viewer = [call("run.poll", role, run=run.id)["events"][0]["plan"] for role in (OWNER, VIEWER)]
+    assert of_owner["secrets"] == [chosen] and value not in str(of_owner["words"])
+    assert of_viewer == {**of_owner, "secrets": [{"where": chosen["where"], "from": chosen["from"]}]}
+
+
 def test_a_change_for_a_time_is_told_and_listed(daemon, call):
     emitted = []
     run = NoRun()
